@@ -73,6 +73,19 @@ class Settings(BaseSettings):
     log: Literal["text", "json"] = Field(
         "text", description="`json`: the server's log as JSON lines, one for each request among them."
     )
+    chroma: Literal["on", "off"] = Field(
+        "on", description="`off`: no Chroma; lists and searches need none. What it lacks waits for `on`."
+    )
+    chroma_url: str = Field(
+        "",
+        description="A Chroma server, such as `http://127.0.0.1:8000`, or `https://api.trychroma.com`, "
+        "that holds the collections instead of the library's folder ([scaling.md](scaling.md)).",
+    )
+    chroma_tenant: str = Field("default_tenant", description="The tenant on that server.")
+    chroma_database: str = Field(
+        "default_database", description="The database on that server; one for each library."
+    )
+    chroma_api_key: str = Field("", description="The key that the server, or the proxy before it, asks for.")
     read_only: bool = Field(False, description="`1`: nobody changes anything, for demos.")
 
 

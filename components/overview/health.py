@@ -11,6 +11,7 @@ from store.library import Library
 from store.maintenance import doctor
 from store.maintenance.doctor import DoctorFinding
 from store.progress import Progress
+from store.reading.status import Status
 
 _EXAMINATION = "memedex.examination"
 _MOST = 200
@@ -31,7 +32,7 @@ def at_once(library: Library) -> None:
             f"{format.model(status.model)}: {status.model_status}",
             not status.model_status.startswith("unavailable"),
         ),
-        ("Chroma", _chroma(status.chroma_behind, status.chroma_fault), not status.chroma_fault),
+        ("Chroma", _chroma(status), not status.chroma_fault),
         ("Operations", status.stuck or "none stuck", not status.stuck),
         (
             "Files",
@@ -78,10 +79,14 @@ def _files(faults: int) -> str:
     return f"{format.counted(faults, 'file')} cannot be imported:" if faults else "all can be read"
 
 
-def _chroma(behind: int, fault: str) -> str:
-    if fault:
-        return f"index out of date: {fault}"
-    return f"indexing {format.counted(behind, 'record')}" if behind else "index up to date"
+def _chroma(status: Status) -> str:
+    if status.chroma_place == "off":
+        return "switched off; lists and searches do not need it"
+    place = f"{status.chroma_place}: " if status.chroma_place else ""
+    if status.chroma_fault:
+        return f"{place}index out of date: {status.chroma_fault}"
+    behind = format.counted(status.chroma_behind, "record")
+    return f"{place}indexing {behind}" if status.chroma_behind else f"{place}index up to date"
 
 
 def examine(library: Library) -> None:

@@ -14,6 +14,7 @@ from store.tasks import generate
 State = dict[str, Any]
 
 _MODEL = "The model that turns texts and pictures into vectors loads in the background."
+_CHROMA_OFF = "Chroma is switched off (MEMEDEX_CHROMA); lists and searches here do not need it."
 _CHROMA = "Chroma is updated in the background; lists and searches here do not wait for it."
 
 
@@ -112,6 +113,8 @@ def _index_badge(status: Status) -> dict[str, str]:
     if status.chroma_fault:
         why = format.cut(status.chroma_fault, limit=300)
         return _badge("Indexing failed", icon="sync_problem", color="red", why=why)
+    if status.chroma_place == "off":
+        return _badge("Index off", icon="sync_disabled", color="gray", why=_CHROMA_OFF)
     if status.chroma_behind:
         return _badge(f"Indexing {status.chroma_behind:,}…", icon="sync", color="yellow", why=_CHROMA)
     return _badge("Index up to date", icon="check", color="gray", why=_CHROMA)

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from store.catalog.catalog import DISK_ERRORS
-from store.chroma.collections import INDEX, Collections
-from store.chroma.folder import ChromaFolder
-from store.chroma.process import ChromaEnded, ChromaProcess
+from store.chroma.place import ChromaPlace
+from store.chroma.process import ChromaEnded, ChromaProcess, ServerAway
 from store.errors import MemedexError
 from store.jobs.background_worker import Worker
 from store.progress import Progress
+from store.settings import settings
 
 log = logging.getLogger(__name__)
 
@@ -31,9 +31,10 @@ class Closable(Protocol):
 class ChromaFollower(ABC):
     """Applies changes whenever it is woken, until it is closed."""
 
-    def __init__(self, *, does: str, folder: ChromaFolder) -> None:
+    def __init__(self, *, does: str, place: ChromaPlace) -> None:
         self.worker = Worker(does, self._work)
-        self._folder = folder
+        self._place = place
+        self._is_on = settings().chroma == "on"
         self._chroma: ChromaProcess | None = None
         self._using = threading.Lock()  # Chroma's files: one at a time
         self._is_cut_short = False  # somebody cannot wait for it
@@ -51,23 +52,32 @@ class ChromaFollower(ABC):
 
     def wake(self) -> None:
         """Tell it that there is something to apply."""
-        self.worker.wake()
+        if self._is_on:
+            self.worker.wake()
 
     def retry(self) -> None:
         """Try again now, because a person asked."""
-        self.worker.retry()
+        if self._is_on:
+            self.worker.retry()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until Chroma has caught up (True), fails or takes too long (False)."""
+        if not self._is_on:
+            return True
         return self.worker.wait(timeout) and self.behind == 0  # a rebuild to come has no queue yet
 
     def check(self) -> list[str]:
         """Differences between Chroma and SQLite; Chroma's files are closed meanwhile."""
+        if not self._is_on:
+            return []
         with self._using:
             was_dirty = self._is_dirty and self._chroma is None
             self._let_go_cleanly()
-            faults = self._faults()
-            if not (was_dirty or self.fault or self._folder.foreign()):
+            try:
+                faults = self._faults()
+            except ServerAway as away:
+                return [str(away)]
+            if not (was_dirty or self.fault or self._place.foreign()):
                 self._note_clean()  # asking touches the files
             return faults
 
@@ -115,6 +125,10 @@ class ChromaFollower(ABC):
         """Apply everything; sets the dirty marker before the first write."""
 
     @abstractmethod
+    def _note_dirty(self) -> None:
+        """Set the dirty marker: Chroma is compared before it is used again."""
+
+    @abstractmethod
     def _note_clean(self) -> None:
         """Remove the dirty marker, and remember the files' state to notice later changes."""
 
@@ -124,6 +138,9 @@ class ChromaFollower(ABC):
         try:
             self._drain(chroma)
         except (MemedexError, *DISK_ERRORS):  # SQLite's fault, not Chroma's
+            raise
+        except ServerAway:
+            self._note_dirty()  # its machine may have stopped in the middle of a write
             raise
         except ChromaEnded:
             if self._is_cut_short or self._closing:
@@ -142,7 +159,7 @@ class ChromaFollower(ABC):
         faults: list[str] = []
         if self._chroma is None:
             is_dirty = self._is_dirty
-            self._folder.clear_the_way()
+            self._place.clear_the_way()
             if is_dirty and (faults := self._faults()):
                 log.warning("Chroma is rebuilt: %s", "; ".join(faults))
         if faults or self._must_rebuild:
@@ -152,19 +169,21 @@ class ChromaFollower(ABC):
     def _rebuild(self) -> ChromaProcess:
         self._queue_everything()
         self._let_go()
-        self._folder.remove_own()
-        return self._open()
+        self._place.remove_own()
+        chroma = self._open()
+        self._place.begin(chroma, self._metadata())
+        return chroma
 
     def _open(self) -> ChromaProcess:
         """A process that starts at the first request."""
-        self._chroma = ChromaProcess(Collections, self._folder.path, self._metadata(), index=INDEX)
+        self._chroma = ChromaProcess(self._place.collections(self._metadata()))
         self._asked = self._chroma
         return self._chroma
 
     def _faults(self) -> list[str]:
-        if foreign := self._folder.foreign():
+        if foreign := self._place.foreign():
             return [f"{foreign} lies where Memedex's own belongs; it is moved aside whole, never removed"]
-        if self._folder.has_files:
+        if self._place.has_files:
             return self._probe()
         return ["Chroma's files are gone"] if self._is_lost else []
 

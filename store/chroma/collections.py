@@ -1,13 +1,15 @@
-"""Chroma's collections in one folder: derived from SQLite, and rebuildable from it without a model."""
+"""Chroma's collections: derived from SQLite, and rebuildable from it without a model."""
 
 import contextlib
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +31,8 @@ COLLECTIONS: dict[Facet, str] = {
     "emotions": "emotions_caption_embeddings",
 }
 
+T = TypeVar("T")
+
 INDEX: "CreateHNSWConfiguration" = {"space": "cosine"}
 
 
@@ -46,8 +50,108 @@ def made_with(model: str, owner: str = "") -> dict[str, str]:
     return {"model": model, **({MARK: owner} if owner else {})}
 
 
-class Collections:
-    """The collections in one folder; opened at the first call, never to show a page."""
+def in_pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The items in groups of at most `size`."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+class Collections(ABC):
+    """Our collections in one place; opened at the first call, never to show a page."""
+
+    _page = 5_000  # entries of one request: `upsert` takes 5,461, and `get` of more than 32,766 rows raises
+
+    def __init__(
+        self, metadata: Mapping[str, Mapping[str, str]], *, index: "CreateHNSWConfiguration | None" = None
+    ) -> None:
+        """`metadata` has the metadata of each collection by name, as from `made_with`."""
+        self._metadata = {name: dict(fields) for name, fields in metadata.items()}
+        self._index = index or INDEX
+        self._client: ClientAPI | None = None
+        self._open: dict[str, Collection] = {}
+
+    @abstractmethod
+    def begin(self, name: str, *, model: str) -> None:
+        """Create an empty collection of this name, replacing one of ours."""
+
+    @abstractmethod
+    def collection(self, name: str) -> "Collection":
+        """Chroma's collection of this name, which is ours."""
+
+    @abstractmethod
+    def _connect(self) -> "ClientAPI":
+        """The client, created at the first call."""
+
+    def _ask(self, request: Callable[[], T]) -> T:
+        """The answer of Chroma to one request."""
+        return request()
+
+    def has(self, name: str) -> bool:
+        """Whether the collection exists, or is created when it is needed."""
+        return True
+
+    def put(self, name: str, points: Sequence[Point], *, gone: Sequence[str]) -> None:
+        """Delete the ids that are gone, then add or replace points; missing fields stay as they were."""
+        collection = self.collection(name)
+        for ids in in_pages(gone, self._page):
+            self._ask(partial(collection.delete, ids=list(ids)))
+        for some in in_pages(points, self._page):
+            self._ask(
+                partial(
+                    collection.upsert,
+                    ids=[point.id for point in some],
+                    embeddings=np.stack([np.frombuffer(point.vector, np.float32) for point in some]),
+                    # Chroma takes None here, and refuses {}; its types say otherwise.
+                    metadatas=[dict(point.metadata) or None for point in some],  # type: ignore[misc]
+                )
+            )
+
+    def model(self, name: str) -> str:
+        """The model in the collection's metadata."""
+        return str((self.collection(name).metadata or {}).get("model"))
+
+    def ids(self, name: str) -> set[str]:
+        """Every id of one collection, read in pages."""
+        collection, found = self.collection(name), set[str]()
+        ask = partial(collection.get, include=[], limit=self._page)
+        while page := self._ask(partial(ask, offset=len(found)))["ids"]:
+            found.update(page)
+        return found
+
+    def metadata(self, name: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """The metadata of these entries, by id; ids that Chroma lacks are left out."""
+        collection, found = self.collection(name), dict[str, dict[str, Any]]()
+        for some in in_pages(ids, self._page):
+            got = self._ask(partial(collection.get, ids=list(some), include=["metadatas"]))
+            rows = got["metadatas"] or []
+            found |= {id: dict(fields or {}) for id, fields in zip(got["ids"], rows, strict=True)}
+        return found
+
+    def vectors(self, name: str, ids: Sequence[str]) -> dict[str, np.ndarray[Any, Any]]:
+        """The vectors of these entries, by id; ids that Chroma lacks are left out."""
+        collection, found = self.collection(name), dict[str, np.ndarray[Any, Any]]()
+        for some in in_pages(ids, self._page):
+            got = self._ask(partial(collection.get, ids=list(some), include=["embeddings"]))
+            if (rows := got["embeddings"]) is not None:
+                found |= dict(zip(got["ids"], np.asarray(rows), strict=True))
+        return found
+
+    def nearest(self, name: str, vector: np.ndarray[Any, Any], *, n: int = 1) -> list[str]:
+        """The ids with the nearest vectors by the index."""
+        collection = self.collection(name)
+        n = min(n, self._ask(collection.count))
+        ask = partial(collection.query, query_embeddings=[vector], n_results=n, include=[])
+        return self._ask(ask)["ids"][0] if n else []
+
+    def close(self) -> None:
+        """Close Chroma."""
+        if self._client is not None:
+            self._client.close()  # type: ignore[attr-defined]  # of Client, not in ClientAPI
+        self._client, self._open = None, {}
+
+
+class FolderCollections(Collections):
+    """The collections in a folder of this machine."""
 
     def __init__(
         self,
@@ -56,28 +160,11 @@ class Collections:
         *,
         index: "CreateHNSWConfiguration | None" = None,
     ) -> None:
-        """`metadata` has the metadata of each collection by name, as from `made_with`."""
+        super().__init__(metadata, index=index)
         self._folder = folder
-        self._metadata = {name: dict(fields) for name, fields in metadata.items()}
-        self._index = index or INDEX
-        self._client: ClientAPI | None = None
-        self._open: dict[str, Collection] = {}
-
-    def put(self, name: str, points: Sequence[Point], *, gone: Sequence[str]) -> None:
-        """Delete the ids that are gone, then add or replace points; missing fields stay as they were."""
-        collection = self.collection(name)
-        if gone:
-            collection.delete(ids=list(gone))
-        if points:
-            collection.upsert(
-                ids=[point.id for point in points],
-                embeddings=np.stack([np.frombuffer(point.vector, np.float32) for point in points]),
-                # Chroma takes None here, and refuses {}; its types say otherwise.
-                metadatas=[dict(point.metadata) or None for point in points],  # type: ignore[misc]
-            )
 
     def begin(self, name: str, *, model: str) -> None:
-        """Create an empty collection of this name, replacing one of ours."""
+        """As `Collections.begin`; the files of the earlier index are removed too."""
         from chromadb.errors import NotFoundError
 
         self._open.pop(name, None)
@@ -95,38 +182,6 @@ class Collections:
             shutil.rmtree(self._folder / segment, ignore_errors=True)  # which Chroma leaves, vectors and all
         self.collection(name)
 
-    def model(self, name: str) -> str:
-        """The model in the collection's metadata."""
-        return str((self.collection(name).metadata or {}).get("model"))
-
-    def ids(self, name: str) -> set[str]:
-        """Every id of one collection, read in pages, because a `get` of more than 32,766 rows raises."""
-        collection, found = self.collection(name), set[str]()
-        while page := collection.get(include=[], limit=10_000, offset=len(found))["ids"]:
-            found.update(page)
-        return found
-
-    def metadata(self, name: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """The metadata of these entries, by id; ids that Chroma lacks are left out."""
-        if not ids:  # an empty `get` raises
-            return {}
-        got = self.collection(name).get(ids=list(ids), include=["metadatas"])
-        return {id: dict(fields or {}) for id, fields in zip(got["ids"], got["metadatas"] or [], strict=True)}
-
-    def vectors(self, name: str, ids: Sequence[str]) -> dict[str, np.ndarray[Any, Any]]:
-        """The vectors of these entries, by id; ids that Chroma lacks are left out."""
-        if not ids:
-            return {}
-        got = self.collection(name).get(ids=list(ids), include=["embeddings"])
-        rows = got["embeddings"]
-        return dict(zip(got["ids"], np.asarray(rows), strict=True)) if rows is not None else {}
-
-    def nearest(self, name: str, vector: np.ndarray[Any, Any], *, n: int = 1) -> list[str]:
-        """The ids with the nearest vectors by the index."""
-        collection = self.collection(name)
-        n = min(n, collection.count())
-        return collection.query(query_embeddings=[vector], n_results=n, include=[])["ids"][0] if n else []
-
     def collection(self, name: str) -> "Collection":
         """Chroma's collection, created if necessary and marked as ours; the caller has proved that it is."""
         if name not in self._open:
@@ -137,12 +192,6 @@ class Collections:
             if MARK in metadata and MARK not in (collection.metadata or {}):  # made before there were marks
                 collection.modify(metadata={**(collection.metadata or {}), MARK: metadata[MARK]})
         return self._open[name]
-
-    def close(self) -> None:
-        """Close Chroma's files."""
-        if self._client is not None:
-            self._client.close()  # type: ignore[attr-defined]  # of Client, not in ClientAPI
-        self._client, self._open = None, {}
 
     def _connect(self) -> "ClientAPI":
         if self._client is None:

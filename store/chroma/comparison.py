@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from store.chroma.collections import Collections, Point
-from store.chroma.process import LIMIT, answered
+from store.chroma.process import LIMIT, ServerAway, answered
 
 _SAMPLE = 500  # ids of each collection whose vector and metadata are compared: a small one wholly
 _SELF_QUERIES = 10  # of these, as many are looked up through the index itself
@@ -35,6 +35,8 @@ class Expected:
 def compare(collections: Collections, expected: Expected) -> list[str]:
     """Compare model, ids, and metadata and vectors of a sample, and look each sampled vector up."""
     name, noun, faults = expected.name, expected.noun, []
+    if not collections.has(name):
+        return [f"{name} does not exist"]
     if (model := collections.model(name)) != expected.model:
         faults.append(f"{name} was made with {model}, not {expected.model}")
     found, ids = collections.ids(name) - expected.waiting, expected.ids - expected.waiting
@@ -81,7 +83,10 @@ def _finds_itself(collections: Collections, name: str, vector: np.ndarray) -> bo
 def ask(
     module: str, *arguments: str, begun: Callable[["subprocess.Popen[bytes]"], None] = lambda _: None
 ) -> list[str]:
-    """The faults, one sentence each, found by a child process, which `begun` receives."""
+    """The faults, one sentence each, found by a child process, which `begun` receives.
+
+    Raises ServerAway if a Chroma server does not answer it.
+    """
     command = [sys.executable, "-W", "ignore", "-m", module, *arguments, _ENDS_WITH_PARENT]
     ours, theirs = os.pipe()[::-1]
     try:
@@ -94,14 +99,24 @@ def ask(
     if done.returncode:
         errors = done.stderr.decode(errors="replace").strip().splitlines()
         return [f"Chroma cannot be opened: {errors[-1] if errors else f'status {done.returncode}'}"]
-    return [str(fault) for fault in json.loads(done.stdout.splitlines()[-1])]
+    found = json.loads(done.stdout.splitlines()[-1])
+    if isinstance(found, str):
+        raise ServerAway(found)
+    return [str(fault) for fault in found]
 
 
 def answer(faults: Callable[[], list[str]]) -> None:
-    """In the child process: compare and print a JSON list; ends when the parent does."""
+    """In the child process: compare and print a JSON list, or why a server does not answer, as a string.
+
+    Ends when the parent does.
+    """
     if _ENDS_WITH_PARENT in sys.argv:
         threading.Thread(target=_end_with_parent, daemon=True).start()
-    print(json.dumps(faults()))
+    try:
+        found: list[str] | str = faults()
+    except ServerAway as error:
+        found = str(error)
+    print(json.dumps(found))
 
 
 def _end_with_parent() -> None:

@@ -4,17 +4,21 @@ import logging
 import shutil
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
+from store.chroma.collections import INDEX, Collections, FolderCollections, flush, stamp
 from store.chroma.contents import DATABASE
 from store.chroma.ownership import Ownership, Proof, ownership, remove_collections
+from store.chroma.place import ChromaPlace, Metadata
+from store.chroma.process import ChromaProcess
 from store.disk.aside import Aside, finish_moves, move_aside
 from store.disk.files import Disk
 
 log = logging.getLogger(__name__)
 
 
-class ChromaFolder:
+class ChromaFolder(ChromaPlace):
     """Chroma's files in one folder, which must not be open during these calls."""
 
     def __init__(
@@ -42,6 +46,22 @@ class ChromaFolder:
     def has_files(self) -> bool:
         """Whether Chroma's database exists."""
         return (self.path / DATABASE).exists()
+
+    @property
+    def stamp(self) -> str:
+        """Name, size and time of its files as one hash."""
+        return stamp(self.path)
+
+    def flush(self) -> None:
+        """Fsync its files."""
+        flush(self.path)
+
+    def collections(self, metadata: Metadata) -> Callable[[], Collections]:
+        """What opens the collections in the folder."""
+        return partial(FolderCollections, self.path, metadata, index=INDEX)
+
+    def begin(self, chroma: ChromaProcess, metadata: Metadata) -> None:
+        """Nothing: collections are created when they are first written."""
 
     def ownership(self) -> Ownership:
         """Whose each collection in the folder is; reads only."""

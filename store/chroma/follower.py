@@ -8,12 +8,13 @@ from store.catalog import history
 from store.catalog.catalog import Catalog
 from store.catalog.rows import get
 from store.chroma.base_follower import BATCH, ChromaFollower
-from store.chroma.collections import COLLECTIONS, NO_FILES, Point, flush, made_with, stamp
+from store.chroma.collections import COLLECTIONS, NO_FILES, Point, made_with
 from store.chroma.contents import FoundCollection
 from store.chroma.folder import ChromaFolder
 from store.chroma.ownership import is_of_version_1
 from store.chroma.probe import probe
 from store.chroma.process import ChromaProcess
+from store.chroma.server import ChromaServer, ServerPlace
 from store.disk.aside import Aside
 from store.disk.files import Disk
 from store.disk.layout import Layout
@@ -29,15 +30,20 @@ class LibraryFollower(ChromaFollower):
     def __init__(
         self, catalog: Catalog, layout: Layout, *, model: Callable[[], str], disk: Disk | None = None
     ) -> None:
-        folder = ChromaFolder(
-            layout.chroma,
-            into=layout.chroma,
-            owners=lambda: dict.fromkeys(COLLECTIONS.values(), catalog.owner),
-            proof=self._is_from_version_1,
-            note=self._note_aside,
-            disk=disk or Disk(),
+        server = ChromaServer.configured()
+        super().__init__(
+            does="updating the search index",
+            place=ServerPlace(server)
+            if server
+            else ChromaFolder(
+                layout.chroma,
+                into=layout.chroma,
+                owners=lambda: dict.fromkeys(COLLECTIONS.values(), catalog.owner),
+                proof=self._is_from_version_1,
+                note=self._note_aside,
+                disk=disk or Disk(),
+            ),
         )
-        super().__init__(does="updating the search index", folder=folder)
         self._catalog = catalog
         self._layout = layout
         self._model = model
@@ -60,7 +66,7 @@ class LibraryFollower(ChromaFollower):
     @property
     def _is_dirty(self) -> bool:
         left = self._catalog.meta("chroma_files") or NO_FILES
-        return bool(self._catalog.meta("chroma_dirty")) or left != stamp(self._layout.chroma)
+        return bool(self._catalog.meta("chroma_dirty")) or left != self._place.stamp
 
     @property
     def _is_lost(self) -> bool:
@@ -98,8 +104,7 @@ class LibraryFollower(ChromaFollower):
                 rows = [row for entry in queue if (row := _row(db, entry["address"]))]
             if not queue:
                 return
-            if not self._catalog.meta("chroma_dirty"):
-                self._catalog.set_meta("chroma_dirty", "1")
+            self._note_dirty()
             for facet, name in COLLECTIONS.items():
                 points = [
                     Point(record.address, vectors[facet], chroma_metadata(record))
@@ -115,13 +120,17 @@ class LibraryFollower(ChromaFollower):
                     [(entry["address"], entry["generation"]) for entry in queue],
                 )
 
+    def _note_dirty(self) -> None:
+        if not self._catalog.meta("chroma_dirty"):
+            self._catalog.set_meta("chroma_dirty", "1")
+
     def _note_clean(self) -> None:
         with contextlib.suppress(OSError, sqlite3.Error):  # on a full disk it stays, and costs a look
-            flush(self._layout.chroma)
+            self._place.flush()
             with self._catalog.writing() as db:
                 db.executemany(
                     "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-                    [("chroma_dirty", ""), ("chroma_files", stamp(self._layout.chroma))],
+                    [("chroma_dirty", ""), ("chroma_files", self._place.stamp)],
                 )
 
     def _is_from_version_1(self, collection: FoundCollection, ids: Sequence[str]) -> bool:

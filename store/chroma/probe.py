@@ -13,8 +13,9 @@ from pathlib import Path
 
 from store.catalog.catalog import Catalog
 from store.catalog.rows import get
-from store.chroma.collections import COLLECTIONS, Collections, Point, made_with
+from store.chroma.collections import COLLECTIONS, Point, made_with
 from store.chroma.comparison import Expected, answer, ask, compare
+from store.chroma.server import collections_at
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.records import Facet, chroma_metadata
@@ -49,7 +50,7 @@ def faults(root: Path) -> list[str]:
     catalog = Catalog(layout.catalog, disk=Disk(), writable=False)
     model = catalog.meta("model")
     metadata = dict.fromkeys(COLLECTIONS.values(), made_with(model, catalog.owner))
-    collections = Collections(layout.chroma, metadata)
+    collections = collections_at(layout.chroma, metadata)
     with catalog.reading() as db:
         found = [
             fault

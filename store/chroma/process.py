@@ -37,6 +37,10 @@ class ChromaEnded(ChromaFailed):
     """Its process ended, or did not answer and was killed; another one may succeed."""
 
 
+class ServerAway(ChromaFailed):
+    """A Chroma server cannot be reached or refuses the request; what it holds may be whole."""
+
+
 class ClosedByItself(Protocol):
     """What a child process makes and calls."""
 
@@ -50,8 +54,8 @@ M = TypeVar("M", bound=ClosedByItself)
 class ChildProcess(Generic[M]):
     """One object in a child process, which starts at the first call.
 
-    Every call raises ChromaFailed for errors there, ChromaEnded if the process ends or does not answer within
-    LIMIT seconds; the next call starts another.
+    Every call raises ChromaFailed for errors there, ServerAway among them, ChromaEnded if the process ends
+    or does not answer within LIMIT seconds; the next call starts another.
     """
 
     def __init__(self, make: Callable[..., M], *arguments: Any, **keywords: Any) -> None:
@@ -88,7 +92,7 @@ class ChildProcess(Generic[M]):
             try:
                 pickle.dump((method, arguments, keywords), process.stdin)
                 process.stdin.flush()
-                done, answer = pickle.load(process.stdout)  # from our own child, nobody else
+                outcome, answer = pickle.load(process.stdout)  # from our own child, nobody else
             except Exception as error:
                 if isinstance(error, EOFError | BrokenPipeError):  # it ends, and may still say why
                     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -101,7 +105,9 @@ class ChildProcess(Generic[M]):
                     else f"ended with status {status}"
                 )
                 raise ChromaEnded(self._with_what_it_said(f"Chroma's process {why}")) from error
-        if not done:
+        if outcome == "away":
+            raise ServerAway(answer)
+        if outcome == "failed":
             raise ChromaFailed(self._with_what_it_said(answer))
         if self._said:
             self._said.clear()  # it did not keep it from answering
@@ -150,15 +156,28 @@ class ChromaProcess(ChildProcess[Collections]):
 
     def put(self, name: str, points: Sequence[Point], *, gone: Sequence[str]) -> None:
         """As `Collections.put`."""
-        self._call(Collections.put, name, points, gone=gone)
+        self._call(_put, name, points, gone=gone)
 
     def begin(self, name: str, *, model: str) -> None:
         """As `Collections.begin`."""
-        self._call(Collections.begin, name, model=model)
+        self._call(_begin, name, model=model)
 
     def ids(self, name: str) -> set[str]:
         """As `Collections.ids`."""
-        return self._call(Collections.ids, name)
+        return self._call(_ids, name)
+
+
+# Functions, because a method of `Collections` would not be that of its subclass.
+def _put(chroma: Collections, name: str, points: Sequence[Point], *, gone: Sequence[str]) -> None:
+    chroma.put(name, points, gone=gone)
+
+
+def _begin(chroma: Collections, name: str, *, model: str) -> None:
+    chroma.begin(name, model=model)
+
+
+def _ids(chroma: Collections, name: str) -> set[str]:
+    return chroma.ids(name)
 
 
 class _ProcessOutput:

@@ -14,11 +14,13 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
+from store.chroma.process import ServerAway
+
 Request = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]] | None
 
 
 def main() -> None:
-    """Answer (True, result) or (False, error) to each (method, arguments, keywords), until None."""
+    """Answer ("done", result), ("failed", error) or ("away", error) to each request, until None."""
     requests: SimpleQueue[Request] = SimpleQueue()
     with os.fdopen(os.dup(0), "rb") as requests_file, os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)  # a library that prints must not spoil an answer
@@ -31,11 +33,13 @@ def main() -> None:
             os._exit(1)
         while (request := requests.get()) is not None:
             method, arguments, keywords = request
-            answer: tuple[bool, Any]
+            answer: tuple[str, Any]
             try:
-                answer = (True, method(chroma, *arguments, **keywords))
+                answer = ("done", method(chroma, *arguments, **keywords))
+            except ServerAway as error:
+                answer = ("away", str(error))
             except BaseException as error:  # noqa: BLE001  Chroma's Rust panics are no Exceptions
-                answer = (False, f"{type(error).__name__}: {error}")
+                answer = ("failed", f"{type(error).__name__}: {error}")
             pickle.dump(answer, answers)
             answers.flush()
         chroma.close()

@@ -14,6 +14,7 @@ from store.cli import (
     evaluation,
     generation,
     imports,
+    index,
     jobs,
     maintenance,
     mcp,
@@ -241,6 +242,10 @@ def _maintaining(verbs: _Verbs) -> None:
     """Commands for the library as a whole."""
     doctor = verbs.add("doctor", maintenance.doctor, "check files, catalog, vectors and Chroma")
     doctor.add_argument("--repair", action="store_true", help="mend what can be mended, losing nothing")
+    search_index = verbs.add(
+        "index", index.index, "bring Chroma's collections to where the settings say, and compare them"
+    )
+    search_index.add_argument("--rebuild", action="store_true", help="make them again, without a model")
     model = verbs.add("model", maintenance.model, "show the embedding model, or change it")
     model.add_argument("name", nargs="?", metavar="NAME", help="auto, offline, openclip:…, litellm:…")
     stored_vectors.add_arguments(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from store.catalog.catalog import DISK_ERRORS, Catalog, is_made
 from store.chroma.follower import LibraryFollower
+from store.chroma.server import ChromaServer
 from store.disk.aside import KEPT
 from store.disk.files import Disk, file_hash
 from store.disk.layout import Layout
@@ -187,6 +188,10 @@ def _chroma(reader: Reader) -> Iterator[DoctorFinding]:
         yield DoctorFinding(f"Chroma is {status.chroma_behind:,} records behind", "it catches up by itself")
     for fault in reader.check_chroma():
         yield DoctorFinding(fault, _REBUILDS)
+    server = ChromaServer.configured()
+    if server and server.lets_everybody_in():
+        what = f"{server.url} ignores keys and lets everybody in"
+        yield DoctorFinding(what, "put it behind a proxy or on a private network", is_fault=False)
 
 
 def _unopened_chroma(reader: Reader) -> Iterator[DoctorFinding]:

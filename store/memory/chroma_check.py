@@ -10,8 +10,9 @@ from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 
-from store.chroma.collections import Collections, Point, made_with
+from store.chroma.collections import Point, made_with
 from store.chroma.comparison import Expected, answer, compare
+from store.chroma.server import collections_at
 from store.memory.chroma.follower import point_of
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.places import Places
@@ -46,7 +47,7 @@ def faults(root: Path, owners: dict[str, str]) -> list[str]:
                 db = stack.enter_context(closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)))
                 expected += [one] if (one := _expected(db, kind)) else []
         metadata = {one.name: made_with(one.model, owners[one.name]) for one in expected}
-        collections = stack.enter_context(closing(Collections(places.chroma, metadata)))
+        collections = stack.enter_context(closing(collections_at(places.chroma, metadata)))
         return [fault for one in expected for fault in compare(collections, one)]
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
+from store.chroma.server import describe_place
 from store.disk.aside import Aside, finish_moves, moved_aside
 from store.disk.files import Disk
 from store.disk.lock import WriterLock
@@ -218,12 +219,13 @@ class Memory(Decisions):
 
     def status(self) -> MemoryStatus:
         """The memory's health."""
+        follower, is_on = self._follower, describe_place() != "off"
         return MemoryStatus(
             can_write=self.can_write,
             counts={name: passages.count() for name, passages in self.passages.items()},
             models={name: passages.model for name, passages in self.passages.items()},
             to_embed={name: passages.to_embed() for name, passages in self.passages.items()},
-            chroma_behind=follower.behind if (follower := self._follower) else 0,
+            chroma_behind=follower.behind if is_on and follower else 0,
             chroma_fault=follower.fault if follower else "",
             faults={name: one.fault for name, one in self.passages.items() if one.fault},
             moved_aside=tuple(one.summary for one in moved_aside(self.places.folder)),

@@ -20,6 +20,7 @@ from store.catalog.history import Event, PastDecision
 from store.catalog.record_queries import RecordLists
 from store.catalog.removed import RemovedThings
 from store.catalog.words import NO_WORDS, WordShares, word_shares
+from store.chroma.server import describe_place
 from store.disk.aside import Aside, moved_aside
 from store.disk.files import Disk
 from store.disk.layout import Layout
@@ -258,13 +259,14 @@ class Reader(RecordLists):
     def status(self) -> Status:
         """The library's health as far as the catalog shows it."""
         with self.catalog.reading() as db:
-            behind = int(db.execute("SELECT count(*) FROM chroma_queue").fetchone()[0])
+            (behind,) = db.execute("SELECT count(*) FROM chroma_queue").fetchone()
             rows = db.execute("SELECT operation FROM journal").fetchall()
         return Status(
             model=self.model,
             model_status=self._model.status,
             can_write=self.can_write,
-            chroma_behind=behind,
+            chroma_behind=0 if (place := describe_place()) == "off" else behind,
+            chroma_place=place,
             applying=tuple(change["address"] for row in rows for change in json.loads(row[0])["changes"]),
             generation=self.generation,
             moved_aside=tuple(one.summary for one in self.moved_aside()),

@@ -17,6 +17,7 @@ class Status:
     applying: tuple[str, ...]  # addresses in operations that are decided and not finished
     generation: int
     chroma_fault: str = ""  # "" while Chroma follows
+    chroma_place: str = ""  # "off", a server, or "" for the library's folder
     stuck: str = ""  # why a decided operation is not finished; "" when all are
     faults: tuple[str, ...] = ()  # files that cannot be taken in
     moved_aside: tuple[str, ...] = ()  # what others left in the way, and where it lies now

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from store.runtime import open_library
 from tests.browser import server_process
 from tests.browser.coins import COINS, PENDING, UNCAPTIONED
 from tests.browser.dashboard import Server
+from tests.ports import free_port
 
 REQUIRED = os.environ.get("MEMEDEX_REQUIRE_BROWSER") == "1"
 ARGUMENTS = (
@@ -169,12 +169,6 @@ def _listen(printed: IO[str], log: list[str], listens: threading.Event) -> None:
         if PORT_IS_OPEN in line:
             listens.set()
     listens.set()  # it ended: the log says why
-
-
-def free_port() -> int:
-    with socket.socket() as place:
-        place.bind(("127.0.0.1", 0))
-        return int(place.getsockname()[1])
 
 
 @pytest.fixture(scope="session")

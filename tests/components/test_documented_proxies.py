@@ -12,9 +12,10 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from store.sessions.sessions import LoginSessions
-from tests.browser.conftest import dashboard, free_port
+from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
 from tests.components.test_strangers import ask
+from tests.ports import free_port
 from tests.waiting import eventually
 
 _DOCS = Path(__file__).parents[2] / "docs" / "sharing.md"

@@ -22,6 +22,7 @@ from store import demo
 from store.chroma.collections import INDEX
 from store.chroma.comparison import ask
 from store.chroma.follower import LibraryFollower
+from store.chroma.process import ServerAway
 from store.disk.images import normalise
 from store.embedding import open_embedder
 from store.importing.candidate import Candidate
@@ -142,6 +143,8 @@ def _ask_in_process(module: str, root: str, *more: str, begun: object = None) ->
     found: Callable[..., list[str]] = import_module(module).faults
     try:
         return found(Path(root), *map(json.loads, more))
+    except ServerAway:
+        raise
     except Exception as error:  # noqa: BLE001  any error would end that process
         return [f"Chroma cannot be opened: {traceback.format_exception_only(error)[-1].strip()}"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 from store.catalog.filters import Filter
-from store.chroma.collections import COLLECTIONS, Collections, made_with, own_files
+from store.chroma.collections import COLLECTIONS, FolderCollections, made_with, own_files
 from store.disk.files import content_hash
 from store.disk.layout import Layout
 from store.embedding.protocol import Embedder
@@ -163,7 +163,7 @@ def chroma_agrees_with_the_sidecars(root: Path, embedder: Embedder) -> None:
         target = copy / path.relative_to(reader.layout.chroma)
         target.parent.mkdir(exist_ok=True)
         shutil.copy(path, target)
-    collections = Collections(copy, dict.fromkeys(COLLECTIONS.values(), made_with(embedder.name)))
+    collections = FolderCollections(copy, dict.fromkeys(COLLECTIONS.values(), made_with(embedder.name)))
     try:
         records = {record.address: record for record in reader.find(Filter(tier="library"))}
         vectors = {address: vectors_of(reader, address, embedder) for address in records}

@@ -124,14 +124,14 @@ def use(root: Path) -> None:
     with open_library(root, embedder=Hashed()) as library:
         library.add([coin(1), coin(2)])
         library.approve([address(1)])
-        library._follower._folder.remove_own()
+        library._follower._place.remove_own()
         doctor.repair(library)
     with Memory.open(root, embedder=Bags()) as memory:
         with contextlib.suppress(MemedexError):  # raised for an unusable file
             memory.memories.store_memory("words")
         memory_doctor.repair(memory)
         if memory._follower and memory.usable:
-            memory._follower._folder.remove_own()
+            memory._follower._place.remove_own()
 
 
 def places_in_histories(root: Path) -> list[str]:

@@ -1,5 +1,6 @@
 """Chroma follows all kinds in a thread of its own; on failure it only lags behind."""
 
+import contextlib
 import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
@@ -13,12 +14,15 @@ from store.chroma.comparison import ask
 from store.chroma.contents import FoundCollection
 from store.chroma.folder import ChromaFolder
 from store.chroma.ownership import is_of_version_1
-from store.chroma.process import ChromaProcess
+from store.chroma.process import ChromaProcess, ServerAway
+from store.chroma.server import ChromaServer, ServerPlace
 from store.disk.aside import Aside
 from store.disk.files import Disk
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
+
+_PLACE = "chroma_place"  # in `meta`: the name of the place that was followed last
 
 
 class MemoryFollower(ChromaFollower):
@@ -32,7 +36,8 @@ class MemoryFollower(ChromaFollower):
         note: Callable[[Aside], None],
         disk: Disk | None = None,
     ) -> None:
-        folder = ChromaFolder(
+        server = ChromaServer.configured()
+        self._files = ChromaFolder(
             places.chroma,
             into=places.folder,
             owners=self._owners,
@@ -40,7 +45,8 @@ class MemoryFollower(ChromaFollower):
             note=note,
             disk=disk or Disk(),
         )
-        super().__init__(does="updating the memory's search index", folder=folder)
+        place = ServerPlace(server) if server else self._files
+        super().__init__(does="updating the memory's search index", place=place)
         self._places = places
         self._kinds = kinds
 
@@ -55,10 +61,15 @@ class MemoryFollower(ChromaFollower):
         self.retry()
 
     def purge(self) -> None:
-        """Remove all traces of deleted entries: delete Chroma's files, and rebuild them from SQLite."""
+        """Remove all traces of deleted entries: delete Chroma's files, and rebuild them from SQLite.
+
+        Collections on a server are replaced when it answers.
+        """
         with self._in_use():
-            self._mark()
-            self._rebuild()
+            self._note_dirty()
+            self._files.remove_own()
+            with contextlib.suppress(ServerAway):
+                self._rebuild()
         self.wake()
 
     @property
@@ -66,7 +77,7 @@ class MemoryFollower(ChromaFollower):
         """The file that exists from before Chroma's first write until a clean end."""
         return self._places.folder / "chroma.dirty"
 
-    def _mark(self) -> None:
+    def _note_dirty(self) -> None:
         if not self._marker.exists():
             disk = Disk()
             disk.write(self._marker, b"")
@@ -75,14 +86,22 @@ class MemoryFollower(ChromaFollower):
     def _note_clean(self) -> None:
         if self._marker.exists() and not self._marker.stat().st_size:  # the marker of ours is empty
             self._marker.unlink(missing_ok=True)
+        for kind in self._kinds:
+            if kind.database.meta(_PLACE) != self._place.name:
+                kind.database.set_meta(_PLACE, self._place.name)
 
     @property
     def _is_dirty(self) -> bool:
-        return bool(self._kinds) and (self._marker.exists() or self._is_lost)
+        return bool(self._kinds) and (self._marker.exists() or self._is_lost or self._is_elsewhere)
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether the settings name another place than the one that was last followed."""
+        return any(kind.database.meta(_PLACE) != self._place.name for kind in self._kinds)
 
     @property
     def _is_lost(self) -> bool:
-        return not self._folder.has_files and any(
+        return not self._place.has_files and any(
             _cursor(kind) and not kind.database.meta("chroma_rebuild") for kind in self._kinds
         )
 
@@ -124,7 +143,7 @@ class MemoryFollower(ChromaFollower):
     def _drain(self, chroma: ChromaProcess) -> None:
         for kind in self._kinds:
             if _behind(kind):
-                self._mark()
+                self._note_dirty()
                 if kind.database.meta("chroma_rebuild"):
                     self._refill(kind, chroma)
                 self._follow_changes(kind, chroma)

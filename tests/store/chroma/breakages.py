@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from store.chroma.collections import COLLECTIONS, Collections, made_with, own_files
+from store.chroma.collections import COLLECTIONS, FolderCollections, made_with, own_files
 from store.library import Library
 from store.runtime import open_library
 from tests.store.conftest import address
 from tests.store.hashed import Hashed
 
 
-def open_collections(folder: Path) -> Collections:
-    return Collections(folder, dict.fromkeys(COLLECTIONS.values(), made_with("hashed")))
+def open_collections(folder: Path) -> FolderCollections:
+    return FolderCollections(folder, dict.fromkeys(COLLECTIONS.values(), made_with("hashed")))
 
 
 @contextmanager

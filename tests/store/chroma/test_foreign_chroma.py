@@ -101,12 +101,12 @@ def test_a_power_cut_while_moving_a_chroma_aside_loses_nothing(quick_root: Path,
         library = open_library(quick_root, embedder=embedder, disk=Disk(before=injector))
         injector.cut_power(at)
         with contextlib.suppress(PowerCut):
-            library._follower._folder.clear_the_way()
+            library._follower._place.clear_the_way()
         has_failed = injector.has_failed
         injector.stop_failing()
         abandon(library)
         with opened(quick_root, embedder) as library:
-            library._follower._folder.clear_the_way()
+            library._follower._place.clear_the_way()
             (aside,) = moved_aside(store)
             assert files_in(aside.place) == files
             assert files_in(store) == {}

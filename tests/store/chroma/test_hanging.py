@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from store.chroma import base_follower, process
-from store.chroma.collections import Collections, made_with
+from store.chroma.collections import FolderCollections, made_with
 from store.chroma.process import ChromaEnded, ChromaFailed, ChromaProcess
 from store.jobs import background_worker
 from store.jobs.background_worker import faults
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.usefixtures("chroma_in_own_process"), pytest.mark.kill
 
 @pytest.fixture
 def chroma(tmp_path: Path) -> Iterator[ChromaProcess]:
-    chroma = ChromaProcess(Collections, tmp_path / "chroma", {"entity": made_with("hashed")})
+    chroma = ChromaProcess(FolderCollections, tmp_path / "chroma", {"entity": made_with("hashed")})
     assert chroma.ids("entity") == set()
     yield chroma
     chroma.kill()

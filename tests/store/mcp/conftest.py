@@ -43,7 +43,7 @@ def access(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Access]:
 
 @pytest.fixture
 def address(access: Access) -> Iterator[str]:
-    from tests.browser.conftest import free_port
+    from tests.ports import free_port
 
     with serving(access, port=free_port()) as address:
         yield address

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from store.chroma.collections import Collections, made_with
+from store.chroma.collections import FolderCollections, made_with
 from store.memory.engine.places import Places
 
 
 def stored(root: Path, name: str) -> dict[str, dict[str, Any]]:
     """Every entry of a collection: id → embedding, document, metadata."""
-    chroma = Collections(Places(root).chroma, {name: made_with("")})
+    chroma = FolderCollections(Places(root).chroma, {name: made_with("")})
     try:
         got = chroma.collection(name).get(include=["embeddings", "documents", "metadatas"])
         return {

@@ -1,0 +1,259 @@
+"""Our collections on a Chroma server or on Chroma Cloud, instead of in a folder."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
+
+from store.chroma.collections import Collections, FolderCollections
+from store.chroma.contents import MARK
+from store.chroma.place import ChromaPlace, Metadata
+from store.chroma.process import ChromaProcess, ServerAway
+from store.settings import settings
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+    from httpx import Response
+
+T = TypeVar("T")
+
+CLOUD = "api.trychroma.com"
+# Chroma Cloud's quotas: records of one write, and results of one `get` or `query`.
+# https://docs.trychroma.com/cloud/quotas-limits
+CLOUD_BATCH = 300
+BATCH = 1_000  # below the 5,461 records that a server of chromadb 1.5.9 takes at once
+_BUSY = 429  # HTTP: too many requests
+_TRIES, _LONGEST_WAIT = 5, 20.0  # of one request to a busy server; seconds between them
+_TIMEOUT = 10.0  # seconds for the one request that tries a wrong token
+_CUT = 500  # characters of what a server said
+
+
+class OthersCollection(Exception):
+    """A collection with a name of ours belongs to another program or library."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChromaServer:
+    """The address of a database on a server."""
+
+    url: str
+    tenant: str = "default_tenant"
+    database: str = "default_database"
+    api_key: str = field(default="", repr=False)
+
+    @classmethod
+    def configured(cls) -> "ChromaServer | None":
+        """The server that the settings name; None if the collections are in folders."""
+        chosen = settings()
+        if not chosen.chroma_url:
+            return None
+        return cls(
+            chosen.chroma_url.rstrip("/"), chosen.chroma_tenant, chosen.chroma_database, chosen.chroma_api_key
+        )
+
+    def __str__(self) -> str:
+        return f"{self.url} (tenant {self.tenant}, database {self.database})"
+
+    @property
+    def batch(self) -> int:
+        """How many records it takes or gives at once."""
+        return CLOUD_BATCH if urlsplit(self.url).hostname == CLOUD else BATCH
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The key as Chroma Cloud reads it, and as most proxies do."""
+        if not self.api_key:
+            return {}
+        return {"x-chroma-token": self.api_key, "Authorization": f"Bearer {self.api_key}"}
+
+    def connect(self) -> "ClientAPI":
+        """A client of this database, which is created if the server has the tenant."""
+        import chromadb
+        from chromadb.config import Settings
+        from chromadb.errors import NotFoundError
+
+        parts = urlsplit(self.url)
+        how = Settings(
+            anonymized_telemetry=False,
+            chroma_api_impl="chromadb.api.fastapi.FastAPI",
+            chroma_server_host=self.url if parts.path else parts.hostname,
+            chroma_server_http_port=parts.port or (443 if parts.scheme == "https" else 8000),
+            chroma_server_ssl_enabled=parts.scheme == "https",
+            chroma_server_headers=self.headers,
+        )
+        try:
+            return chromadb.Client(how, tenant=self.tenant, database=self.database)
+        except NotFoundError:
+            chromadb.AdminClient(how).create_database(self.database, self.tenant)
+            return chromadb.Client(how, tenant=self.tenant, database=self.database)
+
+    def lets_everybody_in(self) -> bool:
+        """Whether it answers a request with a wrong key; False if it cannot be asked.
+
+        `chroma run` of chromadb 1.5.9 ignores keys.
+        """
+        import httpx
+
+        wrong = replace(self, api_key="wrong-on-purpose")
+        place = f"{self.url}/api/v2/tenants/{self.tenant}/databases/{self.database}/collections"
+        try:
+            return httpx.get(place, headers=wrong.headers, timeout=_TIMEOUT).is_success
+        except httpx.HTTPError:
+            return False
+
+
+class ServerCollections(Collections):
+    """The collections in a server's database.
+
+    Every call raises ServerAway if the server cannot be reached or refuses the request, and OthersCollection
+    if a collection of this name is not ours.
+    """
+
+    def __init__(self, server: ChromaServer, metadata: Metadata) -> None:
+        """`metadata` as for `Collections`; each must carry the mark of its owner."""
+        super().__init__(metadata)
+        self._server = server
+        self._page = server.batch
+
+    def has(self, name: str) -> bool:
+        """Whether the server has the collection."""
+        from chromadb.errors import NotFoundError
+
+        try:
+            self.collection(name)
+        except NotFoundError:
+            return False
+        return True
+
+    def begin(self, name: str, *, model: str) -> None:
+        """As `Collections.begin`."""
+        self._metadata[name]["model"] = model
+        if self.has(name):
+            self._ask(partial(self._connect().delete_collection, name))
+        self._open[name] = self._ask(
+            partial(
+                self._connect().create_collection,
+                name,
+                embedding_function=None,
+                configuration={"hnsw": self._index},
+                metadata=self._metadata[name],
+            )
+        )
+
+    def collection(self, name: str) -> "Collection":
+        """Chroma's collection. Raises chromadb's NotFoundError if the server has none."""
+        if name not in self._open:
+            found = self._ask(partial(self._connect().get_collection, name, embedding_function=None))
+            if (found.metadata or {}).get(MARK) != self._metadata[name].get(MARK):
+                raise OthersCollection(
+                    f"{name} on {self._server} belongs to another library or program, which keeps it; "
+                    "name another database in MEMEDEX_CHROMA_DATABASE"
+                )
+            self._open[name] = found
+        return self._open[name]
+
+    def _connect(self) -> "ClientAPI":
+        if self._client is None:
+            self._client = self._ask(self._server.connect)
+        return self._client
+
+    def _ask(self, request: Callable[[], T]) -> T:
+        """As often as a busy server wants it, because the batch would be sent again otherwise."""
+        for tries_left in reversed(range(_TRIES)):
+            try:
+                return super()._ask(request)
+            except Exception as error:
+                answer = _refusal(error)
+                if answer is not None and answer.status_code == _BUSY and tries_left:
+                    time.sleep(_wait(answer))
+                elif _is_about_data(error):
+                    raise
+                else:
+                    raise ServerAway(_describe(self._server, error, answer)) from error
+        raise AssertionError("the last try raises")
+
+
+class ServerPlace(ChromaPlace):
+    """A database on a server, of which we see only our collections."""
+
+    has_files = True  # or not: it is asked in the process that compares
+
+    def __init__(self, server: ChromaServer) -> None:
+        self._server = server
+        self.name = str(server)
+
+    @property
+    def stamp(self) -> str:
+        """The server's name: what others did there shows only in a comparison."""
+        return self.name
+
+    def collections(self, metadata: Metadata) -> Callable[[], Collections]:
+        """What opens the collections on the server."""
+        return partial(ServerCollections, self._server, metadata)
+
+    def foreign(self) -> str:
+        """Nothing: a collection of others is refused when it is opened (OthersCollection)."""
+        return ""
+
+    def clear_the_way(self) -> None:
+        """Nothing: what others have on the server stays where it is."""
+
+    def remove_own(self) -> None:
+        """Nothing: `begin` replaces ours."""
+
+    def begin(self, chroma: ChromaProcess, metadata: Metadata) -> None:
+        """Replace our collections by empty ones."""
+        for name, fields in metadata.items():
+            chroma.begin(name, model=fields["model"])
+
+    def flush(self) -> None:
+        """Nothing: the server writes its own files."""
+
+
+def describe_place() -> str:
+    """Where the collections are, for people: "off", a server, or "" for the library's folder."""
+    if settings().chroma == "off":
+        return "off"
+    server = ChromaServer.configured()
+    return str(server) if server else ""
+
+
+def collections_at(folder: Path, metadata: Metadata) -> Collections:
+    """Our collections where the settings say: on a server, or in this folder."""
+    server = ChromaServer.configured()
+    return ServerCollections(server, metadata) if server else FolderCollections(folder, metadata)
+
+
+def _is_about_data(error: Exception) -> bool:
+    """Whether the server answered, and what it has is missing or wrong."""
+    from chromadb.errors import InvalidDimensionException, NotFoundError
+
+    return isinstance(error, InvalidDimensionException | NotFoundError)
+
+
+def _refusal(error: BaseException | None) -> "Response | None":
+    """The answer behind an error; chromadb's own errors seldom say its status."""
+    import httpx
+
+    while error is not None:
+        if isinstance(error, httpx.HTTPStatusError):
+            return error.response
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _wait(answer: "Response") -> float:
+    """How many seconds a busy server asks to wait."""
+    try:
+        return min(float(answer.headers.get("Retry-After", "")), _LONGEST_WAIT)
+    except ValueError:
+        return 1.0
+
+
+def _describe(server: ChromaServer, error: Exception, answer: "Response | None") -> str:
+    status = f"status {answer.status_code}: " if answer is not None else ""
+    return f"{server} refuses or does not answer: {status}{str(error) or type(error).__name__}"[:_CUT]

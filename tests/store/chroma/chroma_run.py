@@ -1,0 +1,47 @@
+"""A real Chroma server on loopback, started and killed as tests need it."""
+
+import os
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from tests.ports import free_port
+from tests.waiting import eventually
+
+PROGRAM = Path(sys.executable).parent / "chroma"
+
+
+class ChromaRun:
+    """`chroma run` on one port; what it stores is in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Run it until it answers."""
+        self._process = subprocess.Popen(
+            [PROGRAM, "run", "--path", self.folder, "--host", "127.0.0.1", "--port", str(self.port)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "CHROMA_ANONYMIZED_TELEMETRY": "False"},
+        )
+        assert eventually(self._answers), "chroma run does not answer"
+
+    def kill(self) -> None:
+        """End it by SIGKILL."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/api/v2/heartbeat", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False

@@ -1,0 +1,274 @@
+"""The collections lie on a Chroma server, which may go away at any moment, and never hold up a decision."""
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from store.chroma.collections import COLLECTIONS
+from store.chroma.server import CLOUD_BATCH, ChromaServer
+from store.library import Library
+from store.maintenance import doctor
+from store.memory.memory import Memory
+from store.runtime import open_library
+from store.settings import settings
+from tests.store.chroma.chroma_cloud import KEY, QUOTA, chroma_cloud
+from tests.store.chroma.chroma_run import ChromaRun
+from tests.store.conftest import address, approved_with_caption, coin
+from tests.store.hashed import Hashed
+from tests.store.invariants import chroma_agrees_with_the_sidecars, holds
+from tests.store.memory.bags import Bags
+from tests.waiting import eventually
+
+KILLS = int(os.environ.get("MEMEDEX_TEST_KILLS", "30")) // 15
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ChromaRun]:
+    running = ChromaRun(tmp_path / "server")
+    running.start()
+    yield running
+    running.kill()
+
+
+@pytest.fixture(autouse=True)
+def _closed_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close what chromadb's clients leave open; in production their process ends."""
+    made: list[httpx.Client] = []
+
+    class Recorded(httpx.Client):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            made.append(self)
+
+    monkeypatch.setattr(httpx, "Client", Recorded)
+    yield
+    for client in made:
+        client.close()
+
+
+@pytest.fixture
+def on_server(server: ChromaRun, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChromaRun]:
+    """The settings name the server."""
+    monkeypatch.setenv("MEMEDEX_CHROMA_URL", server.url)
+    settings.cache_clear()
+    yield server
+    monkeypatch.delenv("MEMEDEX_CHROMA_URL")
+    settings.cache_clear()
+
+
+def entries(server: ChromaRun, *, database: str = "default_database") -> dict[str, set[str]]:
+    """The ids of each collection, as another client of the server sees them."""
+    client: Any = ChromaServer(server.url, database=database).connect()
+    found = {one.name: set(one.get(include=[])["ids"]) for one in client.list_collections()}
+    client.close()
+    return found
+
+
+def follows(library: Library) -> bool:
+    """Whether Chroma has everything, after any number of failures."""
+    return eventually(lambda: library.wait_for_chroma(5), every=0.1)
+
+
+def test_every_verb_reaches_the_five_collections_of_the_server(
+    root: Path, embedder: Hashed, on_server: ChromaRun
+) -> None:
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1, 2, 3))
+        library.degrade([address(2)])
+        assert follows(library)
+        assert library.check_chroma() == []
+        holds(library)
+        assert not list(library.layout.chroma.glob("chroma.sqlite3*")), "nothing lies in the folder"
+    having = {address(1), address(3)}
+    assert entries(on_server) == {
+        **dict.fromkeys(COLLECTIONS.values(), having),
+        COLLECTIONS["emotions"]: set(),
+    }
+
+
+def test_decisions_wait_in_the_queue_while_the_server_is_away(
+    root: Path, embedder: Hashed, on_server: ChromaRun
+) -> None:
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1))
+        assert follows(library)
+        on_server.kill()
+        assert library.promote(approved_with_caption(library, 2)).done
+        assert not library.wait_for_chroma(60)
+        status = library.status()
+        assert status.chroma_behind == 1
+        assert on_server.url in status.chroma_fault
+        assert on_server.url in library.check_chroma()[0]
+        on_server.start()
+        assert follows(library)
+        assert not library.status().chroma_fault
+        assert library.check_chroma() == []
+    assert entries(on_server)[COLLECTIONS["entity"]] == {address(1), address(2)}
+
+
+def test_a_server_that_comes_back_empty_is_filled_without_a_model(
+    root: Path, embedder: Hashed, on_server: ChromaRun
+) -> None:
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1, 2))
+        assert follows(library)
+        requests = embedder.asked
+        on_server.kill()
+        on_server.folder.rename(on_server.folder.with_name("lost"))
+        on_server.start()
+        library.degrade([address(2)])
+        assert follows(library)
+        assert library.check_chroma() == []
+        assert embedder.asked == requests
+    assert entries(on_server)[COLLECTIONS["context"]] == {address(1)}
+
+
+def test_the_collections_move_to_a_server_and_back(
+    root: Path, embedder: Hashed, server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1, 2))
+        assert library.wait_for_chroma(60)
+    with monkeypatch.context() as patch:
+        patch.setenv("MEMEDEX_CHROMA_URL", server.url)
+        settings.cache_clear()
+        with open_library(root, embedder=embedder) as library:
+            assert follows(library)
+            assert library.check_chroma() == []
+            library.degrade([address(1)])
+            assert follows(library)
+        assert entries(server)[COLLECTIONS["image"]] == {address(2)}
+    settings.cache_clear()
+    with open_library(root, embedder=embedder) as library:
+        assert library.wait_for_chroma(60)
+        assert library.check_chroma() == []
+    chroma_agrees_with_the_sidecars(root, embedder)
+    assert entries(server)[COLLECTIONS["image"]] == {address(2)}, "what is on the server stays there"
+
+
+def test_collections_of_another_library_are_refused_by_name_and_kept(
+    tmp_path: Path, root: Path, embedder: Hashed, on_server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1))
+        assert follows(library)
+    before = entries(on_server)
+    with open_library(tmp_path / "other", embedder=embedder) as other:
+        assert other.add([coin(7)]).done
+        other.promote(approved_with_caption(other, 8))
+        assert not other.wait_for_chroma(60)
+        assert "belongs to another library" in other.status().chroma_fault
+        assert "MEMEDEX_CHROMA_DATABASE" in other.status().chroma_fault
+        other.rebuild_chroma()
+        assert not other.wait_for_chroma(60)
+    assert entries(on_server) == before
+    monkeypatch.setenv("MEMEDEX_CHROMA_DATABASE", "second")
+    settings.cache_clear()
+    with open_library(tmp_path / "other", embedder=embedder) as other:
+        assert follows(other)
+        assert other.check_chroma() == []
+    assert entries(on_server) == before
+    assert entries(on_server, database="second")[COLLECTIONS["entity"]] == {address(8)}
+
+
+@pytest.mark.kills
+@pytest.mark.usefixtures("chroma_in_own_process", "comparison_in_own_process")
+def test_a_server_killed_again_and_again_agrees_with_the_catalog_in_the_end(
+    root: Path, embedder: Hashed, on_server: ChromaRun
+) -> None:
+    with open_library(root, embedder=embedder) as library:
+        addresses = approved_with_caption(library, *range(1, 41))
+        moments = random.Random(KILLS)
+        for kill in range(KILLS):
+            library.promote(addresses) if kill % 2 == 0 else library.degrade(addresses[kill::3])
+            library.wait_for_chroma(moments.uniform(0.0, 3.0))  # it is at work, or done, when the server dies
+            on_server.kill()
+            on_server.start()
+        library.promote(addresses)
+        assert follows(library)
+        assert library.check_chroma() == []
+    assert entries(on_server)[COLLECTIONS["visual"]] == set(addresses)
+
+
+def test_the_text_memory_follows_to_the_server_and_leaves_nothing_of_a_forgotten_session(
+    tmp_path: Path, on_server: ChromaRun
+) -> None:
+    with Memory.open(tmp_path / "res", embedder=Bags()) as memory:
+        memory.sessions.add_memory("one", "dawn", "The vault opens at dawn.")
+        memory.sessions.add_memory("two", "swamp", "The swamp has frogs.")
+        assert eventually(lambda: memory.wait_for_chroma(5))
+        assert memory.check_chroma() == []
+        assert len(entries(on_server)["session_memory"]) == 2
+        on_server.kill()
+        memory.sessions.delete_session("one")
+        on_server.start()
+        assert eventually(lambda: memory.wait_for_chroma(5))
+        assert memory.check_chroma() == []
+    assert len(entries(on_server)["session_memory"]) == 1
+
+
+def test_doctor_says_that_a_server_ignores_keys(root: Path, embedder: Hashed, on_server: ChromaRun) -> None:
+    with open_library(root, embedder=embedder) as library:
+        found = [finding for finding in doctor.check(library) if not finding.is_fault]
+    assert ["lets everybody in" in finding.what for finding in found] == [True]
+
+
+def test_chroma_cloud_is_never_asked_beyond_its_limits_and_a_busy_one_is_waited_for(
+    root: Path, embedder: Hashed, server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count, quota = 35, 30
+    assert CLOUD_BATCH <= QUOTA
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, *range(count)))
+        assert library.wait_for_chroma(120)
+    with monkeypatch.context() as patch, chroma_cloud(server, quota=quota, busy_every=9) as cloud:
+        patch.setattr("store.chroma.server.CLOUD", "127.0.0.1")
+        patch.setattr("store.chroma.server.CLOUD_BATCH", quota)
+        patch.setenv("MEMEDEX_CHROMA_URL", cloud.url)
+        patch.setenv("MEMEDEX_CHROMA_API_KEY", KEY)
+        settings.cache_clear()
+        with open_library(root, embedder=embedder) as library:
+            assert follows(library)
+            cloud.busy_every = 1_000_000
+            assert library.check_chroma() == []
+            assert not [finding for finding in doctor.check(library) if "lets everybody" in finding.what]
+        patch.setenv("MEMEDEX_CHROMA_API_KEY", "wrong")
+        settings.cache_clear()
+        with open_library(root, embedder=embedder) as library:
+            library.degrade([address(1)])
+            assert not library.wait_for_chroma(60)
+            assert "no valid key" in library.status().chroma_fault
+    settings.cache_clear()
+    assert {refusal.split()[0] for refusal in cloud.refused} == {"429", "401"}
+    assert len(entries(server)[COLLECTIONS["entity"]]) == count
+
+
+def test_the_key_of_a_server_is_in_no_text() -> None:
+    server = ChromaServer("http://one", api_key="secret")
+    assert "secret" not in f"{server} {server!r}"
+
+
+def test_without_chroma_everything_else_works_and_its_queue_waits(
+    root: Path, embedder: Hashed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMEDEX_CHROMA", "off")
+    settings.cache_clear()
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1))
+        assert library.wait_for_chroma(0)
+        assert library.check_chroma() == []
+        assert library.status().chroma_behind == 0
+        assert not list(library.layout.chroma.glob("chroma.sqlite3*"))
+    monkeypatch.setenv("MEMEDEX_CHROMA", "on")
+    settings.cache_clear()
+    with open_library(root, embedder=embedder) as library:
+        assert library.wait_for_chroma(60)
+    chroma_agrees_with_the_sidecars(root, embedder)
+    settings.cache_clear()
