@@ -11,6 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from store.catalog import checksums, snapshots
+from store.disk.file_system import refuse_network
 from store.disk.files import Disk, refused
 from store.disk.sqlite import SqliteFile
 from store.disk.sqlite_identity import CATALOG_ID, identify, move_foreign_logs
@@ -40,6 +41,7 @@ class Catalog(SqliteFile):
         try:
             check_is_ours(path)
             if writable:
+                refuse_network(path.parent)
                 move_foreign_logs(path, disk=disk)
                 self._connections.writer = self._connect()
                 _prepare(self._writer, path)
