@@ -9,7 +9,7 @@ CPU_TORCH := --index-url https://download.pytorch.org/whl/cpu --retries 0 --time
 
 .PHONY: run clip test test-fast check canary wheel clean
 
-run: .venv/installed
+run: .venv/installed .venv/eyes-installed
 	$(BIN)/streamlit run app.py
 
 clip: .venv/clip-installed
@@ -43,12 +43,16 @@ clean:
 	$(PIP) install --quiet --no-deps -r requirements.txt
 	@touch $@
 
+.venv/eyes-installed: .venv/installed requirements-eyes.txt
+	$(PIP) install --quiet --no-deps -r requirements-eyes.txt
+	@touch $@
+
 .venv/clip-installed: .venv/installed requirements-clip.txt
 	[ "$$(uname)" != Linux ] || $(PIP) install --quiet $(CPU_TORCH) "$$(grep '^torch==' requirements-clip.txt)" || true
 	$(PIP) install --quiet --no-deps -r requirements-clip.txt
 	@touch $@
 
-.venv/ready-to-test: .venv/clip-installed requirements-test.txt
+.venv/ready-to-test: .venv/clip-installed .venv/eyes-installed requirements-test.txt
 	$(PIP) install --quiet -r requirements-test.txt
 	@touch $@
 

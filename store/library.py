@@ -155,6 +155,15 @@ class Library(Reader):
                 self.drafts.discard(address, actor=actor)
         return outcome
 
+    def correct_text(self, addresses: Iterable[str], text: str | None, *, actor: str = "") -> Outcome:
+        """Say what stands in these records' pictures, "" for nothing, whatever a program reads there.
+
+        With None, what a program read counts again.
+        """
+        return self._transitions.rewrite(
+            "correct text", addresses, edits.with_picture_text(text), actor=actor
+        )
+
     def replace(
         self, replacements: Iterable[Replacement], *, progress: Progress | None = None, actor: str = ""
     ) -> Outcome:

@@ -27,6 +27,8 @@ MAX_TAG = 64
 MAX_TAGS = 64
 MAX_SIDECAR_BYTES = 1_000_000
 
+PICTURE_TEXT = "picture_text"  # the sidecar's key for what a person says stands in the picture
+
 # base58 has no 0, O, I, l (Solana account addresses); hex for EVM chains.
 _SOLANA = re.compile(r"[1-9A-HJ-NP-Za-km-z]{32,44}")
 _EVM = re.compile(r"0[xX][0-9a-fA-F]{40}")
@@ -86,6 +88,12 @@ class Record:
         """
         caption = self.sidecar.get("caption") or {}
         return {facet: caption[facet] for facet in CAPTION_FACETS if facet in caption}
+
+    @property
+    def picture_text(self) -> str | None:
+        """What a person says stands in the picture, "" for nothing; None if nobody has said so."""
+        text = self.sidecar.get(PICTURE_TEXT)
+        return text if isinstance(text, str) else None
 
     @property
     def is_captioned(self) -> bool:

@@ -21,7 +21,7 @@ from store.progress import Progress
 from store.reading.status import Status
 from store.settings import settings
 from store.tags import taxonomy_file
-from store.tasks import KINDS
+from store.tasks import KINDS, read_text
 from store.tasks.inbox import Inbox
 from store.tasks.inbox_watcher import Watcher
 from store.vectors.matrix_files import MatrixSaver
@@ -30,6 +30,7 @@ from store.writing.reconcile import is_stale
 from store.writing.recovery import bring_up_to_date, recover
 
 _UNREADABLE = 60.0  # seconds until pictures that could not be read are looked at again
+_NEW_PICTURES = 30.0  # seconds until pictures that came while others were read are read as well
 _STUCK = 5.0  # seconds at most until a decision that waits for the disk is tried again
 
 
@@ -142,6 +143,7 @@ class LibraryRuntime(Library):
                     lambda progress: self.catalog.keep_snapshot("daily", progress=progress),
                     is_unhurried=True,
                 ),
+                Worker("reading pictures", self._read_pictures, is_unhurried=True),
                 Worker("finishing what is decided", lambda _: self._finish_decided(), longest=_STUCK),
             )
         for watcher in self._watchers:
@@ -201,6 +203,12 @@ class LibraryRuntime(Library):
             copies.wake()  # a picture that came back can be compared as well
         if self._prefetcher.unreadable:
             embedding.wake(after=_UNREADABLE)
+
+    def _read_pictures(self, _: Progress) -> None:
+        if settings().read_pictures and self.picture_texts.unread():
+            read_text.start_if_needed(self)
+            if any(job.kind == read_text.KIND.name for job in self.jobs.under_way()):
+                self._watchers[3].wake(after=_NEW_PICTURES)
 
     def _finish_decided(self) -> None:
         """Finish decisions that wait for the disk. Raises LibraryStuck as long as it refuses."""

@@ -58,6 +58,11 @@ class Settings(BaseSettings):
         description="Folders of the server's disk, separated by commas, below which people at other machines "
         "may name paths (to import, or a model's file); none if empty.",
     )
+    read_pictures: bool = Field(
+        True,
+        description="`0`: the text in pictures is read only by `python -m store read-text`, "
+        "not in the background.",
+    )
     fetch_private: bool = Field(
         False, description="`1`: logos may also be fetched from this machine and its own network."
     )

@@ -18,6 +18,9 @@ TESTS = Path(__file__).resolve().parent
 # Slow files come first; otherwise one of two processes would wait for the other at the end.
 FIRST = tuple(TESTS / name for name in ("browser", "store/cli", "store/writing", "store/chroma", "pages"))
 
+# Reading pictures takes a third of a second each; tests of that ask for it.
+os.environ.setdefault("MEMEDEX_READ_PICTURES", "0")
+
 # The program flushes every write, which takes milliseconds on a disk and no time in memory.
 if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))

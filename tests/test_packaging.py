@@ -28,6 +28,7 @@ def pinned(name: str) -> set[str]:
 
 def test_the_pinned_requirements_match_the_package_dependencies() -> None:
     assert pinned("requirements.txt") >= set(PROJECT["dependencies"])
+    assert pinned("requirements-eyes.txt") >= set(PROJECT["optional-dependencies"]["eyes"])
     assert pinned("requirements-clip.txt") >= set(PROJECT["optional-dependencies"]["clip"])
 
 
@@ -76,7 +77,8 @@ def imported(path: Path) -> set[str]:
 
 
 def test_nothing_is_pinned_twice() -> None:
-    assert not pinned("requirements.txt") & pinned("requirements-clip.txt")
+    for extra in ("requirements-clip.txt", "requirements-eyes.txt"):
+        assert not pinned("requirements.txt") & pinned(extra)
 
 
 def test_pytorch_is_not_a_default_dependency() -> None:

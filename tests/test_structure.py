@@ -42,7 +42,7 @@ store/memory/transcripts store/memory/documents store/memory/story store/memory/
 store/memory/text store/memory/chroma
 store/memory/engine
 store/reading store/writing
-store/duplicates
+store/duplicates store/pictures
 store/search store/maps
 store/vectors store/exporting
 store/embedding store/importing

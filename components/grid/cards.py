@@ -9,6 +9,7 @@ from components.grid.fields import NO_AGE, created, shown_fields
 from components.shell import format, pictures
 from store.duplicates.findings import Suspicion
 from store.errors import InvalidRecord, UnknownRecord
+from store.pictures.text_reader import INSTALL, is_installed
 from store.reading.reader import Reader
 from store.records import Record, Tier, is_made_up
 
@@ -73,11 +74,24 @@ def explorer(record: Record) -> dict[str, str] | None:
     return {"label": "Solscan", "href": f"https://solscan.io/token/{record.address}"}
 
 
+def _text(library: Reader, record: Record) -> dict[str, str]:
+    """What stands in the picture, and who says so."""
+    found = library.picture_texts.of(record.address)
+    if found.source == "person":
+        note = "Written by a person"
+    elif found.source == "program":
+        note = "Read by a program" if found.text else "No text was found."
+    else:
+        note = "Not read yet" if is_installed() else f"Not read: RapidOCR is not installed. {INSTALL}"
+    return {"text": found.text, "source": found.source, "read": found.read, "note": note}
+
+
 def _detail(library: Reader, record: Record) -> dict[str, Any]:
     return {
         "description": record.description,
         "tags": record.tags,
         "caption": record.caption,
+        "text": _text(library, record),
         "fields": shown_fields(record),
         "explorer": explorer(record),
         "mentions": {

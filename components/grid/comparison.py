@@ -33,7 +33,7 @@ def comparison(library: Reader, address: str) -> dict[str, Any] | None:
 def twins(library: Reader, address: str) -> list[dict[str, Any]]:
     """The same in short, for the large view."""
     found = comparison(library, address)
-    keys = ("address", "name", "tier", "place", "picture", "findings", "sure", "verdict")
+    keys = ("address", "name", "tier", "place", "picture", "findings", "sure", "verdict", "letters")
     return [{key: other[key] for key in keys} for other in found["others"]] if found else []
 
 
@@ -56,9 +56,10 @@ def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | No
         "large": pictures.address(library, other.image_hash, size=pictures.LARGE),
         "sure": suspect.confidence,
         "findings": [[finding.kind, finding.confidence] for finding in suspect.findings],
+        "letters": suspect.has_other_letters,
         "verdict": said.verdict if said else None,
         "said": f"{said.actor}, {format.ago(said.created_at)}" if said else "",
-        "fields": _differing(own, other),
+        "fields": _differing(library, own, other),
     }
 
 
@@ -70,9 +71,9 @@ def _since(library: Reader, record: Record) -> str:
     return ""
 
 
-def _differing(own: Record, other: Record) -> list[tuple[str, str, str]]:
+def _differing(library: Reader, own: Record, other: Record) -> list[tuple[str, str, str]]:
     """Every field that differs, with both values."""
-    mine, theirs = _fields(own), _fields(other)
+    mine, theirs = _fields(library, own), _fields(library, other)
     return [
         (label, mine.get(label, ""), theirs.get(label, ""))
         for label in dict.fromkeys([*mine, *theirs])
@@ -80,13 +81,14 @@ def _differing(own: Record, other: Record) -> list[tuple[str, str, str]]:
     ]
 
 
-def _fields(record: Record) -> dict[str, str]:
+def _fields(library: Reader, record: Record) -> dict[str, str]:
     return {
         "Address": record.address,
         "Age": created(record),
         "Description": record.description,
         "Tags": ", ".join(record.tags),
         **{facet.capitalize(): text for facet, text in record.caption.items()},
+        "Text in the picture": library.picture_texts.of(record.address).text,
         **dict(shown_fields(record)),
     }
 

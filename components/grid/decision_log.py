@@ -47,6 +47,7 @@ _VERBS: Mapping[str, Callable[[Library, LoggedDecision], Outcome]] = {
     "undo": lambda library, _: reverse(library, "undo", at_once=AT_ONCE),
     "redo": lambda library, _: reverse(library, "redo", at_once=AT_ONCE),
     "tag": lambda library, entry: library.edit_tags(entry.addresses, add=entry.add, remove=entry.remove),
+    "correct text": lambda library, entry: library.correct_text(entry.addresses, entry.text),
     "judge": lambda library, entry: library.duplicates.judge(
         "".join(entry.addresses[:1]), cast(Verdict, entry.reason), entry.others
     ),

@@ -27,7 +27,8 @@ _DUPLICATES = {"Any": "", "Looks like another": "yes", "Unlike any other": "no"}
 _LENGTHS = {"any length": "", "over 100": ">100", "over 200": ">200", "over 400": ">400"}
 _LINE = (
     "The line takes words and conditions: `tag:dog`, `-tag:nsfw`, `category:animals`, `after:2025-01`, "
-    '`before:2025-02-15` (UTC), `dup:yes`, `source:"my list.json"`, `reason:scam`, `by:me`, `decided:today`, '
+    "`before:2025-02-15` (UTC), `dup:yes`, `text:moon` (in the picture), "
+    '`source:"my list.json"`, `reason:scam`, `by:me`, `decided:today`, '
     '`has:visual`, `length:>200`; `tag:"two words"` for a tag with a space. `OR` and parentheses choose: '
     "`(tag:dog OR tag:cat) -moon`; `dog*` is every word or tag that begins so."
 )

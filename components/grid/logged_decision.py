@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import Any
 
 from store.library import Library
+from store.records import MAX_FACET
 
 MAX_ADDRESSES = 200_000
 
@@ -31,6 +32,7 @@ class LoggedDecision:
     session: str = ""
     add: Sequence[str] = ()  # tags
     remove: Sequence[str] = ()
+    text: str | None = None  # that stands in the picture; None: as a program read it
     is_sure: bool = False  # it was asked about, and is wanted all the same
 
 
@@ -91,6 +93,7 @@ def _entry(raw: object) -> LoggedDecision | None:
         session=str(raw.get("session", "")),
         add=strings_of(raw.get("add")),
         remove=strings_of(raw.get("remove")),
+        text=raw["text"][:MAX_FACET] if isinstance(raw.get("text"), str) else None,
         is_sure=raw.get("is_sure") is True,
     )
 

@@ -144,18 +144,27 @@ def _tokens(
     counted = 0
     for address in sample:
         try:
-            request = question(library.get(address), b"", variant.prompt.text, tags, only=only, hint=hint)
+            record = library.get(address)
         except UnknownRecord:
             continue
+        text = library.picture_texts.of(record.address).text
+        request = question(record, b"", variant.prompt.text, tags, picture_text=text, only=only, hint=hint)
         counted += int(litellm.token_counter(model=variant.model, messages=request.messages()))
         counted += _PICTURE_TOKENS
     return counted * len(addresses) // len(sample)
 
 
 def question(
-    record: Record, picture: bytes, template: str, tags: Sequence[str], *, only: Facet | None, hint: str
+    record: Record,
+    picture: bytes,
+    template: str,
+    tags: Sequence[str],
+    *,
+    picture_text: str,
+    only: Facet | None,
+    hint: str,
 ) -> CaptionRequest:
-    """The question about one record."""
+    """The question about one record; `picture_text` is what is known to stand in its picture."""
     return CaptionRequest(
         template,
         picture,
@@ -164,6 +173,7 @@ def question(
         description=record.description,
         tags=record.tags,
         taxonomy=tags,
+        picture_text=picture_text,
         only=only,
         caption=record.caption,
         hint=hint,

@@ -113,6 +113,7 @@ CHANGES: Mapping[str, Change] = {
     "by": lambda filter, value: replace(filter, decided_by=value),
     "decided": _decided,
     "dup": _duplicates,
+    "text": lambda filter, value: replace(filter, picture_texts=_added(filter.picture_texts, value)),
 }
 DENIED: Mapping[str, Change] = {  # after a minus; the others are denied as a filter of their own
     "tag": lambda filter, value: replace(filter, without_tags=_added(filter.without_tags, value)),

@@ -31,6 +31,7 @@ KEYS = (
     "length",
     "words",
     "dup",
+    "text",
     "source",
     "reason",
     "by",
@@ -39,7 +40,7 @@ KEYS = (
 _ALIKE = 0.6  # how near a key has to be to be meant, of 1
 ME = "me"  # of `by:`: the current user
 MAX_CONDITIONS = 200  # of a line: SQLite takes expressions of a limited depth
-_NEED_VALUE = ("tag", "category", "words", "source", "reason", "by")
+_NEED_VALUE = ("tag", "category", "words", "text", "source", "reason", "by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,12 @@ def written_with_tier(filter: Filter) -> str:
 def nodes(filter: Filter) -> list[Node]:
     """The conditions of a filter as parts of a tree, without its tier; dates to the day."""
     found: list[Node] = []
-    for key, values in (("tag", filter.tags), ("category", filter.categories), ("has", filter.having)):
+    for key, values in (
+        ("tag", filter.tags),
+        ("category", filter.categories),
+        ("has", filter.having),
+        ("text", filter.picture_texts),
+    ):
         found += [Condition(key, value) for value in values]
     for key, values in (
         ("tag", filter.without_tags),

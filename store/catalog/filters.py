@@ -40,6 +40,7 @@ class Filter:
     troubled: bool | None = None  # approved, and could not go on (store/catalog/blockers.py)
     suspicious: bool | None = None  # looks like another record, and nobody has said yet what it is to it
     source: str = ""  # what it was imported from
+    picture_texts: tuple[str, ...] = ()  # words that stand in the picture, each of these
     rejected_for: str | None = None  # the reason, in any case of letters; "": rejected without one
     decided_by: str = ""  # somebody who did anything to it but import it, and did not take it back …
     decided_since: int | None = None  # … at this UNIX second or later
@@ -70,7 +71,8 @@ def _comparisons(filter: Filter) -> list[SqlCondition]:
     """Conditions on one value each; None asks nothing."""
     length = "(SELECT length(caption) FROM words WHERE rowid = r.id)"
     imported = "r.address IN (SELECT address FROM history WHERE verb = 'import' AND reason = ?)"
-    words = f"{{name ticker description caption}} : ({matching(filter.words)})"
+    words = f"{{name ticker description caption picture}} : ({matching(filter.words)})"
+    by_words = "r.id IN (SELECT rowid FROM words WHERE words MATCH ?)"
     compared: tuple[tuple[str, str | int | None], ...] = (
         ("r.tier = ?", filter.tier),
         ("r.created_at >= ?", filter.since),
@@ -80,9 +82,10 @@ def _comparisons(filter: Filter) -> list[SqlCondition]:
         ("r.captioned = ?", filter.captioned),
         ("r.generation <= ?", filter.unchanged_since),
         (imported, filter.source or None),
-        ("r.id IN (SELECT rowid FROM words WHERE words MATCH ?)", words if filter.words.strip() else None),
+        (by_words, words if filter.words.strip() else None),
     )
-    return [(sql, [value]) for sql, value in compared if value is not None]
+    in_pictures = ((by_words, f"{{picture}} : ({matching(text)})") for text in filter.picture_texts)
+    return [(sql, [value]) for sql, value in (*compared, *in_pictures) if value is not None]
 
 
 def _labels(filter: Filter) -> Iterator[SqlCondition]:

@@ -22,7 +22,7 @@ class RecordLists:
         self.catalog = catalog
         self.layout = layout
         self._tiers: LruCache[int, dict[Tier, int]] = LruCache(1)
-        self._labels: LruCache[tuple[str, Filter, int], dict[str, int]] = LruCache(_KEPT_COUNTS)
+        self._labels: LruCache[tuple[str, Filter, int, int], dict[str, int]] = LruCache(_KEPT_COUNTS)
 
     @property
     def actor_name(self) -> str:
@@ -119,7 +119,7 @@ class RecordLists:
 
     def _label_counts(self, kind: str, filter: Filter) -> dict[str, int]:
         """Cached for each generation: every page run asks, and counting 100,000 records takes 0.1 s."""
-        key = (kind, filter, self.generation)
+        key = (kind, filter, self.generation, self.derived)
         found = self._labels.get(key)
         if found is None or filter.suspicious is not None:  # that changes outside operations too
             with self.catalog.reading() as db:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from store.catalog import spelling_rows
+from store.catalog import picture_rows, spelling_rows
 from store.catalog.confusables import plain
 from store.catalog.emoji import in_words
 from store.catalog.filters import Filter, conditions, matching
@@ -191,7 +191,7 @@ def named(db: sqlite3.Connection, words: str, filter: Filter, *, limit: int) -> 
     where, values = conditions(filter)
     rows = db.execute(
         f"{_RECORD} JOIN words ON words.rowid = r.id WHERE words MATCH ? AND {where} "
-        "ORDER BY bm25(words, 10, 10, 1, 1, 1), r.address LIMIT ?",
+        "ORDER BY bm25(words, 10, 10, 1, 1, 1, 1), r.address LIMIT ?",
         [matching(in_words(words.strip().removeprefix("$"))), *values, limit],
     )
     known = {record.address for record in exact}
@@ -255,10 +255,11 @@ def index(db: sqlite3.Connection, number: int, sidecar_hash: str) -> None:
 
 def _index(db: sqlite3.Connection, number: int, record: Record) -> None:
     db.execute(
-        "INSERT INTO words (rowid, name, ticker, description, caption, tags) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO words (rowid, name, ticker, description, caption, tags, picture) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
             number, record.name, record.ticker, record.description, "\n".join(record.caption.values()),
-            "\n".join(record.tags),
+            "\n".join(record.tags), picture_rows.found_by(db, number),
         ],
     )  # fmt: skip
 

@@ -1,4 +1,5 @@
-"""Relevance of records to a query's words: BM25 over name, ticker, description, captions and tags.
+"""Relevance of records to a query's words: BM25 over name, ticker, description, captions, tags and the
+text in the picture.
 
 A record's share is its BM25 divided by that of the library's best record, so between 0 and 1; a word also
 counts in its singular and plural. Only the best `MOST` records have a share, all others 0. Words of nearly
@@ -13,7 +14,9 @@ from dataclasses import dataclass
 from store.catalog.emoji import in_words
 
 MOST = 1_000  # records with a share: few enough to be among the candidates with any weights
-_WEIGHTS = "10, 10, 1, 1, 5"  # name, ticker, description, captions, tags; measured on the golden queries
+_WEIGHTS = (
+    "10, 10, 1, 1, 5, 1"  # name, ticker, description, captions, tags, picture; measured on the golden queries
+)
 _WORDS = 16  # of a question that are looked for
 _FEW = 2_000  # records that may always have a word …
 _MANY = 20_000  # … and that may never: ranking them takes 50 ms

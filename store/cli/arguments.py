@@ -20,6 +20,7 @@ from store.cli import (
     mcp,
     memory_arguments,
     memory_queries,
+    pictures,
     queries,
     sessions,
     stored_vectors,
@@ -145,6 +146,13 @@ def _writing(verbs: _Verbs) -> None:
     for facet in CAPTION_FACETS:
         caption.add_argument(f"--{facet}", metavar="TEXT", help='"" to leave it empty on purpose')
     caption.add_argument("--tags", metavar="A,B", help='all tags, separated by commas; "" for none')
+
+    verbs.add("read-text", pictures.read_text, "read the text in pictures that were not read yet")
+    corrected = verbs.add("correct-text", pictures.correct_text, "say what stands in a coin's picture")
+    corrected.add_argument("address", metavar="ADDRESS")
+    what = corrected.add_mutually_exclusive_group(required=True)
+    what.add_argument("--text", metavar="TEXT", help='what stands there; "" for nothing')
+    what.add_argument("--read", action="store_true", help="let what the program read count again")
 
     tag = verbs.add("tag", tags.tag, "add and remove tags")
     tag.add_argument("addresses", nargs="+", metavar="ADDRESS")

@@ -19,6 +19,8 @@ _DONE = {
     "delete": "deleted",
     "restore": "restored",
     "caption": "captioned",
+    "correct-text": "corrected",
+    "read-text": "read",
     "tag": "tagged",
     "rename-tag": "renamed on",
     "taxonomy": "gave other categories to",

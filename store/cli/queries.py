@@ -37,7 +37,9 @@ def show(arguments: Namespace, terminal: Terminal) -> int:
     with reading(arguments, terminal) as reader:
         record = reader.get(*spelled([arguments.address]))
         if arguments.json:
-            terminal.answer_json(record.as_json())
+            terminal.answer_json(
+                {**record.as_json(), "picture_text": reader.picture_texts.of(record.address).text}
+            )
             return 0
         lines = [
             ("address", record.address),
@@ -51,6 +53,7 @@ def show(arguments: Namespace, terminal: Terminal) -> int:
             *((facet, record.caption.get(facet, "(not written yet)")) for facet in CAPTION_FACETS),
             ("embedded", ", ".join(reader.embedded_facets(record.address))),
             ("picture", str(reader.picture(record.address))),
+            ("text in it", reader.picture_texts.of(record.address).text),
         ]
     terminal.answer("\n".join(f"{name:12}{plain(value)}".rstrip() for name, value in lines))
     return 0

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal, get_args
 
+from store.catalog import picture_rows
 from store.catalog.confusables import spelling
 from store.duplicates import verdicts
 from store.duplicates.neighbours import NearPrint
@@ -33,6 +34,7 @@ _WORDS: tuple[tuple[str, Kind, Kind], ...] = (
     ("name", "same name", "confusable name"),
     ("ticker", "same ticker", "confusable ticker"),
 )
+_PICTURES: tuple[Kind, ...] = ("exact picture", "near picture", "mirrored", "similar embedding")
 _NEAREST, _PER_BIT = 0.99, 0.007  # 56 differing bits: 0.6
 _TURNED = 0.95  # mirrored: symmetrical logos mirror into each other now and then
 
@@ -57,6 +59,7 @@ class Suspect:
     ticker: str
     tier: Tier
     findings: tuple[DuplicateFinding, ...]  # the surest first
+    has_other_letters: bool  # whether the pictures are alike, and the text in them is not
     judgement: Judgement | None  # what was said of the two; None: nobody was asked yet
 
     @property
@@ -99,11 +102,26 @@ def suspects(
     result = [
         Suspect(
             address, other, row["shown"], row["shown_ticker"], row["tier"],
-            tuple(sorted(findings, key=lambda finding: -finding.confidence)), verdicts_of_coin.get(other),
+            tuple(sorted(findings, key=lambda finding: -finding.confidence)),
+            _has_other_letters(db, address, other, findings), verdicts_of_coin.get(other),
         )
         for other, (row, findings) in found.items()
     ]  # fmt: skip
     return sorted(result, key=lambda suspect: (-suspect.confidence, suspect.other))
+
+
+def _has_other_letters(
+    db: sqlite3.Connection, address: str, other: str, findings: Sequence[DuplicateFinding]
+) -> bool:
+    if not any(finding.kind in _PICTURES for finding in findings):
+        return False
+    mine, theirs = picture_rows.text_at(db, address), picture_rows.text_at(db, other)
+    return mine is not None and theirs is not None and _letters(mine) != _letters(theirs)
+
+
+def _letters(text: str) -> str:
+    """Letters and digits alone: a program reads the same line now and then with another space or dot."""
+    return "".join(sign for sign in text.casefold() if sign.isalnum())
 
 
 def called(db: sqlite3.Connection, name: str, ticker: str) -> dict[str, list[str]]:

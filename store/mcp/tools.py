@@ -220,7 +220,7 @@ class Tools:
         """
         library = self._access.library
         record = coin_named(library, address)
-        fields = record.as_json()
+        fields = {**record.as_json(), "picture_text": library.picture_texts.of(record.address).text}
         content: list[ContentBlock] = [TextContent(type="text", text=json.dumps(fields, ensure_ascii=False))]
         if picture:
             image = library.picture(record.address).read_bytes()

@@ -37,6 +37,8 @@ from store.llm.prompts import Prompts
 from store.lru import LruCache
 from store.maps import Maps
 from store.permissions import Actor
+from store.pictures.picture_texts import PictureTexts
+from store.pictures.text_reader import TextReader
 from store.progress import Progress
 from store.reading.status import Status, waiting_for_vectors
 from store.records import Facet
@@ -78,9 +80,10 @@ class Reader(RecordLists):
         self._pictures = PictureSimilarity(catalog, self._model, picture=self.picture)
         self._neighbours = Neighbours()
         self._examiner = Examiner(catalog, self._neighbours, picture=self.picture)
+        self._text_reader = TextReader()
         self._golden_faults: list[str] = []
         self._taxonomies: LruCache[tuple[Path, str], Taxonomy] = LruCache(1)  # by the file's size and time
-        self._words: LruCache[tuple[str, int], WordShares] = LruCache(_KEPT_WORDS)
+        self._words: LruCache[tuple[str, int, int], WordShares] = LruCache(_KEPT_WORDS)
         self.maps = Maps(catalog, self._model, snapshot=self._resident.snapshot)
         self.jobs = Jobs.to_read(catalog)
 
@@ -100,6 +103,7 @@ class Reader(RecordLists):
         """Make the parts other than records, with their verbs, on the catalog of this actor."""
         catalog, layout = self.catalog, self.layout
         self.duplicates = Duplicates(catalog, self._pictures, self._neighbours, self._examiner)
+        self.picture_texts = PictureTexts(catalog, self._text_reader, picture=self.picture)
         self.drafts = Drafts(catalog)
         self.suggestions = Suggestions(catalog)
         self.prompts = Prompts(catalog, layout, self._disk)
@@ -209,7 +213,7 @@ class Reader(RecordLists):
         text = words_asked(query)
         if not text:
             return NO_WORDS
-        key = (text, self.generation)
+        key = (text, self.generation, self.derived)
         found = self._words.get(key)
         if found is None:
             with self.catalog.reading() as db:

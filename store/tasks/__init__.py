@@ -11,6 +11,7 @@ from store.tasks import (
     generate,
     import_captions,
     move,
+    read_text,
     switch_model,
     tags,
     undo,
@@ -38,4 +39,5 @@ KINDS: tuple["JobKind[Library]", ...] = (
     tags.KIND,
     import_captions.KIND,
     adopt.KIND,
+    read_text.KIND,
 )

@@ -120,6 +120,7 @@ class _DraftingRun:
             picture,
             prompt.text,
             self.taxonomy.tags,
+            picture_text=self.library.picture_texts.of(record.address).text,
             only=options.get("only"),
             hint=options.get("hint", ""),
         )

@@ -5,7 +5,7 @@ from typing import Any
 
 from store.captions.replacement import Replacement
 from store.errors import InvalidRecord
-from store.records import Facet, Record
+from store.records import MAX_FACET, PICTURE_TEXT, Facet, Record
 from store.tags.taxonomy import Taxonomy
 
 Written = Callable[[Record], dict[str, Any]]
@@ -73,6 +73,18 @@ def with_tags(
     def written(record: Record) -> dict[str, Any]:
         tags = [names.get(tag, tag) for tag in record.tags]
         return _tagged(record, [tag for tag in [*tags, *add] if tag not in remove], taxonomy)
+
+    return written
+
+
+def with_picture_text(text: str | None) -> Written:
+    """Say what stands in the picture; None: what a program reads counts again."""
+
+    def written(record: Record) -> dict[str, Any]:
+        if text is not None and len(text) > MAX_FACET:
+            raise InvalidRecord(f"the text has {len(text):,} characters, at most {MAX_FACET:,} are allowed")
+        others = {key: value for key, value in record.sidecar.items() if key != PICTURE_TEXT}
+        return others if text is None else {**others, PICTURE_TEXT: text.strip()}
 
     return written
 

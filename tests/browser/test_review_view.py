@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from store.catalog.filters import Filter
+from store.runtime import open_reader
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
 from tests.browser.delayed_messages import DelayedMessages
@@ -49,6 +50,26 @@ def test_deciding_in_the_large_view_moves_to_the_next_coin(app: Server, grid: Gr
     expect(grid.viewer).to_be_hidden()
     grid.expect_settled()
     assert (tier(app, first), tier(app, second)) == ("pending", "approved")
+    grid.press("z")
+    grid.expect_settled()
+
+
+def test_the_text_in_a_picture_is_corrected_in_the_large_view(app: Server, grid: GridPage) -> None:
+    first = grid.addresses()[0]
+    grid.press("Enter")
+    text = grid.viewer.locator(".picture-text")
+    text.get_by_role("button", name="Write").click()
+    grid.page.keyboard.type("a WEN LAMBO")
+    expect(grid.viewer.get_by_text("Imported by")).to_be_visible()
+    assert grid.at() == first, "keys are typed, not obeyed"
+    grid.page.keyboard.press("Control+Enter")
+    expect(text.get_by_text("a WEN LAMBO")).to_be_visible()
+    expect(text.get_by_text("Written by a person")).to_be_visible()
+    grid.expect_settled()
+    with open_reader(app.root) as library:
+        assert library.get(first).picture_text == "a WEN LAMBO"
+        assert [record.address for record in library.find(Filter(picture_texts=("lambo",)))] == [first]
+    grid.press("Escape")
     grid.press("z")
     grid.expect_settled()
 

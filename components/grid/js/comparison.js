@@ -144,6 +144,7 @@ export class Comparison {
       () => setText(agrees, "a picture is missing"),
     );
     const findings = other.findings.map(([kind, sure]) => el("span", { class: "pill warn" }, `${kind} · ${Math.round(sure * 100)} %`));
+    if (other.letters) findings.push(el("span", { class: "pill" }, "same picture, other letters"));
     return [
       side("This one", own, el("p", { class: "named", dir: "auto" }, ...pieces(other.names[0]), " ", el("span", { class: "ticker" }, ...pieces(other.tickers[0]))), null),
       side("Where they differ", canvas, el("p", { class: "agrees" }, agrees), el("p", { class: "pills" }, ...findings)),
@@ -190,7 +191,7 @@ export function twinsOf(grid, address, twins) {
     ...twins.map((other) =>
       el(
         "button",
-        { type: "button", class: `twin ${other.verdict ? "judged" : ""}`, title: `${other.name}, in ${other.place}: ${other.findings.map(([kind]) => kind).join(", ")}`, onclick: () => grid.comparison.show(address, other.address) },
+        { type: "button", class: `twin ${other.verdict ? "judged" : ""}`, title: `${other.name}, in ${other.place}: ${other.findings.map(([kind]) => kind).join(", ")}${other.letters ? ", other letters" : ""}`, onclick: () => grid.comparison.show(address, other.address) },
         el("img", { src: other.picture, alt: "", loading: "lazy" }),
         el("span", {}, other.verdict ?? `${Math.round(other.sure * 100)} %`),
       ),

@@ -69,6 +69,17 @@ export class Decisions {
     this.grid.paint();
   }
 
+  /** Says what stands in a coin's picture; null: as a program read it. */
+  correctText(address, text) {
+    const { log, tools, model } = this.grid;
+    model.refused.delete(address);
+    const entry = log.add({ verb: "correct text", text, ...this.about([address]) });
+    entry.effect = {};
+    this.remember(entry, []);
+    tools.say(`Text in the picture of ${this.called([address], 1)}: saved`);
+    this.grid.paint();
+  }
+
   undoOrRedo(verb) {
     const { model, log, tools, data } = this.grid;
     if (!data.undoable) return;

@@ -4,6 +4,7 @@ import { ageOf, el, icon, setText } from "./dom.js";
 import { breakdown } from "./bars.js";
 import { copyButton } from "./copy.js";
 import { twinsOf } from "./comparison.js";
+import { PictureText } from "./picture_text.js";
 
 const FACETS = [["entity", "Entity"], ["context", "Context"], ["visual", "Visual"], ["emotions", "Emotions"]];
 
@@ -17,6 +18,7 @@ export class Viewer {
     this.facts = el("div", { class: "facts" });
     this.verbs = el("div", { class: "verbs" });
     this.place = el("span", { class: "place" });
+    this.pictureText = new PictureText(this);
     const before = el("button", { type: "button", class: "turn before", "aria-label": "Previous coin", onclick: () => this.step(-1) }, icon("back"));
     const after = el("button", { type: "button", class: "turn after", "aria-label": "Next coin", onclick: () => this.step(1) }, icon("forward"));
     const close = el("button", { type: "button", class: "tool close", onclick: () => this.close() }, "Close", el("kbd", {}, "esc"));
@@ -114,16 +116,22 @@ export class Viewer {
     // Only a decision here may rebuild the view; a confirmation for another coin must not reset its scroll position.
     const made = JSON.stringify([card, detail, model.refused.get(card.address), model.isChosen(card.address), this.grid.ranking.weights]);
     setText(this.place, `${model.visible.indexOf(card.address) + 1} of ${model.visible.length}`);
-    if (this.made === made) return;
+    if (this.made === made || (this.shown === card.address && this.pictureText.isEditing(card.address) && this.made)) return;
     this.made = made;
     if (this.shown !== card.address) this.setScale(1);
     if (this.picture.getAttribute("src") !== card.large) this.picture.src = card.large ?? "";
     this.picture.alt = `Picture of ${card.name}`;
     const scroll = this.shown === card.address ? this.facts.scrollTop : 0;
     this.shown = card.address;
-    this.facts.replaceChildren(...facts(this.grid, card, detail, model));
+    this.facts.replaceChildren(...facts(this.grid, card, detail, model, this.pictureText));
     this.facts.scrollTop = scroll;
     this.offer(actions);
+  }
+
+  /** Draws the open coin again, whether or not its data changed. */
+  rebuild() {
+    this.made = "";
+    this.refresh();
   }
 
   /** Creates the buttons, once for each set of actions and keys: one that is pressed must not be exchanged. */
@@ -139,7 +147,7 @@ export class Viewer {
   }
 }
 
-function facts(grid, card, detail, model) {
+function facts(grid, card, detail, model, pictureText) {
   const description = detail?.description ?? card.description;
   const caption = detail?.caption ?? {};
   const reason = model.refused.get(card.address);
@@ -152,6 +160,7 @@ function facts(grid, card, detail, model) {
     detail?.twins?.length ? section("Looks like", twinsOf(grid, card.address, detail.twins)) : null,
     card.facets ? section("Why it is here", breakdown(grid, card)) : null,
     detail ? captions(caption) : null,
+    detail?.text ? section("Text in the picture", pictureText.body(card, detail.text)) : null,
     ...(detail?.fields ?? []).map(([label, value]) => section(label, el("p", { dir: "auto" }, value))),
     section("Address", el("p", { class: "address" }, ...address(grid, card.address), detail?.explorer ? link(detail.explorer) : null)),
     detail ? section("Mentions", el("p", {}, link(detail.mentions))) : null,

@@ -1,0 +1,53 @@
+"""Rows about pictures, by their hash: the text that a program read in each."""
+
+import sqlite3
+
+# A person's text (`records.PICTURE_TEXT`), else what a program read.
+_FOUND_BY = "coalesce(s.text ->> '$.picture_text', t.text || char(10) || t.words, '')"
+_JOINED = (
+    "FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash "
+    "LEFT JOIN picture_texts t ON t.image_hash = r.image_hash"
+)
+
+
+def said_and_read(db: sqlite3.Connection, address: str) -> tuple[str | None, str | None]:
+    """What a person says stands in the picture of the record at this address, and what a program read."""
+    row = db.execute(
+        f"SELECT s.text ->> '$.picture_text', t.text {_JOINED} WHERE r.address = ?", [address]
+    ).fetchone()
+    return (row[0], row[1]) if row else (None, None)
+
+
+def found_by(db: sqlite3.Connection, number: int) -> str:
+    """The words of its picture by which the record with this row number is found."""
+    row = db.execute(f"SELECT {_FOUND_BY} {_JOINED} WHERE r.id = ?", [number]).fetchone()
+    return row[0] if row else ""
+
+
+def text_at(db: sqlite3.Connection, address: str) -> str | None:
+    """The text in the picture of the record at this address; None if nobody has read it yet."""
+    said, read = said_and_read(db, address)
+    return read if said is None else said
+
+
+def store_text(db: sqlite3.Connection, image_hash: str, text: str, *, words: str, reader: str) -> list[int]:
+    """Store what `reader` read, to be found by it and by `words`; returns the row numbers of its records.
+
+    A person's correction stays what is found.
+    """
+    db.execute("INSERT OR REPLACE INTO picture_texts VALUES (?, ?, ?, ?)", [image_hash, reader, text, words])
+    rows = db.execute("SELECT id FROM records WHERE image_hash = ?", [image_hash]).fetchall()
+    numbers = [row[0] for row in rows]
+    for number in numbers:
+        db.execute("UPDATE words SET picture = ? WHERE rowid = ?", [found_by(db, number), number])
+    return numbers
+
+
+def unread(db: sqlite3.Connection, *, reader: str) -> dict[str, str]:
+    """The pictures that `reader` has not read, each with the address of a record; newest records first."""
+    rows = db.execute(
+        "SELECT image_hash, address FROM records r WHERE NOT EXISTS (SELECT 1 FROM picture_texts t "
+        "WHERE t.image_hash = r.image_hash AND t.reader = ?) ORDER BY r.id DESC",
+        [reader],
+    )
+    return dict(rows.fetchall())

@@ -1,0 +1,1 @@
+"""What programs find in the library's pictures: the text that stands in them."""

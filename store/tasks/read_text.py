@@ -1,0 +1,64 @@
+"""The job "read text": read what stands in pictures that no program has read yet."""
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from store.catalog.catalog import next_derived
+from store.jobs import Item, ItemDone, ItemRefused, Job, JobContext, JobKind, Result
+from store.pictures.picture_texts import TextReading, store_reading
+
+if TYPE_CHECKING:
+    from store.library import Library
+
+_BATCH = 8  # pictures of one transaction, some seconds' work
+_STARTED = time.time()
+
+
+def _read(context: "JobContext[Library]") -> None:
+    """Items: hashes of pictures, each with the address of one record."""
+    texts = context.library.picture_texts
+
+    def do(items: Sequence[Item]) -> list[Result]:
+        return [_result(item, texts.look(item.key, item.payload)) for item in items]
+
+    context.each(do, batch=_BATCH)
+
+
+def _result(item: Item, reading: TextReading) -> Result:
+    return (
+        ItemRefused(item, reading.fault)
+        if reading.fault
+        else ItemDone(item, partial(_store, reading=reading))
+    )
+
+
+def _store(db: sqlite3.Connection, *, reading: TextReading) -> None:
+    store_reading(db, reading)
+    next_derived(db)
+
+
+KIND = JobKind("read text", _read, queue="pictures")
+
+
+def start_if_needed(library: "Library") -> Job | None:
+    """Read new pictures in the background; None if there are none, or a person paused or stopped that.
+
+    A picture that could not be read is not tried again by itself, but by "Retry" on the job.
+    """
+    waiting = library.picture_texts.unread()
+    if not waiting:
+        return None
+    jobs = [job for job in library.jobs.all() if job.kind == KIND.name]
+    if any(job in jobs for job in library.jobs.open()):
+        return None
+    if jobs and jobs[0].state == "cancelled" and jobs[0].made_at >= _STARTED:
+        return None
+    refused = {item.key for job in jobs for item in library.jobs.items(job.id, state="refused", limit=1_000)}
+    new = [(image_hash, address) for image_hash, address in waiting.items() if image_hash not in refused]
+    if not new:
+        return None
+    what = "1 picture" if len(new) == 1 else f"{len(new):,} pictures"
+    return library.jobs.start(KIND.name, new, name=f"Read text in {what}")
