@@ -19,7 +19,7 @@ export class PictureText {
     const { grid } = this.viewer;
     const saved = this.saved.get(card.address);
     if (saved?.text === detail.text) this.saved.delete(card.address);
-    else if (saved && grid.model.refused.has(card.address)) this.takeBack(card.address, saved.text);
+    else if (saved && grid.model.refused.has(card.address)) this.reopen(card.address, saved.text);
     if (this.isEditing(card.address)) return this.field(card, detail);
     const { text, note } = this.saved.get(card.address) ?? detail;
     const edit = grid.data.undoable ? el("button", { type: "button", class: "tool", onclick: () => this.edit(card.address, text) }, text ? "Correct" : "Write") : null;
@@ -48,7 +48,7 @@ export class PictureText {
   }
 
   /** A refused text is typed again, with the reason above it. */
-  takeBack(address, text) {
+  reopen(address, text) {
     this.saved.delete(address);
     this.typed.set(address, text);
   }
