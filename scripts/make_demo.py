@@ -30,14 +30,14 @@ from zlib import crc32
 from demo_art.art import canvas, open_art
 from demo_art.figures import Look, figure
 from demo_art.places import place
-from demo_art.styles import SOURCES, STYLES, Sheet
+from demo_art.styles import SOURCES, STYLES, Sheet, lettered
 from PIL import Image, ImageEnhance, ImageOps
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 COINS = Path(__file__).resolve().parent / "demo_art" / "coins"
 NOW = 1_793_491_200  # 2026-11-01 00:00 UTC: every coin is older
 DAY = 86_400
-AGES = {"pending": (0, 21), "approved": (14, 60), "library": (45, 365)}  # days before NOW
+AGES = {"pending": (0, 21), "trash": (3, 30), "approved": (14, 60), "library": (45, 365)}  # days before NOW
 WITHOUT_SETTING = {"vaporwave", "sticker", "minimal", "pop art", "banknote"}
 LICENCES = {"openmoji": "CC-BY-SA-4.0", "twemoji": "CC-BY-4.0", "noto": "Apache-2.0", "fluent": "MIT"}
 
@@ -61,6 +61,8 @@ def main() -> None:
         _write(chosen.out / f"{address}.json", sidecar(coin, address=address, taxonomy=taxonomy))
     manifest = [facts(coin, {c["slug"]: c for c in coins}) for coin in coins]
     _write(chosen.out / "manifest.json", {"coins": manifest})
+    drafts = {f"local-demo-{coin['slug']}": coin["draft"] for coin in coins if "draft" in coin}
+    _write(chosen.out / "drafts.json", drafts)
     expected = {f"{entry['token_address']}{ending}" for entry in manifest for ending in (".jpg", ".json")}
     for stray in chosen.out.glob("local-demo-*"):
         if stray.name not in expected:
@@ -80,14 +82,14 @@ def read_coins() -> Iterator[Coin]:
         for position, coin in enumerate(of_tier, start=1):
             coin["created_at"] = round(NOW - newest * DAY - position * step) // 60 * 60
     for coin in coins:
-        coin["slug"] = re.sub(r"[^a-z0-9]+", "-", coin["name"].lower()).strip("-")
+        coin.setdefault("slug", re.sub(r"[^a-z0-9]+", "-", coin["name"].lower()).strip("-"))
         yield coin
 
 
 def picture(coin: Coin, coins: dict[str, Coin]) -> bytes:
     """The coin's picture as a 512×512 JPG."""
     if "copy_of" in coin:
-        return _jpg(_copied(drawn(coins[coin["copy_of"]]), how=coin["how"]), quality=coin.get("quality", 82))
+        return _jpg(_copied(drawn(coins[coin["copy_of"]]), coin), quality=coin.get("quality", 82))
     return _jpg(drawn(coin), quality=87)
 
 
@@ -111,8 +113,22 @@ def look(coin: Coin, *, ink: int) -> Look:
     return Look(source=SOURCES[coin["style"]], ink=ink, **asked)
 
 
-def _copied(original: Image.Image, *, how: str) -> Image.Image:
+def _copied(original: Image.Image, coin: Coin) -> Image.Image:
     """Changes that copycats make to a picture."""
+    how = coin["how"]
+    if how == "same":
+        return original
+    if how == "letters":
+        return lettered(original, *coin["texts"])
+    if how == "turn":
+        wide = original.rotate(4, resample=Image.Resampling.BICUBIC).crop((24, 24, 488, 488))
+        return wide.resize((512, 512), Image.Resampling.BICUBIC)
+    if how == "window":
+        screen = Image.new("RGB", (512, 512), "#20232b")
+        screen.paste(original.resize((420, 420), Image.Resampling.LANCZOS), (46, 66))
+        for place, colour in enumerate(("#ff5f57", "#febc2e", "#28c840")):
+            screen.paste(colour, (20 + place * 26, 18, 36 + place * 26, 34))
+        return screen
     if how == "crop":
         return original.crop((34, 40, 484, 490)).resize((512, 512), Image.Resampling.BICUBIC)
     if how == "recolour":
@@ -170,6 +186,7 @@ def _tags(coin: Coin) -> list[str]:
 def facts(coin: Coin, coins: dict[str, Coin]) -> dict[str, Any]:
     """The composition of the picture, which golden queries can refer to."""
     entry = {"token_address": f"local-demo-{coin['slug']}", "tier": coin["tier"]}
+    entry |= {key: coin[key] for key in ("fault", "reason") if key in coin}
     if "copy_of" in coin:
         of = coins[coin["copy_of"]]
         source = SOURCES[of["style"]]

@@ -62,6 +62,13 @@ QUERIES: dict[str, Rule] = {
     "clown": drawn(character="clown"),
     "a whale": drawn(character="whale"),
     "owl": drawn(character="owl"),
+    "octopus": drawn(character="octopus"),
+    "a parrot": drawn(character="parrot"),
+    "a crab": drawn(character="crab"),
+    "a turtle": drawn(character="turtle"),
+    "elephant": drawn(character="elephant"),
+    "a goat": drawn(character="goat"),
+    "a stone head": drawn(character="moai"),
     "a monkey or an ape": drawn(character=("monkey", "gorilla", "orangutan")),
     # appearance
     "pixel art": drawn(style="pixel art"),
@@ -82,6 +89,7 @@ QUERIES: dict[str, Rule] = {
     # setting
     "on a farm": drawn(setting="farm"),
     "in front of a castle": drawn(setting="castle"),
+    "under water": drawn(setting="underwater"),
     "at the beach": drawn(setting="beach"),
     "in the snow": drawn(setting="snow"),
     "in a storm": drawn(setting="storm"),

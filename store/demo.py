@@ -1,4 +1,9 @@
-"""The demo library: fictional coins with pictures, so that every page has something to show."""
+"""The demo library: fictional coins with pictures, so that every page has something to show.
+
+Its manifest says of each coin in which tier it belongs, why it is rejected, of which one it is a copy, and
+which fault was planted in it (`fault`: a kind of store/captioning/checkup.py). Drafts of captions were
+recorded, so that no language model is needed to see them.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,16 +20,19 @@ from store.records import Tier
 from store.search import golden_queries
 
 FOLDER = RESOURCES / "demo"
+RECORDED = "recorded draft"  # in place of a model's name: nobody was asked
 WHO = "demo"  # stands in the history, so that a load cut short is told from what a person decided
 
 
 @dataclass(frozen=True, slots=True)
 class DemoCoin:
-    """One demo coin: the folder of its files, and its tier."""
+    """One demo coin: the folder of its files, its tier, why it is rejected, the fault planted in it."""
 
     address: str
     tier: Tier
     folder: Path
+    reason: str = ""
+    fault: str = ""
 
     def candidate(self) -> Candidate:
         """The coin's sidecar and picture, ready for import."""
@@ -36,7 +44,12 @@ def entries(folder: Path = FOLDER) -> list[DemoCoin]:
     """Every coin of the demo library. Raises BadSource if it is missing or broken."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        return [DemoCoin(coin["token_address"], coin["tier"], folder) for coin in manifest["coins"]]
+        return [
+            DemoCoin(
+                coin["token_address"], coin["tier"], folder, coin.get("reason", ""), coin.get("fault", "")
+            )
+            for coin in manifest["coins"]
+        ]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadSource(f"the demo library in {folder} cannot be read: {error}") from error
 
@@ -56,11 +69,34 @@ def load(library: Library, *, progress: Progress | None = None, folder: Path = F
     if not progress.cancelled:
         waiting = [address for address in at_hand if _is_before(library, address, tiers, tier="pending")]
         report.refused += library.approve(waiting, actor=WHO).refused
+        _reject(library, coins, at_hand, report)
+        _propose(library, report.done, folder)
         waiting = [address for address in at_hand if _is_before(library, address, tiers, tier="approved")]
         progress.what, progress.total = "Embed the demo coins", progress.done + len(waiting)
         report.refused += library.promote(waiting, progress=progress, actor=WHO).refused
         library.golden.import_content(WHO, golden_queries.shipped(RESOURCES, WHO))
     return report
+
+
+def _reject(library: Library, coins: list[DemoCoin], at_hand: list[str], report: ImportReport) -> None:
+    """Reject what belongs in the trash, each for its reason."""
+    reasons = {one.address: one.reason for one in coins if one.tier == "trash"}
+    for reason in sorted(set(reasons.values())):
+        waiting = [
+            address
+            for address in at_hand
+            if reasons.get(address) == reason and library.get(address).tier == "pending"
+        ]
+        report.refused += library.reject(waiting, reason=reason, actor=WHO).refused
+
+
+def _propose(library: Library, added: list[str], folder: Path) -> None:
+    """The recorded drafts of the coins that were just added, as open suggestions."""
+    file = folder / "drafts.json"
+    drafts = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    for address in added:
+        if address in drafts:
+            library.suggestions.save(address, drafts[address], model=RECORDED, actor=WHO)
 
 
 def _candidates(coins: list[DemoCoin]) -> Iterator[Candidate]:
@@ -74,7 +110,12 @@ def _is_untouched(library: Library, address: str) -> bool:
 
 def _is_before(library: Library, address: str, tiers: Mapping[str, Tier], *, tier: Tier) -> bool:
     """Whether the record is in this tier and belongs in a later one."""
-    return library.get(address).tier == tier and _ORDER.index(tiers[address]) > _ORDER.index(tier)
+    wanted = tiers[address]
+    return (
+        wanted != "trash"
+        and library.get(address).tier == tier
+        and _ORDER.index(wanted) > _ORDER.index(tier)
+    )
 
 
 _ORDER: tuple[Tier, ...] = ("pending", "approved", "library")

@@ -23,7 +23,7 @@ def show(library: Library) -> None:
         with st.container(gap="xsmall"):
             st.header("Look around first", anchor=False)
             st.caption(
-                "Over a hundred fictional coins with captions, without internet, in well under a minute."
+                "Hundreds of fictional coins with captions, copycats and recorded drafts, without internet."
             )
         job_bar.button(
             "demo", library, "Load the demo library", lambda progress: demo.load(library, progress=progress),

@@ -21,6 +21,21 @@ CODES = {
     "brush": "1f58c", "umbrella": "2602", "star": "2b50", "bolt": "26a1", "map": "1f5fa",
     "icecream": "1f366", "leaf": "1f343", "teapot": "1fad6", "sled": "1f6f7", "rose": "1f339",
     "joystick": "1f579", "trumpet": "1f3ba", "scroll": "1f4dc", "corn": "1f33d", "cheese": "1f9c0",
+    "octopus": "1f419", "crab": "1f980", "snail": "1f40c", "turtle": "1f422", "bee": "1f41d",
+    "butterfly": "1f98b", "flamingo": "1f9a9", "sloth": "1f9a5", "otter": "1f9a6", "hedgehog": "1f994",
+    "kangaroo": "1f998", "elephant": "1f418", "giraffe": "1f992", "zebra": "1f993", "parrot": "1f99c",
+    "peacock": "1f99a", "shark": "1f988", "dolphin": "1f42c", "crocodile": "1f40a", "trex": "1f996",
+    "llama": "1f999", "swan": "1f9a2", "lobster": "1f99e", "squid": "1f991", "bat": "1f987",
+    "mammoth": "1f9a3", "mouse": "1f42d", "horse": "1f434", "goat": "1f410", "rooster": "1f413",
+    "turkey": "1f983", "snake": "1f40d", "mushroom": "1f344", "pineapple": "1f34d", "cherry": "1f352",
+    "peach": "1f351", "hotdog": "1f32d", "burger": "1f354", "fries": "1f35f", "popcorn": "1f37f",
+    "ramen": "1f35c", "cupcake": "1f9c1", "balloon": "1f388", "teddy": "1f9f8", "snowman": "26c4",
+    "pumpkin": "1f383", "moai": "1f5ff", "toilet": "1f6bd", "poo": "1f4a9", "tornado": "1f32a",
+    "fire": "1f525", "planet": "1fa90", "invader": "1f47e", "onion": "1f9c5", "potato": "1f954",
+    "carrot": "1f955", "waffle": "1f9c7", "mirrorball": "1faa9", "cactus": "1f335", "sock": "1f9e6",
+    "camel": "1f42b", "ladybug": "1f41e", "badger": "1f9a1", "dodo": "1f9a4", "rhino": "1f98f",
+    "hippo": "1f99b", "eagle": "1f985", "bulb": "1f4a1", "pickle": "1f952", "trophy": "1f3c6",
+    "boxing": "1f94a", "ring": "1f48d", "bomb": "1f4a3", "key": "1f511", "brain": "1f9e0", "spider": "1f577",
 }  # fmt: skip
 
 ANCHORS = {

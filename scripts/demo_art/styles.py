@@ -574,10 +574,15 @@ def meme_caption(sheet: Sheet) -> Image.Image:
     whole.alpha_composite(_shadow(moved, dx=12, dy=14, blur=16, opacity=0.4))
     whole.alpha_composite(moved)
     out = _small(whole.convert("RGB"))
-    _text(out, sheet.texts[0], y=52, size=92, font="impact", width=6)
-    if len(sheet.texts) > 1:
-        _text(out, sheet.texts[1], y=462, size=92, font="impact", width=6)
-    return out
+    return lettered(out, *sheet.texts)
+
+
+def lettered(picture: Image.Image, above: str, below: str = "") -> Image.Image:
+    """The picture with capitals above and below."""
+    _text(picture, above, y=52, size=92, font="impact", width=6)
+    if below:
+        _text(picture, below, y=462, size=92, font="impact", width=6)
+    return picture
 
 
 def low_poly(sheet: Sheet) -> Image.Image:

@@ -115,6 +115,7 @@ def finish_a_draft_and_promote_it(page: Page) -> str:
     heading = page.get_by_role("heading", level=2).first
     name = heading.inner_text()
     page.get_by_role("button", name="Suggest a caption").click()
+    expect(page.get_by_text(GOOD["entity"])).to_be_visible()  # above the recorded draft
     page.get_by_role("button", name="Accept all").click()
     page.get_by_role("textbox", name="Emotions").fill("Proud and calm")
     page.get_by_role("button", name="Save & promote").click()

@@ -11,18 +11,20 @@ import pytest
 from PIL import Image
 
 from store import demo
-from store.captioning.checkup import FEWEST_WORDS
-from store.captioning.repeats import repeats, words
+from store.captioning.checkup import KINDS, CheckUp
+from store.captioning.repeats import words
 from store.disk.layout import RESOURCES
 from store.errors import BadSource
 from store.library import Library
 from store.progress import Progress
-from store.records import CAPTION_FACETS, REQUIRED_FACETS, validate
+from store.records import validate
 from store.tags.taxonomy import Taxonomy
 
-# Planted: tags that the taxonomy knows by another name (doodle, saucer, farm life), and unfinished captions.
-OLD_TAGS = ("chicken-scratch", "probably-nothing", "one-basket-pig", "doodle-dog")
-WITHOUT_OPTIONAL = ("rocket-number-two", "frog-florin", "mono-fox", "factory-cat")
+CRUDE = {"damn", "crap", "hell", "ass", "shit", "shitcoins", "bastards", "poo", "cock"}
+
+
+def planted(fault: str) -> set[str]:
+    return {entry.address for entry in demo.entries() if entry.fault == fault}
 
 
 @cache
@@ -36,13 +38,13 @@ def tiers_of(library: Library) -> Counter[str]:
 
 @pytest.fixture
 def small_demo(tmp_path: Path) -> Path:
-    """A demo library of nine coins: three for each tier, the library's with captions."""
+    """A demo library of twelve coins: three for each tier, the library's with captions."""
     folder = tmp_path / "small_demo"
     folder.mkdir()
     manifest = json.loads((demo.FOLDER / "manifest.json").read_text())
     chosen = [
         coin
-        for tier in ("pending", "approved", "library")
+        for tier in ("pending", "approved", "library", "trash")
         for coin in [coin for coin in manifest["coins"] if coin["tier"] == tier][:3]
     ]
     for coin in chosen:
@@ -59,9 +61,10 @@ def of_tier(folder: Path, tier: str) -> list[str]:
 
 def test_every_page_has_enough_demo_coins() -> None:
     counted = Counter(entry.tier for entry in demo.entries())
-    assert counted["library"] >= 100
-    assert counted["pending"] >= 24
-    assert counted["approved"] >= 12
+    assert counted["library"] >= 240
+    assert counted["pending"] >= 40
+    assert counted["approved"] >= 20
+    assert counted["trash"] >= 6
 
 
 def test_every_coin_is_valid_for_its_tier() -> None:
@@ -78,11 +81,11 @@ def test_every_picture_is_a_square_jpg_of_512_pixels() -> None:
 def test_the_folder_contains_only_files_named_in_the_manifest() -> None:
     named = {f"{entry.address}{ending}" for entry in demo.entries() for ending in (".json", ".jpg")}
     found = {path.name for path in demo.FOLDER.iterdir()}
-    assert found - named == {"manifest.json", "ATTRIBUTION.md"}
+    assert found - named == {"manifest.json", "drafts.json", "ATTRIBUTION.md"}
 
 
 def test_the_folder_stays_small_enough_to_clone() -> None:
-    assert sum(path.stat().st_size for path in demo.FOLDER.iterdir()) < 12_000_000
+    assert sum(path.stat().st_size for path in demo.FOLDER.iterdir()) < 26_000_000
 
 
 def test_about_a_third_of_the_captions_leave_an_optional_facet_empty() -> None:
@@ -91,21 +94,52 @@ def test_about_a_third_of_the_captions_leave_an_optional_facet_empty() -> None:
     assert 0.25 <= empty / len(captions) <= 0.5
 
 
-def test_captions_pass_their_own_checks_but_for_the_planted_faults() -> None:
-    taxonomy = Taxonomy.load(RESOURCES / "taxonomy.json")
-    checked = {
-        entry.address: sidecars()[entry.address] for entry in demo.entries() if entry.tier != "pending"
-    }
-    unknown = {address for address, coin in checked.items() if not all(map(taxonomy.knows, coin["tags"]))}
-    assert unknown == {f"local-demo-{slug}" for slug in OLD_TAGS}
-    captions = {address: coin["caption"] for address, coin in checked.items() if "caption" in coin}
-    half = {address for address, caption in captions.items() if set(caption) != set(CAPTION_FACETS)}
-    assert half == {f"local-demo-{slug}" for slug in WITHOUT_OPTIONAL}
-    for facet, fewest in FEWEST_WORDS.items():
-        texts = {address: caption[facet] for address, caption in captions.items() if caption.get(facet)}
-        assert all(len(text.split()) >= fewest for text in texts.values())
-    for facet in REQUIRED_FACETS:
-        assert repeats({address: words(caption[facet]) for address, caption in captions.items()}) == {}
+@pytest.mark.slow
+def test_captions_pass_their_own_checks_but_for_the_planted_faults(demo_library: Library) -> None:
+    demo_library.embedder.warm()  # it judges whether captions fit their pictures
+    found = CheckUp(demo_library).findings(Taxonomy.load(RESOURCES / "taxonomy.json"))
+    for kind in KINDS:
+        texts = {
+            one.address
+            for one in found[kind]
+            if kind != "lacking" or "caption" in sidecars()[one.address]  # drafts wait for the others
+        }
+        if kind == "repeated":  # both are named
+            assert planted(kind) <= texts
+            assert len(texts) == 2 * len(planted(kind))
+        elif kind == "picture":  # a model judges: it may doubt others too
+            assert planted(kind) <= texts
+            assert len(texts) <= 0.05 * len(sidecars())
+        else:
+            assert texts == planted(kind), kind
+        assert planted(kind)
+
+
+def test_names_tickers_and_descriptions_are_distributed_as_in_real_launches() -> None:
+    """The shares of the open Coin-Meme table: a quarter, 14 per cent, 6 per cent."""
+    coins = list(sidecars().values())
+    tickers = Counter(coin["ticker"] for coin in coins)
+    shared = sum(count for count in tickers.values() if count > 1)
+    undescribed = sum(not coin["description"] for coin in coins)
+    crude = sum(
+        bool(CRUDE & words(f"{coin['token_name']} {coin['ticker']} {coin['description']}")) for coin in coins
+    )
+    assert shared / len(coins) == pytest.approx(0.25, abs=0.03)
+    assert undescribed / len(coins) == pytest.approx(0.14, abs=0.02)
+    assert crude / len(coins) == pytest.approx(0.06, abs=0.02)
+
+
+def test_recorded_drafts_wait_for_approved_coins_and_say_that_they_are_recorded(
+    demo_library: Library,
+) -> None:
+    waiting = demo_library.suggestions.waiting()
+    assert len(waiting) >= 8
+    for address in waiting:
+        assert demo_library.get(address).tier == "approved"
+        assert not demo_library.get(address).caption
+        drafts = demo_library.suggestions.of(address)
+        assert {one.model for one in drafts} == {demo.RECORDED}
+        assert {one.facet for one in drafts} >= {"entity", "context", "tags"}
 
 
 def test_pending_coins_have_no_captions_and_some_approved_coins_do() -> None:
@@ -133,9 +167,9 @@ def test_originals_have_unique_names_and_copycats_are_pending() -> None:
 
 def test_loading_puts_every_coin_in_its_tier(library: Library, small_demo: Path) -> None:
     report = demo.load(library, folder=small_demo)
-    assert len(report.done) == 9
+    assert len(report.done) == 12
     assert report.refused == []
-    assert tiers_of(library) == {"pending": 3, "approved": 3, "library": 3}
+    assert tiers_of(library) == {"pending": 3, "approved": 3, "library": 3, "trash": 3}
 
 
 def test_loading_again_changes_nothing(library: Library, small_demo: Path) -> None:
@@ -143,7 +177,7 @@ def test_loading_again_changes_nothing(library: Library, small_demo: Path) -> No
     before = library.history(limit=-1)
     report = demo.load(library, folder=small_demo)
     assert report.done == []
-    assert len(report.present) == 9
+    assert len(report.present) == 12
     assert library.history(limit=-1) == before
 
 
@@ -169,7 +203,7 @@ def test_the_next_load_finishes_a_cancelled_one(library: Library, small_demo: Pa
         [entry.candidate() for entry in demo.entries(small_demo)], progress=interrupted, actor=demo.WHO
     )
     demo.load(library, folder=small_demo)
-    assert tiers_of(library) == {"pending": 3, "approved": 3, "library": 3}
+    assert tiers_of(library) == {"pending": 3, "approved": 3, "library": 3, "trash": 3}
 
 
 def test_a_coin_imported_earlier_stays_in_its_tier(library: Library, small_demo: Path) -> None:

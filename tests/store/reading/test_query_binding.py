@@ -1,6 +1,7 @@
 """Exact matches of tickers, names and addresses, and suggestions for misspelt words."""
 
 import time
+from collections import Counter
 
 import pytest
 
@@ -30,17 +31,20 @@ def first(library: Library, line: str) -> list[str]:
 def test_every_demo_coin_is_found_first_by_ticker_name_and_address(demo_library: Library) -> None:
     coins = demo_library.find(IN_LIBRARY)
     assert len(coins) > 100
+    tickers = Counter(one.ticker for one in coins)
     for one in coins:
         lines = (one.ticker, one.ticker.lower(), f"${one.ticker}", one.name, one.name.upper(), one.address)
         for line in lines:
-            found = exact_matches(demo_library, read(line, base=IN_LIBRARY), line, limit=5)
-            assert found[0].address == one.address, line
-            assert demo_library.named(line, IN_LIBRARY, limit=5)[0].address == one.address, line
+            alike = tickers[one.ticker] if line in lines[:3] else 1  # several coins share their ticker
+            found = exact_matches(demo_library, read(line, base=IN_LIBRARY), line, limit=10)
+            assert one.address in {each.address for each in found[:alike]}, line
+            named = demo_library.named(line, IN_LIBRARY, limit=10)
+            assert one.address in {each.address for each in named[:alike]}, line
 
 
 @pytest.mark.slow
 def test_a_similar_name_is_not_an_exact_match(demo_library: Library) -> None:
-    for line in ("frog", "Starry", "Starry Frog Coin", "STF", "local-demo-starry", "not there", "$", "***"):
+    for line in ("skull", "Starry", "Starry Frog Coin", "STF", "local-demo-starry", "not there", "$", "***"):
         assert first(demo_library, line) == [], line
 
 
@@ -86,7 +90,7 @@ def test_exact_matches_ignore_case_and_accents(tricky_names: Library, line: str,
 @pytest.mark.parametrize(
     ("line", "meant"),
     [
-        ("frgo", "frog"), ("a Forg in rain tag:dog", "a frog in rain tag:dog"), ("hamstre", "hamster"),
+        ("frgo", "frog"), ("a Frgo in rain tag:dog", "a frog in rain tag:dog"), ("hamstre", "hamster"),
         ("pengiun", "penguin"), ("capibarra", "capybara"), ("vaporwve", "vaporwave"),
         ("frog", None), ("frogs", None), ("hams", None), ("sport", None), ("xqzvkj", None), ("", None),
     ],

@@ -208,11 +208,11 @@ def query(text: str) -> evaluation.Query:
     return evaluation.Query(golden_queries.parts_of(text), weights={"entity": 1})
 
 
-def test_the_demo_library_has_sixty_golden_queries_with_answers() -> None:
+def test_the_demo_library_has_golden_queries_with_answers() -> None:
     content = json.loads(golden_queries.shipped(RESOURCES, "demo"))["queries"]
     coins = json.loads((RESOURCES / "demo" / "manifest.json").read_bytes())["coins"]
     made = {coin["token_address"]: coin for coin in coins}
-    assert len(content) == len({one["line"] for one in content}) == 60
+    assert len(content) == len({one["line"] for one in content}) >= 60
     assert all(made[answer]["tier"] == "library" for one in content for answer in one["answers"])
     owls = next(one for one in content if one["line"] == "owl")
     assert {made[answer]["character"] for answer in owls["answers"]} == {"owl"}
