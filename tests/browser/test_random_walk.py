@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -23,6 +24,11 @@ LINKS = "[data-testid=stSidebar] [data-testid=stPageLink-NavLink]"
 # Streamlit's first page has no name.
 TARGET = "link => new URL(link.getAttribute('href') || '.', document.baseURI).pathname"
 VIEWS = "[data-testid=stMain] [data-testid=stButtonGroup] [role=radio]"
+RUN_BEGINS = """() => ({ run: new Promise((begins) => {
+    const observer = new MutationObserver(() => { observer.disconnect(); begins(null); });
+    const attributeFilter = ["data-test-script-state"];
+    observer.observe(document.querySelector("[data-testid=stApp]"), { attributeFilter });
+}) })"""
 IN_THE_LOG = ("Traceback", "Uncaught", "Error")
 
 
@@ -37,12 +43,25 @@ def app(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         yield server
 
 
+@contextmanager
+def a_run(page: Page) -> Iterator[None]:
+    """Wait until the server has run the page because of what is done here.
+
+    After a link and after Back the page before is still shown, and looks idle, until the server answers.
+    """
+    begins = page.evaluate_handle(RUN_BEGINS)
+    yield
+    begins.evaluate("({ run }) => run")
+    wait_until_idle(page)
+
+
 def follow_link(page: Page, choice: random.Random) -> str:
     links = page.locator(LINKS)
     expect(links.first).to_be_visible()
     link = links.nth(choice.randrange(links.count()))
     target = link.evaluate(TARGET)
-    link.click()
+    with a_run(page):
+        link.click()
     page.wait_for_function("target => location.pathname === target", arg=target)
     return f"link to {target}"
 
@@ -59,10 +78,8 @@ def switch_view(page: Page, choice: random.Random) -> str:
 
 def go_back(page: Page, choice: random.Random) -> str:
     # Two entries of the history can have the same address, so that it tells nothing.
-    page.evaluate(
-        "() => new Promise((went) => { addEventListener('popstate', went, { once: true }); history.back(); })"
-        ".then(() => null)"
-    )
+    with a_run(page):
+        page.evaluate("history.back()")
     return f"back to {urlsplit(page.url).path}"
 
 
