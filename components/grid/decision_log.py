@@ -139,6 +139,11 @@ class Ledger:
             ]
         return {client: {"n": page.n, "results": page.results} for client, page in known}
 
+    def has_made(self, decision: str, *, actor: str) -> bool:
+        """Whether one of this person's pages made the decision."""
+        with self._lock:
+            return any(decision in page.made for (person, _), page in self._pages.items() if person == actor)
+
     def _page(self, actor: str, client: str) -> SettledPage:
         with self._lock:
             return self._pages.setdefault((actor, client), SettledPage())
@@ -274,6 +279,7 @@ def _result(library: Library, entry: LoggedDecision, outcome: Outcome) -> dict[s
         "n": entry.n,
         "generation": library.generation,  # cards of an earlier one do not show it
         "verb": entry.verb,
+        "decision": outcome.decision,
         "reason": entry.reason,
         "again": {refusal.item: refusal.seen for refusal in repeatable},  # with what was seen by then
         "done": outcome.done[:1],  # the page only needs to know where to look

@@ -1,6 +1,6 @@
 """Coins that somebody else decided, or the same person in another window, while they were on a page."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import streamlit as st
@@ -41,8 +41,19 @@ def decision_text(library: Reader, event: Event, *, with_age: bool = True) -> st
     return f"{done} by {who}{f' {format.ago(event.created_at)}' if with_age else ''}"
 
 
-def shadows(key: str, library: Library, shown: Sequence[str], *, question: object) -> dict[str, str]:
-    """What others made of coins that this page showed for the same question, by address."""
+def shadows(
+    key: str,
+    library: Library,
+    shown: Sequence[str],
+    *,
+    question: object,
+    is_of_a_window: Callable[[str], bool] = lambda _: False,
+) -> dict[str, dict[str, str]]:
+    """What others made of coins that this page showed for the same question: label and decision, by address.
+
+    Among them is what the same person decided in any window, if `is_of_a_window` says so of the decision; each
+    window knows which decisions are its own.
+    """
     kept: dict[str, Any] = st.session_state.get(f"{key}.shadows") or {}
     if kept.get("question") != question:
         kept = {"question": question, "shown": [], "gone": {}}
@@ -50,7 +61,8 @@ def shadows(key: str, library: Library, shown: Sequence[str], *, question: objec
     gone = {}
     for address in left[-_SHADOWS:]:
         latest = library.history(address=address, limit=1)
-        if latest and latest[0].actor != library.actor_name:
-            gone[address] = decision_text(library, latest[0], with_age=False)
+        if latest and (latest[0].actor != library.actor_name or is_of_a_window(latest[0].decision)):
+            label = decision_text(library, latest[0], with_age=False)
+            gone[address] = {"label": label, "decision": latest[0].decision}
     st.session_state[f"{key}.shadows"] = {"question": question, "shown": list(shown), "gone": [*gone]}
     return gone

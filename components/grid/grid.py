@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +86,7 @@ def show_cards(
                 library,
                 [record.address for record in records],
                 question=(matching and matching["filter"], order, page_number.shown(key)),
+                is_of_a_window=partial(ledger_of(library.layout.root).has_made, actor=library.actor_name),
             ),
         },
         actions=actions,

@@ -1,6 +1,7 @@
 """Review by keyboard: nothing is lost, and everything can be undone."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -113,16 +114,26 @@ def test_a_coin_decided_by_another_curator_is_refused_with_a_reason(
     other.page.close()
 
 
-def test_a_coin_decided_by_one_curator_disappears_for_the_other(
+def test_a_coin_decided_in_another_window_stays_as_a_shadow_under_the_cursor(
     app: Server, grid: GridPage, browser: Browser
 ) -> None:
     other = GridPage(browser.new_page(), f"{app.url}/pending")
-    address = other.at()
-    expect(grid.card(address)).to_be_visible()
+    address, following = other.addresses()[:2]
+    assert grid.at() == address
     other.press("a")
-    expect(grid.card(address)).to_have_count(0)
+    shadow = grid.card(address)
+    expect(shadow).to_have_class(re.compile(r"\bshadow\b"))
+    expect(shadow).to_contain_text("approved by you in another window")
+    assert grid.at() == address
     other.press("z")
-    expect(grid.card(address)).to_be_visible()
+    expect(shadow).not_to_have_class(re.compile(r"\bshadow\b"))
+    other.press("r")
+    expect(shadow).to_contain_text("rejected by you in another window")
+    expect(other.cards).to_have_count(grid.cards.count() - 1)  # its own decision leaves none
+    grid.press("ArrowRight", "a")
+    expect(shadow).to_have_count(0)  # it goes when cards move anyway
+    grid.expect_settled()
+    assert (tier(app, address), tier(app, following)) == ("trash", "approved")
     other.page.close()
 
 

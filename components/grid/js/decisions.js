@@ -103,6 +103,7 @@ export class Decisions {
     const { model, tools, data } = this.grid;
     const before = model.cursor;
     for (const result of results) {
+      if (result.decision) model.made.add(result.decision);
       if (result.refused.length) this.grid.earlyKeys.rest();
       for (const { item, reason } of result.refused) model.refused.set(item, reason);
       const [first] = result.refused; // has no item if everything was refused

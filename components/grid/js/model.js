@@ -16,6 +16,7 @@ export class Model {
     this.isRanked = false;
     this.shadows = []; // addresses that others decided while they were on this page
     this.passed = new Set(); // those that are shown no longer
+    this.made = new Set(); // decisions of this page, by their ids in the history
     this.visible = [];
   }
 
@@ -29,7 +30,8 @@ export class Model {
     cards.forEach(({ address }) => this.passed.delete(address));
     for (const address of this.shadows) {
       const known = this.remembered.get(address);
-      if (known.card.shadow !== elsewhere[address]) known.card = { ...known.card, mark: { label: elsewhere[address], tone: "quiet" }, shadow: elsewhere[address] };
+      const { label, decision } = elsewhere[address];
+      if (known.card.shadow !== label || known.card.decision !== decision) known.card = { ...known.card, mark: { label, tone: "quiet" }, shadow: label, decision };
     }
     for (const [address] of this.selection) {
       const card = this.cards.get(address);
@@ -69,7 +71,7 @@ export class Model {
     }
     this.hidden = hidden;
     const visible = this.order.filter((address) => !hidden.has(address));
-    for (const address of this.shadows) if (!hidden.has(address) && !this.passed.has(address)) visible.splice(this.placeAmong(visible, address), 0, address);
+    for (const address of this.shadows) if (!hidden.has(address) && !this.passed.has(address) && !this.made.has(this.card(address).decision)) visible.splice(this.placeAmong(visible, address), 0, address);
     for (const address of shown) {
       // Only the server knows its place among ranked results.
       if (!this.isRanked && !this.cards.has(address) && this.remembered.has(address)) visible.splice(this.placeAmong(visible, address), 0, address);

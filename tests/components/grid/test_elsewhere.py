@@ -86,7 +86,8 @@ def test_a_coin_that_another_person_decided_stays_as_a_shadow(ann: Library, ben:
     ben.approve([address(2)])
     left = [address(0), address(3)]
     for _ in range(2):  # as long as the question is the same
-        assert shadows("pending", ben, left, question="all") == {address(1): "approved by ann@x.org"}
+        [(shadow, what)] = shadows("pending", ben, left, question="all").items()
+        assert (shadow, what["label"]) == (address(1), "approved by ann@x.org")
     assert shadows("pending", ben, left, question="dogs") == {}
 
 
@@ -97,3 +98,28 @@ def test_a_shadow_ends_with_an_own_decision_on_it(ann: Library, ben: Library) ->
     assert shadows("pending", ben, [address(0)], question="all")
     ben.reject([address(1)])
     assert shadows("pending", ben, [address(0)], question="all") == {}
+
+
+@pytest.mark.usefixtures("session_state")
+def test_a_decision_in_another_window_of_the_same_person_leaves_a_shadow(ann: Library) -> None:
+    shown = seen(ann, 0, 1)
+    log = Ledger()
+
+    def gone(*numbers: int) -> dict[str, dict[str, str]]:
+        left = [address(number) for number in numbers]
+        return shadows(
+            "pending",
+            ann,
+            left,
+            question="all",
+            is_of_a_window=lambda each: log.has_made(each, actor=ann.actor_name),
+        )
+
+    gone(0, 1)
+    ann.approve([address(0)])  # by no page: a command, or a button of this page
+    assert gone(1) == {}
+    log.apply(ann, "other window", [entry(1, "approve", 1, seen=shown)], handlers={})
+    [result] = log.confirmed(["other window"], actor=ann.actor_name)["other window"]["results"]
+    assert gone() == {
+        address(1): {"label": "approved by you in another window", "decision": result["decision"]}
+    }
