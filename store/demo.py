@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from store.disk.layout import RESOURCES
+from store.embedding import embedding_cache
+from store.embedding.protocol import Embedder
 from store.errors import BadSource
 from store.importing.candidate import Candidate
 from store.library import Library
@@ -64,6 +66,7 @@ def load(library: Library, *, progress: Progress | None = None, folder: Path = F
     tiers = {entry.address: entry.tier for entry in coins}
     progress.what = "Load the demo coins"
     progress.total = len(coins) + sum(tier == "library" for tier in tiers.values())
+    _put_vectors(library, folder)
     report = library.add(_candidates(coins), source="demo", progress=progress, actor=WHO)
     at_hand = [*report.done, *(address for address in report.present if _is_untouched(library, address))]
     if not progress.cancelled:
@@ -76,6 +79,26 @@ def load(library: Library, *, progress: Progress | None = None, folder: Path = F
         report.refused += library.promote(waiting, progress=progress, actor=WHO).refused
         library.golden.import_content(WHO, golden_queries.shipped(RESOURCES, WHO))
     return report
+
+
+def vectors_name(embedder: Embedder) -> str:
+    """The file with the vectors that this version of this model makes."""
+    return f"vectors-{embedder.fingerprint[:16]}.npz"
+
+
+def _put_vectors(library: Library, folder: Path) -> None:
+    """Store the vectors made before for this model; another model makes its own."""
+    embedder = library.embedder
+    file = folder / vectors_name(embedder)
+    if not file.exists():
+        return
+    import numpy as np
+
+    with np.load(file) as made:
+        rows = zip(made["keys"], made["vectors"], strict=True)
+        vectors = {key.decode(): vector.tobytes() for key, vector in rows}
+    with library.catalog.writing() as db:
+        embedding_cache.store(db, embedder.name, vectors)
 
 
 def _reject(library: Library, coins: list[DemoCoin], at_hand: list[str], report: ImportReport) -> None:
@@ -112,9 +135,7 @@ def _is_before(library: Library, address: str, tiers: Mapping[str, Tier], *, tie
     """Whether the record is in this tier and belongs in a later one."""
     wanted = tiers[address]
     return (
-        wanted != "trash"
-        and library.get(address).tier == tier
-        and _ORDER.index(wanted) > _ORDER.index(tier)
+        wanted != "trash" and library.get(address).tier == tier and _ORDER.index(wanted) > _ORDER.index(tier)
     )
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -14,6 +15,7 @@ from store import demo
 from store.captioning.checkup import KINDS, CheckUp
 from store.captioning.repeats import words
 from store.disk.layout import RESOURCES
+from store.embedding import embedding_cache, open_embedder
 from store.errors import BadSource
 from store.library import Library
 from store.progress import Progress
@@ -81,7 +83,8 @@ def test_every_picture_is_a_square_jpg_of_512_pixels() -> None:
 def test_the_folder_contains_only_files_named_in_the_manifest() -> None:
     named = {f"{entry.address}{ending}" for entry in demo.entries() for ending in (".json", ".jpg")}
     found = {path.name for path in demo.FOLDER.iterdir()}
-    assert found - named == {"manifest.json", "drafts.json", "ATTRIBUTION.md"}
+    others = {name for name in found - named if not name.startswith("vectors-")}
+    assert others == {"manifest.json", "drafts.json", "ATTRIBUTION.md"}
 
 
 def test_the_folder_stays_small_enough_to_clone() -> None:
@@ -170,6 +173,19 @@ def test_loading_puts_every_coin_in_its_tier(library: Library, small_demo: Path)
     assert len(report.done) == 12
     assert report.refused == []
     assert tiers_of(library) == {"pending": 3, "approved": 3, "library": 3, "trash": 3}
+
+
+@pytest.mark.slow
+def test_vectors_come_with_the_demo_as_the_built_in_model_makes_them() -> None:
+    """After a change of that model: python scripts/make_demo_vectors.py."""
+    embedder = open_embedder("offline")
+    with np.load(demo.FOLDER / demo.vectors_name(embedder)) as made:
+        vectors = dict(zip(made["keys"].tolist(), made["vectors"], strict=True))
+    for entry in demo.entries()[::60]:
+        texts = embedding_cache.texts_of(entry.candidate().sidecar, embedder)
+        for source in texts.values():
+            [vector] = embedder.embed_texts([str(source.text)])
+            np.testing.assert_allclose(vectors[source.key.encode()], vector, atol=1e-5)
 
 
 def test_loading_again_changes_nothing(library: Library, small_demo: Path) -> None:
