@@ -9,10 +9,11 @@ from store.jobs import Job
 from store.library import Library
 from store.llm.client import is_loaded
 from store.reading.status import Status
-from store.tasks import generate
+from store.tasks import QUIET, generate
 
 State = dict[str, Any]
 
+_NEWEST = 20  # jobs among which there is one that somebody began
 _MODEL = "The model that turns texts and pictures into vectors loads in the background."
 _CHROMA_OFF = "Chroma is switched off (MEMEDEX_CHROMA); lists and searches here do not need it."
 _CHROMA = "Chroma is updated in the background; lists and searches here do not wait for it."
@@ -57,9 +58,13 @@ def for_person(state: State, person: str) -> State:
 
 
 def jobs_text(library: Library, under_way: Sequence[Job]) -> str:
-    """Identifies the jobs that run or wait, and the newest: a short one may be over within a page's run."""
-    numbers = " ".join(str(number) for number in sorted(job.id for job in under_way))
-    return f"{numbers} #{sum(job.id for job in library.jobs.all(limit=1))}"
+    """Identifies the jobs that run or wait, and the newest: a short one may be over within a page's run.
+
+    Quiet ones do not count: a page is not run because the program tidies up.
+    """
+    numbers = " ".join(str(number) for number in sorted(job.id for job in under_way if not _is_quiet(job)))
+    newest = next((job.id for job in library.jobs.all(limit=_NEWEST) if not _is_quiet(job)), 0)
+    return f"{numbers} #{newest}"
 
 
 def open_text(jobs: Sequence[Job]) -> str:
@@ -87,7 +92,12 @@ def bar(job: Job) -> dict[str, Any]:
         "fraction": round(job.fraction or 0.0, 4),
         "stopping": job.is_stopping,
         "pausable": not job.is_ephemeral,
+        "quiet": _is_quiet(job),
     }
+
+
+def _is_quiet(job: Job) -> bool:
+    return job.kind in QUIET
 
 
 def answers(jobs: Sequence[Job]) -> dict[str, dict[str, str]]:

@@ -54,6 +54,7 @@ class JobKind(Generic[L]):
     name: str  # stands in the catalog, so it is never changed
     work: Callable[["JobContext[L]"], None]
     queue: str = "library"
+    is_quiet: bool = False  # the program begins it by itself; only the page Jobs shows it
 
 
 class JobContext(Generic[L]):

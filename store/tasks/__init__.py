@@ -41,3 +41,4 @@ KINDS: tuple["JobKind[Library]", ...] = (
     adopt.KIND,
     read_text.KIND,
 )
+QUIET = frozenset(kind.name for kind in KINDS if kind.is_quiet)  # kinds that no page but Jobs draws a bar of

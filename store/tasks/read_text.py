@@ -1,6 +1,5 @@
 """The job "read text": read what stands in pictures that no program has read yet."""
 
-import sqlite3
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -25,22 +24,19 @@ def _read(context: "JobContext[Library]") -> None:
         return [_result(item, texts.look(item.key, item.payload)) for item in items]
 
     context.each(do, batch=_BATCH)
+    with context.library.catalog.writing() as db:
+        next_derived(db)  # once: each time, open pages are run again
 
 
 def _result(item: Item, reading: TextReading) -> Result:
     return (
         ItemRefused(item, reading.fault)
         if reading.fault
-        else ItemDone(item, partial(_store, reading=reading))
+        else ItemDone(item, partial(store_reading, reading=reading))
     )
 
 
-def _store(db: sqlite3.Connection, *, reading: TextReading) -> None:
-    store_reading(db, reading)
-    next_derived(db)
-
-
-KIND = JobKind("read text", _read, queue="pictures")
+KIND = JobKind("read text", _read, queue="pictures", is_quiet=True)
 
 
 def start_if_needed(library: "Library") -> Job | None:
@@ -51,9 +47,9 @@ def start_if_needed(library: "Library") -> Job | None:
     waiting = library.picture_texts.unread()
     if not waiting:
         return None
-    jobs = [job for job in library.jobs.all() if job.kind == KIND.name]
-    if any(job in jobs for job in library.jobs.open()):
+    if any(job.kind == KIND.name for job in library.jobs.open()):
         return None
+    jobs = [job for job in library.jobs.all() if job.kind == KIND.name]
     if jobs and jobs[0].state == "cancelled" and jobs[0].made_at >= _STARTED:
         return None
     refused = {item.key for job in jobs for item in library.jobs.items(job.id, state="refused", limit=1_000)}

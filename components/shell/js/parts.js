@@ -17,7 +17,7 @@ export const parts = {
     root.append(list);
     return (data, state) => {
       if (!data.bars) return arrange(list, []);
-      const jobs = newer(data, state, "bars");
+      const jobs = newer(data, state, "bars").filter(({ quiet }) => !quiet);
       setText(more, `and ${jobs.length - BARS} more on Jobs`);
       more.hidden = jobs.length <= BARS;
       arrange(list, [...bars.draw(jobs.slice(0, BARS), data, "line"), more]);

@@ -1,6 +1,7 @@
 """The text in pictures: read once, corrected by people, found by words, compared between copies."""
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -149,6 +150,23 @@ def test_the_background_job_reads_what_is_new_and_counts_it(
     assert (job.state, job.done, job.refused, job.total) == ("done", 19, 1, 20)
     assert read_text.start_if_needed(library) is None, "what could not be read is not tried again by itself"
     assert set(found(library, "text:hodl")) == {address(number) for number in range(1, 20)}
+
+
+def test_pictures_are_read_by_one_job_at_a_time(
+    library: Library, reads: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_go_on = threading.Event()
+    library.add([coin(0), coin(1)])
+    monkeypatch.setattr(library._text_reader, "read", lambda _: str(may_go_on.wait()))
+    derived = library.derived
+    job = read_text.start_if_needed(library)
+    assert job is not None
+    library.add([coin(2)])
+    assert read_text.start_if_needed(library) is None
+    assert library.derived == derived, "open pages are told once, at the end"
+    may_go_on.set()
+    library.jobs.wait(job.id, timeout=60)
+    assert library.derived > derived
 
 
 def test_a_stopped_job_does_not_begin_again_by_itself(library: Library, reads: Callable[[str], None]) -> None:
