@@ -14,7 +14,8 @@ export class Model {
     this.history = []; // decisions made on this page, newest last, so that undo shows immediately
     this.refused = new Map(); // address → reason
     this.isRanked = false;
-    this.shadows = []; // addresses that others decided while they were on this page
+    this.elsewhere = []; // [address, {label, decision}]: what was decided elsewhere while it was on this page
+    this.shadows = new Map(); // address → its card, as it is shown since
     this.passed = new Set(); // those that are shown no longer
     this.made = new Set(); // decisions of this page, by their ids in the history
     this.visible = [];
@@ -26,13 +27,8 @@ export class Model {
     this.order = cards.map((card) => card.address);
     const { order } = this;
     cards.forEach((card, index) => this.remembered.set(card.address, { card, order, index }));
-    this.shadows = Object.keys(elsewhere).filter((address) => this.remembered.has(address) && !this.cards.has(address));
+    this.elsewhere = Object.entries(elsewhere).filter(([address]) => this.remembered.has(address) && !this.cards.has(address));
     cards.forEach(({ address }) => this.passed.delete(address));
-    for (const address of this.shadows) {
-      const known = this.remembered.get(address);
-      const { label, decision } = elsewhere[address];
-      if (known.card.shadow !== label || known.card.decision !== decision) known.card = { ...known.card, mark: { label, tone: "quiet" }, shadow: label, decision };
-    }
     for (const [address] of this.selection) {
       const card = this.cards.get(address);
       if (card) this.selection.set(address, card.revision);
@@ -56,7 +52,7 @@ export class Model {
   }
 
   card(address) {
-    return this.cards.get(address) ?? this.remembered.get(address)?.card;
+    return this.cards.get(address) ?? this.shadows.get(address) ?? this.remembered.get(address)?.card;
   }
 
   /** Recomputes the visible cards: the server's, without those decided, plus those undone. */
@@ -71,7 +67,8 @@ export class Model {
     }
     this.hidden = hidden;
     const visible = this.order.filter((address) => !hidden.has(address));
-    for (const address of this.shadows) if (!hidden.has(address) && !this.passed.has(address) && !this.made.has(this.card(address).decision)) visible.splice(this.placeAmong(visible, address), 0, address);
+    this.shadows = this.shadowsAmong(hidden, shown);
+    for (const address of this.shadows.keys()) visible.splice(this.placeAmong(visible, address), 0, address);
     for (const address of shown) {
       // Only the server knows its place among ranked results.
       if (!this.isRanked && !this.cards.has(address) && this.remembered.has(address)) visible.splice(this.placeAmong(visible, address), 0, address);
@@ -80,9 +77,20 @@ export class Model {
     this.visible = visible;
   }
 
+  /** Not of what this page decided itself, nor of what it brought back. */
+  shadowsAmong(hidden, shown) {
+    const shadows = new Map();
+    for (const [address, { label, decision }] of this.elsewhere) {
+      if (hidden.has(address) || shown.has(address) || this.passed.has(address) || this.made.has(decision)) continue;
+      const last = this.shadows.get(address);
+      shadows.set(address, last?.shadow === label ? last : { ...this.remembered.get(address).card, mark: { label, tone: "quiet" }, shadow: label });
+    }
+    return shadows;
+  }
+
   /** Shadows go with the next decision, when cards move anyway; the one under the cursor stays. */
   passShadows() {
-    for (const address of this.shadows) if (address !== this.cursor) this.passed.add(address);
+    for (const address of this.shadows.keys()) if (address !== this.cursor) this.passed.add(address);
   }
 
   /** Where a card stands that the server left out: between the neighbours that it had; cards before it may have gone since. */
