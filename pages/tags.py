@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.review import rename_tags, taxonomy
+from components.review import rename_tags, taxonomy, unfit_words
 from components.shell.page import open_page
 
 library = open_page("Tags")
@@ -12,3 +12,4 @@ with left:
     rename_tags.show(library)
 with right:
     taxonomy.show(library)
+    unfit_words.show(library)

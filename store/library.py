@@ -164,6 +164,15 @@ class Library(Reader):
             "correct text", addresses, edits.with_picture_text(text), actor=actor
         )
 
+    def flag(self, addresses: Iterable[str], unfit: bool | None, *, actor: str = "") -> Outcome:
+        """Say whether these coins are unfit for the screen, for safe mode.
+
+        With None, what is recognised in the picture and the word list decide again.
+        """
+        return self._transitions.rewrite(
+            "flag", addresses, edits.with_flag(unfit), actor=actor, in_trash=True
+        )
+
     def replace(
         self, replacements: Iterable[Replacement], *, progress: Progress | None = None, actor: str = ""
     ) -> Outcome:

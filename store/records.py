@@ -27,6 +27,7 @@ MAX_TAG = 64
 MAX_TAGS = 64
 MAX_SIDECAR_BYTES = 1_000_000
 
+UNFIT = "unfit"  # the key for a person's verdict on whether it is unfit for the screen: true or false
 PICTURE_TEXT = "picture_text"  # the sidecar's key for what a person says stands in the picture
 
 # base58 has no 0, O, I, l (Solana account addresses); hex for EVM chains.

@@ -21,7 +21,7 @@ from store.progress import Progress
 from store.reading.status import Status
 from store.settings import settings
 from store.tags import taxonomy_file
-from store.tasks import KINDS, read_text
+from store.tasks import KINDS, read_pictures
 from store.tasks.inbox import Inbox
 from store.tasks.inbox_watcher import Watcher
 from store.vectors.matrix_files import MatrixSaver
@@ -204,10 +204,11 @@ class LibraryRuntime(Library):
         if self._prefetcher.unreadable:
             embedding.wake(after=_UNREADABLE)
 
-    def _read_pictures(self, _: Progress) -> None:
+    def _read_pictures(self, progress: Progress) -> None:
+        self.unfit.bring_up_to_date(progress=progress)
         if settings().read_pictures and self.picture_texts.unread():
-            read_text.start_if_needed(self)
-            if any(job.kind == read_text.KIND.name for job in self.jobs.under_way()):
+            read_pictures.start_if_needed(self)
+            if any(job.kind == read_pictures.KIND.name for job in self.jobs.under_way()):
                 self._watchers[3].wake(after=_NEW_PICTURES)
 
     def _finish_decided(self) -> None:

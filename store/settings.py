@@ -60,8 +60,13 @@ class Settings(BaseSettings):
     )
     read_pictures: bool = Field(
         True,
-        description="`0`: the text in pictures is read only by `python -m store read-text`, "
+        description="`0`: the text in pictures is read only by `python -m store read-pictures`, "
         "not in the background.",
+    )
+    safe_mode: bool = Field(
+        False,
+        description="`1`: pictures unfit for the screen are blurred until clicked, "
+        "unless a browser switches that off.",
     )
     fetch_private: bool = Field(
         False, description="`1`: logos may also be fetched from this machine and its own network."

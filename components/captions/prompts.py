@@ -3,12 +3,13 @@
 import difflib
 from collections.abc import Mapping
 from functools import partial
+from html import escape
 from typing import Any
 
 import streamlit as st
 
 from components.captions import draft
-from components.shell import format, forms, job_bar, job_text
+from components.shell import format, forms, job_bar, job_text, pictures
 from components.shell.forms import Button, Field
 from store.captions.suggestions import Suggestion
 from store.catalog.filters import Filter
@@ -182,7 +183,8 @@ def _coin(library: Library, address: str) -> None:
     except MemedexError:
         st.text(address)
         return
-    st.image(library.picture(address), width=160, alt=f"Picture of {record.name}")
+    source, name = pictures.address(library, record.image_hash), f"Picture of {record.name}"
+    st.html(f'<img src="{escape(source)}" width="160" alt="{escape(name)}">')
     st.text(record.name)
 
 

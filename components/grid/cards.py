@@ -11,7 +11,7 @@ from store.duplicates.findings import Suspicion
 from store.errors import InvalidRecord, UnknownRecord
 from store.pictures.text_reader import INSTALL, is_installed
 from store.reading.reader import Reader
-from store.records import Record, Tier, is_made_up
+from store.records import UNFIT, Record, Tier, is_made_up
 
 Tone = Literal["good", "warn", "bad", "busy", "quiet"]
 
@@ -92,6 +92,8 @@ def _detail(library: Reader, record: Record) -> dict[str, Any]:
         "tags": record.tags,
         "caption": record.caption,
         "text": _text(library, record),
+        "unfit": ", ".join(library.unfit.of(record.address).values()),
+        "saysUnfit": UNFIT in record.sidecar,
         "fields": shown_fields(record),
         "explorer": explorer(record),
         "mentions": {

@@ -48,12 +48,17 @@ _VERBS: Mapping[str, Callable[[Library, LoggedDecision], Outcome]] = {
     "redo": lambda library, _: reverse(library, "redo", at_once=AT_ONCE),
     "tag": lambda library, entry: library.edit_tags(entry.addresses, add=entry.add, remove=entry.remove),
     "correct text": lambda library, entry: library.correct_text(entry.addresses, entry.text),
+    "flag": lambda library, entry: library.flag(entry.addresses, _FLAGS.get(entry.reason)),
     "judge": lambda library, entry: library.duplicates.judge(
         "".join(entry.addresses[:1]), cast(Verdict, entry.reason), entry.others
     ),
 }
 
 
+_FLAGS: Mapping[str, bool] = {
+    "unfit": True,
+    "fit": False,
+}  # the reason of a flag; any other: as the program says
 _LEADS_TO = {
     "approve": "approved",
     "return": "pending",

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from components.shell import format
-from store.records import PICTURE_TEXT, REQUIRED_KEYS, Record
+from store.records import PICTURE_TEXT, REQUIRED_KEYS, UNFIT, Record
 
 NO_AGE = "created_at_is_import_time"  # the record came without a time of its own
-_OWN_KEYS = frozenset((*REQUIRED_KEYS, "tags", "tags_categories", "caption", PICTURE_TEXT, NO_AGE))
+_OWN_KEYS = frozenset((*REQUIRED_KEYS, "tags", "tags_categories", "caption", PICTURE_TEXT, UNFIT, NO_AGE))
 _MOST = 12  # fields that the large view shows, each up to …
 _LENGTH = 400  # characters
 # Keys of token lists (https://tokenlists.org, https://github.com/solana-labs/token-list) that no rule

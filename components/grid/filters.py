@@ -24,10 +24,11 @@ from store.records import CAPTION_FACETS, TIERS
 
 _COUNTED = 40  # tags and categories that are offered, the most frequent
 _DUPLICATES = {"Any": "", "Looks like another": "yes", "Unlike any other": "no"}
+_UNFIT = {"Any": "", "Unfit": "yes", "Fit": "no"}
 _LENGTHS = {"any length": "", "over 100": ">100", "over 200": ">200", "over 400": ">400"}
 _LINE = (
     "The line takes words and conditions: `tag:dog`, `-tag:nsfw`, `category:animals`, `after:2025-01`, "
-    "`before:2025-02-15` (UTC), `dup:yes`, `text:moon` (in the picture), "
+    "`before:2025-02-15` (UTC), `dup:yes`, `text:moon` (in the picture), `unfit:no`, "
     '`source:"my list.json"`, `reason:scam`, `by:me`, `decided:today`, '
     '`has:visual`, `length:>200`; `tag:"two words"` for a tag with a space. `OR` and parentheses choose: '
     "`(tag:dog OR tag:cat) -moon`; `dog*` is every word or tag that begins so."
@@ -83,7 +84,8 @@ class Drawer:
                     tiers = {"Library": "", **{format.TIERS[t]: t for t in TIERS if t != "library"}}
                     self._one("Tier", "tier", tiers)
             self._facets()
-            self._duplicates()
+            self._choice("Copycats", "dup", _DUPLICATES)
+            self._choice("For the screen", "unfit", _UNFIT)
             st.caption(_LINE + (_QUESTION if self.dialect == "question" else ""))
 
     def reasons(self, library: Library, filter: Filter, *, key: str) -> None:
@@ -224,19 +226,17 @@ class Drawer:
             on_change=partial(self._say, "has", list),
         )
 
-    def _duplicates(self) -> None:
-        said = "".join(self._values("dup")[-1:]).lower()
-        st.session_state[f"{self.key}-by-dup"] = next(
-            (label for label, value in _DUPLICATES.items() if value == said), "Any"
+    def _choice(self, title: str, name: str, offered: Mapping[str, str]) -> None:
+        said = "".join(self._values(name)[-1:]).lower()
+        st.session_state[f"{self.key}-by-{name}"] = next(
+            (label for label, value in offered.items() if value == said), "Any"
         )
         st.segmented_control(
-            "Copycats",
-            list(_DUPLICATES),
-            key=f"{self.key}-by-dup",
+            title,
+            list(offered),
+            key=f"{self.key}-by-{name}",
             required=True,
-            on_change=partial(
-                self._say, "dup", lambda label: [value] if (value := _DUPLICATES[label]) else []
-            ),
+            on_change=partial(self._say, name, lambda label: [value] if (value := offered[label]) else []),
         )
 
     def _decided(self) -> None:

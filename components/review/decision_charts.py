@@ -19,7 +19,7 @@ DAYS = 90  # shown where nobody asks for a day to begin with
 _KINDS = {
     "approve": "Approved", "reject": "Rejected", "delete": "Rejected", "promote": "Promoted",
     "caption": "Edited", "captions": "Edited", "replace": "Edited",
-    "correct text": "Edited", "tag": "Edited", "rename tag": "Edited",
+    "correct text": "Edited", "flag": "Edited", "tag": "Edited", "rename tag": "Edited",
 }  # fmt: skip
 _OTHER = "Other"
 _REASONS = 8  # that are drawn, the most frequent

@@ -21,6 +21,7 @@ VERBS = {  # of design section 2, as they read in a history
     "delete": "deleted",
     "restore": "restored",
     "caption": "captioned",
+    "flag": "flagged",
     "correct text": "corrected the picture text of",
     "captions": "imported captions of",
     "tag": "tagged",

@@ -4,7 +4,17 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from components.shell import address, back_button, job_bar, live, login, resources, session, streamlit_style
+from components.shell import (
+    address,
+    back_button,
+    job_bar,
+    live,
+    login,
+    resources,
+    safe_mode,
+    session,
+    streamlit_style,
+)
 from components.shell import undo as shell_undo
 from store import __version__
 from store.disk.layout import RESOURCES
@@ -107,6 +117,7 @@ def _header(title: str, library: Library, undo: Callable[[Library], None]) -> No
         if library.can_write:
             undo(library)  # on the left: a toast covers what stands on the right, and says what can be undone
         st.space("stretch")
+        safe_mode.switch()
         live.badges(library)
         if title == "Review" and library.can_write and (left := library.duplicates.unexamined()):
             st.badge(f"{left:,} to compare", icon=":material/difference:", color="gray", help=_COPYCATS)

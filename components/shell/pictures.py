@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from components.shell import login, logins
+from components.shell import login, logins, safe_mode
 from components.shell.base_path import base_path
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
@@ -34,12 +34,15 @@ _FOREVER = {
 
 
 def address(library: Reader, image_hash: str, *, size: int = GRID) -> str:
-    """The URL of the picture with this hash; nobody can construct another's."""
+    """The URL of the picture with this hash; nobody can construct another's.
+
+    It says whether the picture is unfit, so that a flag set later gives it another URL: no cache shows it.
+    """
     if not image_hash:
         return ""
-    return (
-        f"{base_path()}/pictures/{image_hash}-{size}-{_signature(library.secret, image_hash, size=size)}.webp"
-    )
+    name = f"{image_hash}-{size}-{_signature(library.secret, image_hash, size=size)}.webp"
+    mark = f"?{safe_mode.MARK}=1" if image_hash in library.unfit.pictures() else ""
+    return f"{base_path()}/pictures/{name}{mark}"
 
 
 def routes() -> list[Route]:
@@ -61,14 +64,18 @@ def serve(request: Request) -> Response:
     picture = library.picture_by_hash(image_hash) or library.samples.path(image_hash)
     if picture is None:
         return _not_found()
+    hides = safe_mode.MARK in request.query_params and safe_mode.SHOWN not in request.query_params
     try:
         path = thumbnail(library.layout, picture, image_hash, size=size)
     except BadPicture:
         return _not_found()
     except OSError:  # a full or read-only disk: the picture itself does as well
-        if picture.exists():
+        if picture.exists() and not (hides and safe_mode.is_on(request.cookies)):
             return FileResponse(picture, media_type="image/jpeg", headers=_FOREVER)
         return _not_found()  # moved away this very moment: the page shows an empty frame
+    if hides:
+        content = safe_mode.blurred(path) if safe_mode.is_on(request.cookies) else path.read_bytes()
+        return Response(content, media_type="image/webp", headers={**_FOREVER, "Cache-Control": "no-store"})
     return FileResponse(path, media_type="image/webp", headers=_FOREVER)
 
 

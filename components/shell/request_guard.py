@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from components.shell import error_page, login, logins, logs, request_id, server_names
+from components.shell import error_page, login, logins, logs, request_id, safe_mode, server_names
 from components.shell.base_path import base_path
 from components.shell.content_policy import content_policy
 
@@ -87,6 +87,8 @@ class RequestGuard:
                 headers["X-Request-Id"] = number
                 if body.is_unread:
                     headers["Connection"] = "close"  # else the server would read it to its end
+                if chosen := safe_mode.cookie(scope):
+                    headers.append("Set-Cookie", chosen)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value())
             await send(message)

@@ -13,6 +13,7 @@ TIER = "tier"  # known only where a line may name one
 NO_REASON = "none"  # of `reason:`
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _A_DAY = 86_400  # seconds
+UNFIT = ("yes", "no", "hand", "nudity", "word")
 _YES = {"yes": True, "no": False}
 
 
@@ -73,6 +74,12 @@ def _duplicates(filter: Filter, value: str) -> Filter | str:
     return replace(filter, suspicious=_YES[value.lower()])
 
 
+def _unfit(filter: Filter, value: str) -> Filter | str:
+    if value.lower() not in UNFIT:
+        return f"unfit: takes {', '.join(UNFIT[:-1])} or {UNFIT[-1]}"
+    return replace(filter, unfit=value.lower())
+
+
 def _long(filter: Filter, value: str) -> Filter | str:
     """A range of characters of the whole caption: `>200`, `<80`, `120` for exactly that many."""
     found = re.fullmatch(r"([<>]?)(\d{1,9})", value)
@@ -113,6 +120,7 @@ CHANGES: Mapping[str, Change] = {
     "by": lambda filter, value: replace(filter, decided_by=value),
     "decided": _decided,
     "dup": _duplicates,
+    "unfit": _unfit,
     "text": lambda filter, value: replace(filter, picture_texts=_added(filter.picture_texts, value)),
 }
 DENIED: Mapping[str, Change] = {  # after a minus; the others are denied as a filter of their own

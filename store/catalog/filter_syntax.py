@@ -32,6 +32,7 @@ KEYS = (
     "words",
     "dup",
     "text",
+    "unfit",
     "source",
     "reason",
     "by",
@@ -193,6 +194,8 @@ def nodes(filter: Filter) -> list[Node]:
         found.append(Condition("length", f"<{filter.shorter + 1}"))
     if filter.suspicious is not None:
         found.append(Condition("dup", "yes" if filter.suspicious else "no"))
+    if filter.unfit:
+        found.append(Condition("unfit", filter.unfit))
     if filter.source:
         found.append(Condition("source", filter.source))
     if filter.rejected_for is not None:

@@ -40,6 +40,7 @@ class Filter:
     troubled: bool | None = None  # approved, and could not go on (store/catalog/blockers.py)
     suspicious: bool | None = None  # looks like another record, and nobody has said yet what it is to it
     source: str = ""  # what it was imported from
+    unfit: str | None = None  # for the screen: "yes", "no", or why: "hand", "nudity", "word"
     picture_texts: tuple[str, ...] = ()  # words that stand in the picture, each of these
     rejected_for: str | None = None  # the reason, in any case of letters; "": rejected without one
     decided_by: str = ""  # somebody who did anything to it but import it, and did not take it back …
@@ -119,6 +120,10 @@ def _findings(filter: Filter) -> Iterator[SqlCondition]:
         yield blockers.STANDING if filter.troubled else f"NOT {blockers.STANDING}", []
     if filter.suspicious is not None:
         yield f"r.id {'IN' if filter.suspicious else 'NOT IN'} (SELECT record FROM suspicions)", []
+    if filter.unfit in ("yes", "no"):
+        yield f"r.id {'IN' if filter.unfit == 'yes' else 'NOT IN'} (SELECT record FROM unfit)", []
+    elif filter.unfit:
+        yield "r.id IN (SELECT record FROM unfit WHERE kind = ?)", [filter.unfit]
     if filter.rejected_for is not None:
         yield (
             f"(r.tier = 'trash' AND coalesce({REJECTED_FOR}, '') = ? COLLATE NOCASE)",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from store.catalog import picture_rows, spelling_rows
+from store.catalog import picture_rows, spelling_rows, unfit_rows
 from store.catalog.confusables import plain
 from store.catalog.emoji import in_words
 from store.catalog.filters import Filter, conditions, matching
@@ -246,6 +246,7 @@ def upsert(
         "INSERT INTO embeddings VALUES (?, ?, ?)", [(number, *pair) for pair in embeddings.items()]
     )
     spelling_rows.upsert(db, number, name=record.name, ticker=record.ticker, image_hash=state.image_hash)
+    unfit_rows.refresh(db, number)
 
 
 def index(db: sqlite3.Connection, number: int, sidecar_hash: str) -> None:
@@ -281,6 +282,7 @@ def delete(db: sqlite3.Connection, number: int) -> None:
     db.execute("DELETE FROM words WHERE rowid = ?", [number])
     db.execute("DELETE FROM labels WHERE record = ?", [number])
     db.execute("DELETE FROM embeddings WHERE record = ?", [number])
+    db.execute("DELETE FROM unfit WHERE record = ?", [number])
 
 
 def state_of(row: Mapping[str, Any] | sqlite3.Row) -> State:

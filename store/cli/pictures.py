@@ -1,16 +1,19 @@
 """Commands about what stands in pictures."""
 
 from argparse import Namespace
+from collections.abc import Sequence
 
-from store.cli.open_library import spelled, writing
+from store.cli.open_library import reading, spelled, writing
 from store.cli.output import report
 from store.cli.terminal import Terminal
+from store.library import Library
 from store.outcome import Outcome
+from store.pictures.unfit import UnfitWordEdits
 from store.progress import Progress
 
 
-def read_text(arguments: Namespace, terminal: Terminal) -> int:
-    """Read the text in pictures that were not read yet."""
+def read_pictures(arguments: Namespace, terminal: Terminal) -> int:
+    """Read the text in pictures that were not read yet, and look for nudity in them."""
     with writing(arguments, terminal) as library:
         outcome = terminal.watch(lambda progress: library.picture_texts.read(progress=progress))
     return report(outcome, arguments, terminal)
@@ -26,3 +29,40 @@ def correct_text(arguments: Namespace, terminal: Terminal) -> int:
     with writing(arguments, terminal) as library:
         outcome = terminal.watch(work)
     return report(outcome, arguments, terminal)
+
+
+def flag(arguments: Namespace, terminal: Terminal) -> int:
+    """Flag coins as unfit for the screen or as fit, or leave it to the program."""
+
+    def work(progress: Progress) -> Outcome:
+        unfit = None if arguments.automatic else arguments.unfit
+        return library.flag(spelled(arguments.addresses), unfit, actor=arguments.actor or "")
+
+    with writing(arguments, terminal) as library:
+        outcome = terminal.watch(work)
+    return report(outcome, arguments, terminal)
+
+
+def unfit_words(arguments: Namespace, terminal: Terminal) -> int:
+    """Show how the library's list differs from the shipped one; with --add or --remove, edit it."""
+    if arguments.add or arguments.remove:
+        with writing(arguments, terminal) as library:
+            edits = edited(library, add=arguments.add, remove=arguments.remove)
+    else:
+        with reading(arguments, terminal) as reader:
+            edits = reader.unfit.words()
+    if arguments.json:
+        terminal.answer_json({"added": list(edits.added), "removed": list(edits.removed)})
+    else:
+        terminal.say(
+            f"added: {', '.join(edits.added) or 'none'}; removed: {', '.join(edits.removed) or 'none'}"
+        )
+    return 0
+
+
+def edited(library: Library, *, add: Sequence[str], remove: Sequence[str]) -> UnfitWordEdits:
+    """Add and remove these words; a word that was removed before and is added counts again."""
+    before = library.unfit.words()
+    added = [word for word in [*before.added, *add] if word not in remove]
+    removed = [word for word in [*before.removed, *remove] if word not in add]
+    return library.unfit.edit_words(added=added, removed=removed)

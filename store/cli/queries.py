@@ -53,6 +53,7 @@ def show(arguments: Namespace, terminal: Terminal) -> int:
             *((facet, record.caption.get(facet, "(not written yet)")) for facet in CAPTION_FACETS),
             ("embedded", ", ".join(reader.embedded_facets(record.address))),
             ("picture", str(reader.picture(record.address))),
+            ("unfit", ", ".join(reader.unfit.of(record.address).values())),
             ("text in it", reader.picture_texts.of(record.address).text),
         ]
     terminal.answer("\n".join(f"{name:12}{plain(value)}".rstrip() for name, value in lines))

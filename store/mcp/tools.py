@@ -220,7 +220,11 @@ class Tools:
         """
         library = self._access.library
         record = coin_named(library, address)
-        fields = {**record.as_json(), "picture_text": library.picture_texts.of(record.address).text}
+        fields = {
+            **record.as_json(),
+            "picture_text": library.picture_texts.of(record.address).text,
+            "unfit_because": library.unfit.of(record.address),
+        }
         content: list[ContentBlock] = [TextContent(type="text", text=json.dumps(fields, ensure_ascii=False))]
         if picture:
             image = library.picture(record.address).read_bytes()

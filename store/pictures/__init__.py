@@ -1,1 +1,1 @@
-"""What programs find in the library's pictures: the text that stands in them."""
+"""What programs find in the library's pictures: text, and what is unfit for the screen."""

@@ -1,4 +1,4 @@
-"""`library.picture_texts`: the text in each record's picture, and what is left to read."""
+"""`library.picture_texts`: the text in each record's picture, and which pictures are left to look at."""
 
 import sqlite3
 from collections.abc import Callable
@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from store.catalog import picture_rows
+from store.catalog import picture_rows, unfit_rows
 from store.catalog.catalog import Catalog, next_derived
 from store.errors import MemedexError, ModelUnavailable
 from store.outcome import Outcome, Refusal
-from store.pictures import text_reader
+from store.pictures import nudity, text_reader
 from store.pictures.glued_words import taken_apart
+from store.pictures.nudity import NudityClassifier
 from store.pictures.text_reader import TextReader
 from store.progress import Progress
 
@@ -34,15 +35,24 @@ class TextReading:
     image_hash: str
     text: str = ""
     words: str = ""  # those that the program ran together, taken apart
+    nudity: float = 0.0  # how likely, 0 to 1
     fault: str = ""
 
 
 class PictureTexts:
     """The text in pictures: read by a program in the background, corrected by people."""
 
-    def __init__(self, catalog: Catalog, reader: TextReader, *, picture: Callable[[str], Path]) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        reader: TextReader,
+        nudity: NudityClassifier,
+        *,
+        picture: Callable[[str], Path],
+    ) -> None:
         self._catalog = catalog
         self._reader = reader
+        self._nudity = nudity
         self._picture = picture  # where the picture of an address lies at this moment
 
     def of(self, address: str) -> PictureText:
@@ -69,8 +79,9 @@ class PictureTexts:
 
         self._catalog.actor.check_login()
         try:
-            text = self._reader.read(decode(self._picture(address)))
-            return TextReading(image_hash, text, taken_apart(text))
+            image = decode(self._picture(address))
+            text = self._reader.read(image)
+            return TextReading(image_hash, text, taken_apart(text), self._nudity.score(image))
         except ModelUnavailable:
             raise
         except (MemedexError, OSError) as error:
@@ -106,7 +117,12 @@ class PictureTexts:
 
 
 def store_reading(db: sqlite3.Connection, reading: TextReading) -> None:
-    """Store one reading in the caller's transaction."""
-    picture_rows.store_text(
-        db, reading.image_hash, reading.text, words=reading.words, reader=text_reader.reader_name()
+    """Store one reading in the caller's transaction, and flag the records that have its picture."""
+    db.execute(
+        "INSERT OR REPLACE INTO picture_nudity VALUES (?, ?, ?)",
+        [reading.image_hash, nudity.model_name(), reading.nudity],
     )
+    for number in picture_rows.store_text(
+        db, reading.image_hash, reading.text, words=reading.words, reader=text_reader.reader_name()
+    ):
+        unfit_rows.refresh(db, number)

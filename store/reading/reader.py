@@ -37,8 +37,10 @@ from store.llm.prompts import Prompts
 from store.lru import LruCache
 from store.maps import Maps
 from store.permissions import Actor
+from store.pictures.nudity import NudityClassifier
 from store.pictures.picture_texts import PictureTexts
 from store.pictures.text_reader import TextReader
+from store.pictures.unfit import Unfit
 from store.progress import Progress
 from store.reading.status import Status, waiting_for_vectors
 from store.records import Facet
@@ -81,6 +83,8 @@ class Reader(RecordLists):
         self._neighbours = Neighbours()
         self._examiner = Examiner(catalog, self._neighbours, picture=self.picture)
         self._text_reader = TextReader()
+        self._nudity = NudityClassifier()
+        self._unfit: LruCache[tuple[object, object], frozenset[str]] = LruCache(1)
         self._golden_faults: list[str] = []
         self._taxonomies: LruCache[tuple[Path, str], Taxonomy] = LruCache(1)  # by the file's size and time
         self._words: LruCache[tuple[str, int, int], WordShares] = LruCache(_KEPT_WORDS)
@@ -103,7 +107,8 @@ class Reader(RecordLists):
         """Make the parts other than records, with their verbs, on the catalog of this actor."""
         catalog, layout = self.catalog, self.layout
         self.duplicates = Duplicates(catalog, self._pictures, self._neighbours, self._examiner)
-        self.picture_texts = PictureTexts(catalog, self._text_reader, picture=self.picture)
+        self.picture_texts = PictureTexts(catalog, self._text_reader, self._nudity, picture=self.picture)
+        self.unfit = Unfit(catalog, self._unfit)
         self.drafts = Drafts(catalog)
         self.suggestions = Suggestions(catalog)
         self.prompts = Prompts(catalog, layout, self._disk)

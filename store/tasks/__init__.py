@@ -11,7 +11,7 @@ from store.tasks import (
     generate,
     import_captions,
     move,
-    read_text,
+    read_pictures,
     switch_model,
     tags,
     undo,
@@ -39,6 +39,6 @@ KINDS: tuple["JobKind[Library]", ...] = (
     tags.KIND,
     import_captions.KIND,
     adopt.KIND,
-    read_text.KIND,
+    read_pictures.KIND,
 )
 QUIET = frozenset(kind.name for kind in KINDS if kind.is_quiet)  # kinds that no page but Jobs draws a bar of

@@ -5,7 +5,7 @@ from typing import Any
 
 from store.captions.replacement import Replacement
 from store.errors import InvalidRecord
-from store.records import MAX_FACET, PICTURE_TEXT, Facet, Record
+from store.records import MAX_FACET, PICTURE_TEXT, UNFIT, Facet, Record
 from store.tags.taxonomy import Taxonomy
 
 Written = Callable[[Record], dict[str, Any]]
@@ -85,6 +85,16 @@ def with_picture_text(text: str | None) -> Written:
             raise InvalidRecord(f"the text has {len(text):,} characters, at most {MAX_FACET:,} are allowed")
         others = {key: value for key, value in record.sidecar.items() if key != PICTURE_TEXT}
         return others if text is None else {**others, PICTURE_TEXT: text.strip()}
+
+    return written
+
+
+def with_flag(unfit: bool | None) -> Written:
+    """Say whether a coin is unfit for the screen; None: what program and word list say counts."""
+
+    def written(record: Record) -> dict[str, Any]:
+        others = {key: value for key, value in record.sidecar.items() if key != UNFIT}
+        return others if unfit is None else {**others, UNFIT: unfit}
 
     return written
 

@@ -69,6 +69,18 @@ export class Decisions {
     this.grid.paint();
   }
 
+  /** Says whether a coin is unfit for the screen: "unfit", "fit", or "automatic" for what is recognised. */
+  flag(address, reason) {
+    const { log, tools, model } = this.grid;
+    model.refused.delete(address);
+    const entry = log.add({ verb: "flag", reason, ...this.about([address]) });
+    entry.effect = {};
+    this.remember(entry, []);
+    (this.grid.flags ??= new Map())[reason === "automatic" ? "delete" : "set"](address, reason);
+    tools.say(`${this.called([address], 1)}: ${reason === "automatic" ? "as recognised" : `${reason} for the screen`}`);
+    this.grid.paint();
+  }
+
   /** Says what stands in a coin's picture; null: as a program read it. */
   correctText(address, text) {
     const { log, tools, model } = this.grid;

@@ -114,12 +114,12 @@ export class Viewer {
     if (!card || !model.visible.length) return this.close();
     const detail = data.details?.[card.address];
     // Only a decision here may rebuild the view; a confirmation for another coin must not reset its scroll position.
-    const made = JSON.stringify([card, detail, model.refused.get(card.address), model.isChosen(card.address), this.grid.ranking.weights]);
+    const made = JSON.stringify([card, detail, model.refused.get(card.address), model.isChosen(card.address), this.grid.ranking.weights, this.grid.flags?.get(card.address)]);
     setText(this.place, `${model.visible.indexOf(card.address) + 1} of ${model.visible.length}`);
     if (this.made === made || (this.shown === card.address && this.pictureText.isEditing(card.address) && this.made)) return;
     this.made = made;
     if (this.shown !== card.address) this.setScale(1);
-    if (this.picture.getAttribute("src") !== card.large) this.picture.src = card.large ?? "";
+    if (this.pictured !== card.large) this.picture.src = this.pictured = card.large ?? ""; // a blurred one that was clicked stays
     this.picture.alt = `Picture of ${card.name}`;
     const scroll = this.shown === card.address ? this.facts.scrollTop : 0;
     this.shown = card.address;
@@ -161,11 +161,21 @@ function facts(grid, card, detail, model, pictureText) {
     card.facets ? section("Why it is here", breakdown(grid, card)) : null,
     detail ? captions(caption) : null,
     detail?.text ? section("Text in the picture", pictureText.body(card, detail.text)) : null,
+    detail ? screenFlag(grid, card, detail) : null,
     ...(detail?.fields ?? []).map(([label, value]) => section(label, el("p", { dir: "auto" }, value))),
     section("Address", el("p", { class: "address" }, ...address(grid, card.address), detail?.explorer ? link(detail.explorer) : null)),
     detail ? section("Mentions", el("p", {}, link(detail.mentions))) : null,
     detail?.history?.length ? section("History", el("ol", { class: "history" }, ...detail.history.map((line) => el("li", {}, el("span", {}, line.what), el("time", {}, line.when))))) : null,
   ].filter(Boolean);
+}
+
+/** Why safe mode blurs this coin, and the buttons to say otherwise. */
+function screenFlag(grid, card, { unfit, saysUnfit }) {
+  const said = grid.flags?.get(card.address);
+  const why = said ? (said === "unfit" ? "flagged by a person" : "") : unfit;
+  const button = (label, reason) => el("button", { type: "button", class: "tool", onclick: () => grid.decisions.flag(card.address, reason) }, label);
+  const buttons = !grid.data.undoable ? [] : [why ? button("It is fit", "fit") : button("Flag as unfit", "unfit"), saysUnfit || said ? button("As recognised", "automatic") : null];
+  return section("Safe mode", el("p", { class: "meta" }, el("span", { class: "none" }, why ? `Unfit for the screen: ${why}` : "Fit for the screen"), ...buttons));
 }
 
 function address(grid, text) {

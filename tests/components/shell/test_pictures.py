@@ -56,5 +56,6 @@ def test_a_missing_picture_is_not_found(client: Client, library: Library, link: 
 def test_another_library_signs_a_different_address(library: Library, link: str) -> None:
     class Other:
         secret = b"of another library"
+        unfit = library.unfit
 
     assert pictures.address(Other(), library.get(address(0)).image_hash) != link  # type: ignore[arg-type]

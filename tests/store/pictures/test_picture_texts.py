@@ -14,7 +14,7 @@ from store.errors import ModelUnavailable
 from store.library import Library
 from store.pictures import picture_texts, text_reader
 from store.runtime import open_library
-from store.tasks import read_text
+from store.tasks import read_pictures
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 
@@ -26,6 +26,8 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 @pytest.fixture
 def reads(library: Library, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Sets what the program reads in every picture; the model itself: test_text_reader.py."""
+
+    monkeypatch.setattr(library._nudity, "score", lambda _: 0.0)
 
     def say(text: str) -> None:
         monkeypatch.setattr(library._text_reader, "read", lambda _: text)
@@ -142,13 +144,15 @@ def test_the_background_job_reads_what_is_new_and_counts_it(
     reads("HODL")
     library.add([coin(number) for number in range(20)])
     library.picture(FIRST).write_bytes(b"no picture")
-    job = read_text.start_if_needed(library)
+    job = read_pictures.start_if_needed(library)
     assert job
     library.jobs.wait(job.id, timeout=60)
     job = library.jobs.get(job.id)
     assert job
     assert (job.state, job.done, job.refused, job.total) == ("done", 19, 1, 20)
-    assert read_text.start_if_needed(library) is None, "what could not be read is not tried again by itself"
+    assert read_pictures.start_if_needed(library) is None, (
+        "what could not be read is not tried again by itself"
+    )
     assert set(found(library, "text:hodl")) == {address(number) for number in range(1, 20)}
 
 
@@ -172,8 +176,8 @@ def test_pictures_are_read_by_one_job_at_a_time(
 def test_a_stopped_job_does_not_begin_again_by_itself(library: Library, reads: Callable[[str], None]) -> None:
     reads("HODL")
     library.add([coin(0)])
-    library.jobs.cancel(library.jobs.start(read_text.KIND.name, [("0" * 64, FIRST)], name="Read").id)
-    assert read_text.start_if_needed(library) is None
+    library.jobs.cancel(library.jobs.start(read_pictures.KIND.name, [("0" * 64, FIRST)], name="Read").id)
+    assert read_pictures.start_if_needed(library) is None
 
 
 def test_without_the_extra_a_library_works_and_says_what_to_install(

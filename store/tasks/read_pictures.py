@@ -1,4 +1,4 @@
-"""The job "read text": read what stands in pictures that no program has read yet."""
+"""The job "read pictures": the text in pictures and nudity, where no program has looked yet."""
 
 import time
 from collections.abc import Sequence
@@ -57,4 +57,4 @@ def start_if_needed(library: "Library") -> Job | None:
     if not new:
         return None
     what = "1 picture" if len(new) == 1 else f"{len(new):,} pictures"
-    return library.jobs.start(KIND.name, new, name=f"Read text in {what}")
+    return library.jobs.start(KIND.name, new, name=f"Read {what}")

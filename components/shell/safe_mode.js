@@ -1,0 +1,49 @@
+// The switch for safe mode, and the click that shows a blurred picture. The server blurs; a clicked picture is asked for
+// once more with another address.
+
+let isListening = false;
+
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".memedex-safe");
+  const button = root.firstElementChild ?? root.appendChild(document.createElement("button"));
+  button.type = "button";
+  button.setAttribute("role", "switch");
+  button.setAttribute("aria-checked", String(data.isOn));
+  button.title = data.isOn ? "Pictures unfit for the screen are blurred until you click them" : "Blur pictures unfit for the screen";
+  button.textContent = "Safe mode";
+  button.onclick = () => {
+    const address = new URL(location.href);
+    address.searchParams.set("safe", data.isOn ? "0" : "1");
+    location.assign(address);
+  };
+  if (data.isOn && !isListening) listen(data);
+}
+
+function listen({ mark, shown }) {
+  isListening = true;
+  document.addEventListener(
+    "click",
+    (event) => {
+      const picture = pictureAt(event, (source) => isBlurred(source, mark, shown));
+      if (!picture) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      picture.src = `${picture.getAttribute("src")}&${shown}=1`;
+    },
+    true,
+  );
+}
+
+/** Whether the picture at this address is blurred in safe mode. */
+export function isBlurred(source, mark, shown) {
+  const [, query = ""] = (source ?? "").split("?");
+  const names = new URLSearchParams(query);
+  return names.has(mark) && !names.has(shown);
+}
+
+/** The picture under the pointer, also below a card's captions; undefined without one that `counts`. */
+function pictureAt(event, counts) {
+  const [target] = event.composedPath();
+  if (!(target instanceof Element) || target.closest("button, a, [role=button], [role=checkbox]")) return undefined;
+  return target.getRootNode().elementsFromPoint(event.clientX, event.clientY).find((each) => each.matches("img") && counts(each.getAttribute("src")));
+}

@@ -1,0 +1,82 @@
+"""Words that make a coin unfit for the screen, matched as whole words in 21 languages.
+
+The list is `unfit_words.txt` (its licence stands at its head), with the words that a library adds and
+without those that it removes. Case, accents and look-alike letters are ignored. Chinese, Japanese, Korean and
+Thai put no spaces between words, so theirs are matched anywhere.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from store.catalog.confusables import read_as
+
+_LIST = Path(__file__).with_name("unfit_words.txt")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class UnfitWords:
+    """A list, ready to be looked for."""
+
+    phrases: Mapping[str, tuple[tuple[str, ...], ...]]  # by their first word
+    unspaced: tuple[str, ...]
+
+    def first_in(self, text: str) -> str:
+        """The first word or phrase of the list that a text has; "" if it has none."""
+        plain = [_folded(word) for word in re.findall(r"\w+", _CAMEL.sub(" ", text))]
+        for words in dict.fromkeys((tuple(plain), _read(plain, one="i"), _read(plain, one="l"))):
+            for place, word in enumerate(words):
+                for phrase in self.phrases.get(word, ()):
+                    if words[place : place + len(phrase)] == phrase:
+                        return " ".join(phrase)
+        if _UNSPACED.search(text):
+            folded = _folded(text)
+            return next((word for word in self.unspaced if word in folded), "")
+        return ""
+
+
+@lru_cache(maxsize=4)
+def unfit_words(added: tuple[str, ...] = (), removed: tuple[str, ...] = ()) -> UnfitWords:
+    """The shipped list with these words and without those."""
+    gone = {_key(word) for word in removed}
+    keys = dict.fromkeys(key for key in map(_key, [*shipped(), *added]) if key and key not in gone)
+    phrases: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for key in keys:
+        words = tuple(key.split())
+        phrases[words[0]] = (*phrases.get(words[0], ()), words)
+    return UnfitWords(phrases, tuple(key for key in keys if _UNSPACED.search(key)))
+
+
+def shipped() -> list[str]:
+    """The words of the list that comes with the program."""
+    lines = _LIST.read_text("utf-8").splitlines()
+    return [line.partition("\t")[2] for line in lines if line and not line.startswith("#")]
+
+
+def cleaned(words: Iterable[str]) -> tuple[str, ...]:
+    """Words as they are compared, each once."""
+    return tuple(dict.fromkeys(key for word in words if (key := _key(word))))
+
+
+def _read(words: Iterable[str], *, one: str) -> tuple[str, ...]:
+    """Words as people read their look-alike signs; a 1 may stand for two letters."""
+    return tuple(
+        word
+        if word.isascii() and word.isalpha()
+        else "".join(one if sign == "1" else read_as(sign) for sign in word)
+        for word in words
+    )
+
+
+def _key(word: str) -> str:
+    return " ".join(re.findall(r"\w+", _folded(word)))
+
+
+def _folded(text: str) -> str:
+    spread = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(sign for sign in spread if not unicodedata.combining(sign))
