@@ -51,8 +51,8 @@ def shadows(
 ) -> dict[str, dict[str, str]]:
     """What others made of coins that this page showed for the same question: label and decision, by address.
 
-    Among them is what the same person decided in any window, if `is_of_a_window` says so of the decision; each
-    window knows which decisions are its own.
+    Among them is what the same person decided in any window, if `is_of_a_window` says so of the decision;
+    each window knows which decisions are its own.
     """
     kept: dict[str, Any] = st.session_state.get(f"{key}.shadows") or {}
     if kept.get("question") != question:

@@ -24,7 +24,7 @@ function listen({ mark, shown }) {
   document.addEventListener(
     "click",
     (event) => {
-      const picture = pictureAt(event, (source) => isBlurred(source, mark, shown));
+      const picture = pictureAt({ clientX: event.clientX, clientY: event.clientY, composedPath: event.composedPath() }, (source) => isBlurred(source, mark, shown));
       if (!picture) return;
       event.preventDefault();
       event.stopImmediatePropagation();
@@ -42,8 +42,11 @@ export function isBlurred(source, mark, shown) {
 }
 
 /** The picture under the pointer, also below a card's captions; undefined without one that `counts`. */
-function pictureAt(event, counts) {
-  const [target] = event.composedPath();
+function pictureAt({ clientX: x, clientY: y, composedPath: [target] }, counts) {
   if (!(target instanceof Element) || target.closest("button, a, [role=button], [role=checkbox]")) return undefined;
-  return target.getRootNode().elementsFromPoint(event.clientX, event.clientY).find((each) => each.matches("img") && counts(each.getAttribute("src")));
+  return [...target.getRootNode().querySelectorAll("img")].find((picture) => {
+    const { left, right, top, bottom } = picture.getBoundingClientRect();
+    const isHit = left <= x && x <= right && top <= y && y <= bottom;
+    return isHit && counts(picture.getAttribute("src")) && picture.closest("dialog") === target.closest("dialog");
+  });
 }

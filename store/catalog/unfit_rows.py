@@ -21,8 +21,8 @@ def edits(db: sqlite3.Connection) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(found.get("added", ())), tuple(found.get("removed", ()))
 
 
-def refresh(db: sqlite3.Connection, number: int, *, words: UnfitWords | None = None) -> None:
-    """Flag the record with this row number, or take its flag away."""
+def refresh(db: sqlite3.Connection, number: int, *, words: UnfitWords | None = None) -> bool:
+    """Flag the record with this row number, or take its flag away; whether it is unfit."""
     db.execute("DELETE FROM unfit WHERE record = ?", [number])
     row = db.execute(
         "SELECT r.name, r.ticker, s.text ->> '$.description' AS description, "
@@ -34,7 +34,7 @@ def refresh(db: sqlite3.Connection, number: int, *, words: UnfitWords | None = N
         [number],
     ).fetchone()
     if row is None or row["hand"] == "false":
-        return
+        return False
     reasons: dict[UnfitKind, str] = {}
     if row["hand"] == "true":
         reasons["hand"] = "flagged by a person"
@@ -46,6 +46,7 @@ def refresh(db: sqlite3.Connection, number: int, *, words: UnfitWords | None = N
             reasons["word"] = f"“{word}” in the {name}"
             break
     db.executemany("INSERT INTO unfit VALUES (?, ?, ?)", [(number, *each) for each in reasons.items()])
+    return bool(reasons)
 
 
 def of(db: sqlite3.Connection, address: str) -> dict[UnfitKind, str]:

@@ -125,4 +125,5 @@ def store_reading(db: sqlite3.Connection, reading: TextReading) -> None:
     for number in picture_rows.store_text(
         db, reading.image_hash, reading.text, words=reading.words, reader=text_reader.reader_name()
     ):
-        unfit_rows.refresh(db, number)
+        if unfit_rows.refresh(db, number):
+            next_derived(db)  # so that pages hide it

@@ -163,10 +163,10 @@ def test_pictures_are_read_by_one_job_at_a_time(
     library.add([coin(0), coin(1)])
     monkeypatch.setattr(library._text_reader, "read", lambda _: str(may_go_on.wait()))
     derived = library.derived
-    job = read_text.start_if_needed(library)
+    job = read_pictures.start_if_needed(library)
     assert job is not None
     library.add([coin(2)])
-    assert read_text.start_if_needed(library) is None
+    assert read_pictures.start_if_needed(library) is None
     assert library.derived == derived, "open pages are told once, at the end"
     may_go_on.set()
     library.jobs.wait(job.id, timeout=60)

@@ -1,0 +1,38 @@
+"""Safe mode in a browser: blurred on every page, shown by a click, switched in the header and by the address."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import dashboard
+from tests.browser.dashboard import Server
+from tests.browser.grid_page import GridPage, filled_library
+from tests.browser.pending_coins import add_pending
+
+
+@pytest.fixture(scope="module")
+def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with dashboard(filled_library(tmp_path_factory.mktemp("safe"), add_pending)) as server:
+        yield server
+
+
+def test_a_flagged_coin_is_blurred_until_it_is_clicked(app: Server, page: Page) -> None:
+    grid = GridPage(page, f"{app.url}/pending?safe=1")
+    first = grid.addresses()[0]
+    grid.press("Enter")
+    grid.viewer.get_by_role("button", name="Flag as unfit").click()
+    expect(grid.viewer.get_by_text("flagged by a person")).to_be_visible()
+    grid.expect_settled()
+    grid = GridPage(page, f"{app.url}/pending")  # the browser stays in safe mode
+    picture = grid.card(first).locator("img")
+    expect(picture).to_have_attribute("src", re.compile(r"\?unfit=1$"))
+    grid.card(first).click()
+    expect(picture).to_have_attribute("src", re.compile(r"&shown=1$"))
+    switch = page.get_by_role("switch", name="Safe mode")
+    expect(switch).to_have_attribute("aria-checked", "true")
+    switch.click()
+    expect(page.get_by_role("switch", name="Safe mode")).to_have_attribute("aria-checked", "false")
+    with app.stored() as library:
+        assert library.unfit.of(first) == {"hand": "flagged by a person"}
