@@ -1,4 +1,4 @@
-"""Safe mode in a browser: blurred on every page, shown by a click, switched in the header and by the address."""
+"""Safe mode in a browser: blurred on every page, shown by a click, switched by header and address."""
 
 import re
 from collections.abc import Iterator
