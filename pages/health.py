@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.overview import health, model_choice, sessions, settings
+from components.overview import health, model_choice, model_download, sessions, settings
 from components.shell.page import open_page
 
 library = open_page("System status")
@@ -14,6 +14,7 @@ with grid.cell():
 with grid.cell():
     st.header("Embedding model", anchor=False)
     model_choice.show(library)
+    model_download.show(library)
 st.header("Check", anchor=False)
 health.examine(library)
 if sessions.are_shown():

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.overview import model_choice
+from components.overview import model_choice, model_download
 from components.review import promote
 from components.shell import format, resources
 from store.catalog.filters import Filter
@@ -56,8 +56,9 @@ def _needs(library: Library) -> list[tuple[str, str, str, str]]:
 
 
 def model(library: Library) -> None:
-    """The model that embeds; the page about health offers others."""
+    """The model that embeds; beside the built-in one also CLIP, for one click."""
     st.header("Model", anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(model_choice.sentence(library.model), width="stretch")
         st.page_link("pages/health.py", label="Change", icon=":material/tune:")
+    model_download.reference(library)

@@ -265,6 +265,11 @@ def _maintaining(verbs: _Verbs) -> None:
     search_index.add_argument("--rebuild", action="store_true", help="make them again, without a model")
     model = verbs.add("model", maintenance.model, "show the embedding model, or change it")
     model.add_argument("name", nargs="?", metavar="NAME", help="auto, offline, openclip:…, litellm:…")
+    model.add_argument(
+        "--download",
+        action="store_true",
+        help="fetch its weights from the hub: CLIP ViT-L/14 if none is named",
+    )
     stored_vectors.add_arguments(
         verbs.add("delete-vectors", stored_vectors.delete_vectors, "delete the vectors of a model not in use")
     )

@@ -10,6 +10,8 @@ from store.cli.open_library import check_there_is_one, has_library, making, read
 from store.cli.output import as_json, named
 from store.cli.terminal import Terminal
 from store.disk.layout import Layout
+from store.embedding.model_download import download
+from store.embedding.protocol import REFERENCE
 from store.errors import LibraryInUse, ReadOnly
 from store.maintenance import doctor as checking
 from store.maintenance.doctor import DoctorFinding
@@ -42,7 +44,12 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def model(arguments: Namespace, terminal: Terminal) -> int:
-    """Show the library's embedding model; with a name, embed everything with that one and switch."""
+    """Show the library's embedding model; with a name, embed everything with that one and switch.
+
+    With --download, fetch the weights of a model instead; that needs no library, and leaves it as it is.
+    """
+    if arguments.download:
+        return _download(arguments.name or REFERENCE, terminal)
     if arguments.name is None:
         with reading(arguments, terminal) as reader:
             name = reader.model
@@ -58,6 +65,16 @@ def model(arguments: Namespace, terminal: Terminal) -> int:
         terminal.answer_json({"model": name})
     else:
         terminal.answer(name)
+    return 0
+
+
+def _download(name: str, terminal: Terminal) -> int:
+    done = terminal.watch(lambda progress: download(name, progress))
+    terminal.say(
+        f"{name} is on this machine; `model {name}` embeds everything with it"
+        if done
+        else f"what has come of {name} is kept; the same command goes on"
+    )
     return 0
 
 

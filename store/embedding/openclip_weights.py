@@ -75,7 +75,8 @@ def weights(choice: Choice) -> Path:
     command = f"hf download {repository} {names[0]}" if repository else f"download {entry.get('url')}"
     raise ModelUnavailable(
         f"the weights of {named} are not on this machine, and Memedex downloads nothing by itself. "
-        f"With internet: {command}. Or name a file: {named}@FILE. Or use offline"
+        f"With internet: python -m store model --download {named}, or {command}. "
+        f"Or name a file: {named}@FILE. Or use offline"
     )
 
 

@@ -164,13 +164,14 @@ class Runner(Generic[L]):
 
     def _end(self, context: JobContext[L], error: str) -> None:
         number = context.job.id
+        has_items = bool(self._repository.items(number, state=None, offset=0, limit=1))
         left = bool(self._repository.waiting_after(number, 0, 1))
         end: State = "failed" if error else "done"
-        if self._is_closing and not error and (left or (context.is_stopping and not context.job.total)):
+        if self._is_closing and not error and (left or (context.is_stopping and not has_items)):
             end = "failed" if context.job.is_ephemeral else "interrupted"
             error = CUT_SHORT if context.job.is_ephemeral else ""
         self._repository.change(number, end, among=["running"], error=error)
-        if error or (not left and context.job.total):  # the last item was done while somebody pressed pause
+        if error or (not left and has_items):  # the last item was done while somebody pressed pause
             self._repository.change(number, end, among=["paused"], error=error)
 
     def _pass(self, context: JobContext[L]) -> None:

@@ -6,6 +6,7 @@ from store.jobs import JobContext, JobKind
 from store.tasks import (
     adopt,
     arrange_map,
+    download_model,
     draft_start,
     export,
     generate,
@@ -36,6 +37,7 @@ KINDS: tuple["JobKind[Library]", ...] = (
     move.KIND,
     undo.KIND,
     switch_model.KIND,
+    download_model.KIND,
     tags.KIND,
     import_captions.KIND,
     adopt.KIND,

@@ -1,0 +1,89 @@
+"""Models on offer: download one, then embed everything with it. Nothing is fetched without that click."""
+
+import streamlit as st
+
+from components.shell import format, forms, job_bar
+from components.shell.forms import Button
+from store.embedding.model_download import OFFERED, OfferedModel
+from store.embedding.openclip_weights import Choice, configuration
+from store.embedding.protocol import OFFLINE, REFERENCE
+from store.errors import ModelUnavailable
+from store.fetching.hub import MEGABYTE, host
+from store.jobs import Job
+from store.library import Library
+from store.tasks import download_model
+
+
+def show(library: Library) -> None:
+    """Every model on offer but the one in use, with size, licence and origin."""
+    if not library.can_write:
+        return
+    st.subheader("Models to download", anchor=False)
+    for model in OFFERED:
+        if model.name != library.model:
+            _row(library, model, is_brief=False)
+
+
+def reference(library: Library) -> None:
+    """The reference model's row while the built-in model is in use, for the overview."""
+    if library.can_write and library.model == OFFLINE:
+        for model in OFFERED:
+            if model.name == REFERENCE:
+                _row(library, model, is_brief=True)
+
+
+def _row(library: Library, model: OfferedModel, *, is_brief: bool) -> None:
+    jobs = [job for job in library.jobs.open() if job.options.get("model") == model.name]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        about = "" if is_brief else f" · {model.about}"
+        origin = f"{_size(model)} · {model.licence} · {host()}/{model.repository}"
+        st.markdown(f"**{model.title}**{about}  \n:small[{origin}]", width="stretch")
+        if any(job.is_under_way for job in jobs):
+            st.page_link("pages/jobs.py", label="In progress", icon=":material/hourglass_top:")
+        elif model.is_here:
+            _embed(library, model)
+        else:
+            _download(library, model)
+    for job in jobs:
+        if job.error:
+            st.caption(format.plain(job.error, limit=400))
+
+
+def _download(library: Library, model: OfferedModel) -> None:
+    watch, needs = job_bar.watcher(), _needs(model)
+    begun = model.megabytes_here
+    label = f"Continue at {begun:,} MB" if begun else f"Download ({_size(model)})"
+    forms.button(
+        f"download-{model.title}", library, lambda: watch(download_model.start(library, model.name)),
+        button=Button(label, icon="download", help=needs, disabled=bool(needs)),
+    )  # fmt: skip
+    if needs:
+        st.caption(format.plain(needs, limit=200))
+
+
+def _embed(library: Library, model: OfferedModel) -> None:
+    def switch() -> Job:
+        name = f"Embed with {format.model(model.name)}"
+        return watch(library.jobs.start("model", name=name, options={"model": model.name}))
+
+    watch = job_bar.watcher()
+    forms.button(
+        f"embed-{model.title}", library, switch,
+        button=Button(
+            "Embed everything with it", icon="model_training", kind="primary",
+            disabled=job_bar.is_busy(library.jobs),
+        ),
+    )  # fmt: skip
+
+
+def _needs(model: OfferedModel) -> str:
+    """What has to be installed first; "" if nothing."""
+    try:
+        configuration(Choice.parse(model.name.partition(":")[2]).architecture)
+    except ModelUnavailable as error:
+        return str(error)
+    return ""
+
+
+def _size(model: OfferedModel) -> str:
+    return format.size(model.megabytes * MEGABYTE)

@@ -1,0 +1,108 @@
+"""A model's weights are downloaded as a job, and then everything is embedded with it."""
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from store.embedding import model_download, open_embedder
+from store.embedding.model_download import OfferedModel
+from store.library import Library
+from store.runtime import open_library
+from store.tasks import download_model
+from tests.store.conftest import Hashed, approved_with_caption
+from tests.store.embedding import small_clip
+from tests.store.fetching.hub_server import HubServer, hub_serving
+
+SMALL = OfferedModel(f"openclip:{small_clip.SMALL}/tiny", "Tiny", "someone/tiny", 200, "MIT", "for tests")
+WEIGHTS = "open_clip_pytorch_model.bin"
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return small_clip.write(tmp_path_factory.mktemp("weights") / "small.pt").read_bytes()
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, checkpoint: bytes) -> Iterator[HubServer]:
+    from open_clip import pretrained
+
+    known = {"tiny": {"hf_hub": "someone/tiny/", "mean": (0.5,) * 3, "std": (0.5,) * 3}}
+    monkeypatch.setitem(pretrained._PRETRAINED, small_clip.SMALL, known)
+    monkeypatch.setattr(model_download, "OFFERED", (SMALL,))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    with hub_serving() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.address)
+        server.files[f"someone/tiny/{WEIGHTS}"] = checkpoint
+        yield server
+
+
+def test_two_clicks_lead_from_nothing_to_a_library_embedded_with_it(library: Library, hub: HubServer) -> None:
+    addresses = approved_with_caption(library, 1, 2)
+    library.promote(addresses)
+    assert not SMALL.is_here
+    assert hub.gets == [], "nothing is fetched before the click"
+    hub.cuts = [hub_size(hub) // 2]
+    job = download_model.start(library, SMALL.name)
+    assert library.jobs.wait(job.id, timeout=120)
+    over = library.jobs.get(job.id)
+    assert over
+    assert (over.state, over.error) == ("done", "")
+    assert over.done == over.total > 1, "counted in megabytes"
+    assert len(hub.gets) == 2, "the broken connection was continued"
+    assert SMALL.is_here
+    job = library.jobs.start("model", name="Embed", options={"model": SMALL.name})
+    assert library.jobs.wait(job.id, timeout=120)
+    assert library.model == SMALL.name, library.jobs.get(job.id)
+    assert open_embedder(SMALL.name).dimensions == 256
+
+
+def test_a_download_that_was_paused_twice_continues_after_a_restart_with_the_same_revision(
+    library: Library, hub: HubServer, root: Path
+) -> None:
+    size = hub_size(hub)
+    hub.cuts, hub.gate = [size // 4, size // 2], threading.Event()
+    job = download_model.start(library, SMALL.name)
+    for _ in range(2):
+        assert hub.reached.wait(60)
+        library.jobs.pause(job.id)
+        hub.reached.clear()
+        hub.gate.set()
+        assert library.jobs.wait(job.id, timeout=60)
+        paused = library.jobs.get(job.id)
+        assert paused
+        assert paused.state == "paused"
+        hub.gate.clear()
+        if hub.cuts:
+            library.jobs.resume(job.id)
+    library.close()
+    with open_library(root, embedder=Hashed()) as again:
+        assert download_model.start(again, SMALL.name).id == job.id
+        assert again.jobs.wait(job.id, timeout=60)
+    assert SMALL.is_here
+    assert all("/resolve/c0ffee" in path for path, _ in hub.gets)
+
+
+def test_a_wrong_hash_fails_the_job_and_leaves_no_model(library: Library, hub: HubServer) -> None:
+    hub.digests[f"someone/tiny/{WEIGHTS}"] = "b" * 64
+    job = download_model.start(library, SMALL.name)
+    assert library.jobs.wait(job.id, timeout=60)
+    over = library.jobs.get(job.id)
+    assert over
+    assert over.state == "failed"
+    assert f"{WEIGHTS} of someone/tiny is not what" in over.error
+    assert not SMALL.is_here
+
+
+def test_the_environment_keeps_other_libraries_offline_meanwhile(library: Library, hub: HubServer) -> None:
+    job = download_model.start(library, SMALL.name)
+    assert library.jobs.wait(job.id, timeout=60)
+    assert os.environ["HF_HUB_OFFLINE"] == "1"
+
+
+def hub_size(hub: HubServer) -> int:
+    return len(hub.files[f"someone/tiny/{WEIGHTS}"])
