@@ -8,6 +8,7 @@ import streamlit as st
 from components.shell import format, forms, job_bar, server_paths
 from components.shell.forms import Button
 from store.embedding import open_embedder
+from store.embedding.model_download import offered
 from store.embedding.protocol import OFFLINE, REFERENCE
 from store.errors import MemedexError
 from store.jobs import Job
@@ -42,7 +43,9 @@ def show(library: Library) -> None:
             "switch-model", library, lambda: watch(_switch(library, name or "")), after_run=True,
             button=Button("Embed everything with it", icon="model_training", disabled=bool(why_not) or busy),
         )  # fmt: skip
-    if why_not:
+    if why_not and (found := offered(name or "")) and not found.is_here:
+        st.caption("Its weights are not on this machine: download them below.")
+    elif why_not:
         st.caption(f"Not available here: {format.plain(why_not, limit=400)}")
     else:
         coins = format.counted(library.counts()["library"], "coin")

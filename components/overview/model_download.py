@@ -8,7 +8,7 @@ from store.embedding.model_download import OFFERED, OfferedModel
 from store.embedding.openclip_weights import Choice, configuration
 from store.embedding.protocol import OFFLINE, REFERENCE
 from store.errors import ModelUnavailable
-from store.fetching.hub import MEGABYTE, host
+from store.fetching.hub import host
 from store.jobs import Job
 from store.library import Library
 from store.tasks import download_model
@@ -86,4 +86,4 @@ def _needs(model: OfferedModel) -> str:
 
 
 def _size(model: OfferedModel) -> str:
-    return format.size(model.megabytes * MEGABYTE)
+    return f"{model.megabytes / 1_000:.1f} GB" if model.megabytes >= 1_000 else f"{model.megabytes} MB"
