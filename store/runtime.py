@@ -197,10 +197,8 @@ class LibraryRuntime(Library):
 
     def _look_at_what_is_new(self, progress: Progress) -> None:
         copies, embedding, *_ = self._watchers
-        before = self._prefetcher.unreadable
         self._prefetcher.embed_next(progress)
-        if len(self._prefetcher.unreadable) < len(before):
-            copies.wake()  # a picture that came back can be compared as well
+        copies.wake()  # what is embedded now can be compared by its vector
         if self._prefetcher.unreadable:
             embedding.wake(after=_UNREADABLE)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from store.catalog.catalog import Catalog
-from store.duplicates import findings, groups, judge, verdicts
+from store.duplicates import findings, groups, judge, likenesses, verdicts
 from store.duplicates.examiner import Examiner
 from store.duplicates.findings import Suspect, Suspicion
 from store.duplicates.neighbours import Neighbours
@@ -74,4 +74,7 @@ class Duplicates:
     def examine(self, *, progress: Progress | None = None) -> int:
         """Compare new records with all others; returns how many. If cancelled, finished ones stay."""
         self._catalog.check_writable()
-        return self._examiner.examine(progress=progress)
+        progress = progress or Progress()
+        examined = self._examiner.examine(progress=progress)
+        likenesses.compare_new(self._catalog, self._pictures, progress=progress)
+        return examined

@@ -91,10 +91,11 @@ def suspects(
     """Every other record that shares something with this one, most confident first.
 
     `near` are the similar pictures, if the catalog does not know them yet; `similar` are records whose
-    pictures' vectors are close, with the confidence of that.
+    pictures' vectors are close, with the confidence of that, beside those the catalog knows.
     """
     found: dict[str, tuple[sqlite3.Row, list[DuplicateFinding]]] = {}
-    for row, kind, sure in [*_shared(db, address, near), *_similar(db, similar or {})]:
+    alike = {**_alike(db, address), **(similar or {})}
+    for row, kind, sure in [*_shared(db, address, near), *_similar(db, alike)]:
         found.setdefault(row["address"], (row, []))[1].append(
             DuplicateFinding(kind, sure, address, row["address"])
         )
@@ -202,6 +203,16 @@ def _others(db: sqlite3.Connection, own: sqlite3.Row, where: str, value: str) ->
 def _near(db: sqlite3.Connection, image_hash: str) -> list[NearPrint]:
     rows = db.execute("SELECT * FROM lookalikes WHERE picture = ?", [image_hash])
     return [NearPrint(row["other"], row["distance"], bool(row["mirrored"])) for row in rows]
+
+
+def _alike(db: sqlite3.Connection, address: str) -> dict[str, float]:
+    """The records whose pictures the model finds like this record's, with the confidence of each."""
+    rows = db.execute(
+        "SELECT r.address, l.sure FROM records own JOIN likenesses l ON l.picture = own.image_hash "
+        "JOIN records r ON r.image_hash = l.other WHERE own.address = ? AND r.id <> own.id",
+        [address],
+    )
+    return dict(rows.fetchall())
 
 
 def _similar(

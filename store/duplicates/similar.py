@@ -1,5 +1,7 @@
 """Pictures that the embedding model considers the same, by the distance of their vectors."""
 
+from collections.abc import Mapping
+
 from store.embedding.protocol import OFFLINE
 from store.errors import MemedexError
 from store.search.picture_similarity import PictureSimilarity
@@ -23,10 +25,19 @@ def similar(pictures: PictureSimilarity, address: str) -> dict[str, float]:
     vector = looks.vector(address)
     if vector is None:
         return {}
-    least = _CLOSE.get(looks.embedder.name, _CLOSE_ELSEWHERE)
-    near = looks.near(vector, least=least)
+    name = looks.embedder.name
+    near = certainties(looks.near(vector, least=least_cosine(name)), name)
+    return {other: sure for other, sure in near.items() if other != address}
+
+
+def least_cosine(model: str) -> float:
+    """The cosine from which this model's pictures count as alike."""
+    return _CLOSE.get(model, _CLOSE_ELSEWHERE)
+
+
+def certainties(near: Mapping[str, float], model: str) -> dict[str, float]:
+    """How sure each of these cosines is, 0 to 1; of the closest alone."""
+    least = least_cosine(model)
     closest = sorted(near.items(), key=lambda pair: -pair[1])[:_KEPT]
     steep = (_MOST - _LEAST) / (1 - least)
-    return {
-        other: min(_MOST, _LEAST + steep * (cosine - least)) for other, cosine in closest if other != address
-    }
+    return {other: min(_MOST, _LEAST + steep * (cosine - least)) for other, cosine in closest}

@@ -96,6 +96,22 @@ class PictureIndex:
             found = np.flatnonzero(cosines >= least)
             return {self._addresses[row]: float(cosines[row]) for row in found.tolist() if self._tiers[row]}
 
+    def near_many(self, addresses: Iterable[str], *, least: float) -> dict[str, dict[str, float]]:
+        """For each of these records, the others whose pictures have at least this cosine with its own."""
+        with self._lock:
+            known = {address: self._row[address] for address in addresses if address in self._row}
+            own = _floats(self._vectors[list(known.values())])
+            found: dict[str, dict[str, float]] = {address: {} for address in known}
+            names = list(known)
+            for start in range(0, len(self._tiers), _CHUNK):
+                end = min(start + _CHUNK, len(self._tiers))
+                cosines = own @ _floats(self._vectors[start:end]).T
+                for mine, place in zip(*np.nonzero(cosines >= least), strict=True):
+                    row = start + int(place)
+                    if self._tiers[row] and row != known[names[mine]]:
+                        found[names[mine]][self._addresses[row]] = float(cosines[mine, place])
+            return found
+
     def _scores(self, order: Order, like: Vector | None, rows: Rows) -> Scores:
         """One score for each row; only those of these rows are up to date."""
         if order == "like":

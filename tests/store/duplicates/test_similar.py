@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from store.catalog.filters import Filter
 from store.library import Library
 from store.runtime import open_library
 from tests.store.conftest import address, approved_with_caption, written
@@ -75,3 +76,36 @@ def test_a_different_picture_is_not_similar(library: Library) -> None:
 def test_other_matches_are_shown_when_the_model_is_missing(library: Library) -> None:
     library.catalog.set_meta("model", "no such model")
     assert [finding.kind for finding in library.duplicates.of(PENDING)[0].findings] == ["exact picture"]
+
+
+def test_likeness_by_embedding_alone_raises_badge_filter_and_order(library: Library) -> None:
+    library.duplicates.examine()
+    library.add([coin_with_drawing(3, drawing(7))])
+    library.duplicates.examine()
+    badges = library.duplicates.suspicions([IN_LIBRARY, REMOVED, PENDING, address(3)])
+    assert set(badges) == {IN_LIBRARY, REMOVED, PENDING}
+    alone = library.duplicates.suspicions([REMOVED])[REMOVED]
+    assert alone.kind == "similar embedding"
+    assert 0.6 <= alone.confidence < 1
+    assert address(3) not in library.addresses(Filter(suspicious=True))
+    assert [record.address for record in library.find(Filter(), sort="suspicious")][-1] == address(3)
+
+
+def test_a_verdict_takes_the_badge_of_a_likeness_away(library: Library) -> None:
+    library.duplicates.examine()
+    others = [suspect.other for suspect in library.duplicates.of(REMOVED)]
+    library.duplicates.judge(REMOVED, "different", others)
+    assert REMOVED not in library.duplicates.suspicions([REMOVED])
+
+
+def test_another_model_compares_every_picture_again(library: Library, root: Path) -> None:
+    library.duplicates.examine()
+    library.close()
+
+    class BlindEmbedder(Hashed):
+        fingerprint = "another one"
+
+    with open_library(root, embedder=BlindEmbedder()) as another:
+        another.duplicates.examine()
+        with another.catalog.reading() as db:
+            assert not db.execute("SELECT 1 FROM likenesses").fetchone()

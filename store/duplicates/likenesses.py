@@ -1,0 +1,72 @@
+"""Pictures that the embedding model finds alike, compared in the background for badges and filters."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from store.catalog.catalog import Catalog, next_derived
+from store.duplicates.findings import weigh
+from store.duplicates.similar import certainties, least_cosine
+from store.errors import MemedexError
+from store.progress import Progress
+from store.search.picture_similarity import PictureSimilarity
+
+_BATCH = 64  # pictures that are compared with all others at once
+
+
+def compare_new(catalog: Catalog, pictures: PictureSimilarity, *, progress: Progress) -> int:
+    """Compare every embedded picture that was not compared yet with all others; returns how many.
+
+    Nothing without a usable model. If it is cancelled, finished ones stay.
+    """
+    try:
+        looks = pictures.looks()
+    except MemedexError:
+        return 0
+    model = f"{looks.embedder.fingerprint} {least_cosine(looks.embedder.name)}"
+    _forget_others(catalog, model)
+    with catalog.reading() as db:
+        waiting = db.execute(
+            "SELECT image_hash, min(address) AS address FROM records WHERE image_hash NOT IN "
+            "(SELECT image_hash FROM likened) GROUP BY image_hash"
+        ).fetchall()
+    waiting = [row for row in waiting if looks.vector(row["address"]) is not None]
+    done = 0
+    for start in range(0, len(waiting), _BATCH):
+        if progress.cancelled:
+            break
+        batch = waiting[start : start + _BATCH]
+        found = looks.near_many([row["address"] for row in batch], least=least_cosine(looks.embedder.name))
+        sure = {address: certainties(near, looks.embedder.name) for address, near in found.items()}
+        with catalog.writing() as db:
+            for row in batch:
+                _store(db, row["image_hash"], sure[row["address"]], model=model)
+            if any(sure.values()):
+                next_derived(db)
+        done += len(batch)
+    return done
+
+
+def _forget_others(catalog: Catalog, model: str) -> None:
+    """Drop what another model, or another threshold, found."""
+    with catalog.reading() as db:
+        is_current = not db.execute("SELECT 1 FROM likened WHERE model <> ? LIMIT 1", [model]).fetchone()
+    if not is_current:
+        with catalog.writing() as db:
+            db.execute("DELETE FROM likenesses")
+            db.execute("DELETE FROM likened")
+
+
+def _store(db: sqlite3.Connection, picture: str, near: dict[str, float], *, model: str) -> None:
+    db.execute("INSERT OR REPLACE INTO likened VALUES (?, ?)", [picture, model])
+    for address, sure in near.items():
+        row = db.execute("SELECT image_hash FROM records WHERE address = ?", [address]).fetchone()
+        if row and row[0] != picture:
+            pairs = [(picture, row[0], sure), (row[0], picture, sure)]
+            db.executemany("INSERT OR REPLACE INTO likenesses VALUES (?, ?, ?)", pairs)
+    if near:
+        for address in _addresses(db, picture):
+            weigh(db, address)
+
+
+def _addresses(db: sqlite3.Connection, picture: str) -> Sequence[str]:
+    return [row[0] for row in db.execute("SELECT address FROM records WHERE image_hash = ?", [picture])]
