@@ -125,7 +125,7 @@ def with_signs(line: str) -> str:
     for token, following in reversed([*pairwise(found)]):
         if token.kind != "WORD" or following.kind != "WORD":
             continue
-        if token.text in ("-", "–") and token is not found[0]:
+        if token.text in ("-", "–", "—") and token is not found[0]:
             better = f"{better[: token.start]}−{better[token.end :]}"
         elif re.fullmatch(r"(?:\d+|\d*[.,]\d+)x", token.text, re.IGNORECASE):
             better = f"{better[: token.start]}{token.text[:-1]} ×{better[token.end :]}"

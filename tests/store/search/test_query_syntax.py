@@ -106,6 +106,7 @@ def test_a_quoted_phrase_among_words_is_required() -> None:
     [
         ("frog - cartoon", "frog − cartoon"),
         ("frog – pixel art", "frog − pixel art"),
+        ("frog — pixel art", "frog − pixel art"),
         ("3x dog", "3 × dog"),
         ("sad cat - 0.5x rain", "sad cat − 0.5 × rain"),
         ("frog -cartoon", "frog -cartoon"),
