@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Build the wheel, install it into an empty environment, and run the demo and the dashboard with it in another folder.
 # `pip install .` without --no-deps brings kubernetes, boto3 and PyTorch with CUDA as well, gigabytes that Memedex does not use
-# (docs/decisions.md, 62): `pip check` proves that it installs the same packages otherwise.
+# (docs/decisions.md, 62): `pip check` proves that it installs the same packages otherwise, and a dry run that pip
+# finds versions of all of them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 place=$(mktemp -d)
@@ -21,6 +22,8 @@ memedex=$place/venv/bin/memedex
 # Every requirement of every package is here, in a version that it accepts, but for the three that we leave out.
 lacking=$("${pip[@]}" check 2>&1 | grep -vE 'requires (boto3|kubernetes|sentence-transformers), which is not installed|^No broken' || true)
 [ -z "$lacking" ] || { echo "pip install . would install other packages: $lacking" >&2; exit 1; }
+
+"${pip[@]}" install --quiet --dry-run . -c requirements.txt -c requirements-clip.txt
 
 cd "$place/elsewhere"
 "$memedex" --version

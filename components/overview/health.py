@@ -108,8 +108,8 @@ def examine(library: Library) -> None:
 
 
 def _repair(library: Library, progress: Progress) -> tuple[list[DoctorFinding], list[str]]:
-    said: list[str] = []
-    return doctor.repair(library, progress=progress, tell=said.append), said
+    messages: list[str] = []
+    return doctor.repair(library, progress=progress, tell=messages.append), messages
 
 
 def _show(library: Library, job: Job, *, busy: bool) -> None:
@@ -117,9 +117,9 @@ def _show(library: Library, job: Job, *, busy: bool) -> None:
         st.error("It could not be done:", icon=":material/error:")
         st.text(job.error)
         return
-    found, said = job.result or ([], [])
+    found, messages = job.result or ([], [])
     found = [one for one in found if one.is_fault]  # the rest stands at a glance
-    for sentence in said:
+    for sentence in messages:
         st.info(format.plain(sentence, limit=400), icon=":material/healing:")
     when = format.ago(job.ended_at)
     if not found:

@@ -93,12 +93,14 @@ def handler(library: Library) -> Handler:
         ready = [address for address in entry.addresses if address in captioned]
         rest = [address for address in entry.addresses if address not in captioned]
         copies = {} if entry.is_sure else library.duplicates.copies()
-        asked = [_asked_about(library, address, copies[address]) for address in ready if address in copies]
+        questions = [
+            _asked_about(library, address, copies[address]) for address in ready if address in copies
+        ]
         ready = [address for address in ready if address not in copies]
         if ready:
             _start(library, ready, job_bar.watcher())
         refused = [Refusal(address, _obstacle(library, address)) for address in rest]
-        return Outcome(refused=[*asked, *refused][:_SHOWN])
+        return Outcome(refused=[*questions, *refused][:_SHOWN])
 
     return start
 

@@ -98,8 +98,8 @@ def adopt(
 
 def _model_said(found: list[ForeignVectors]) -> str:
     """The model that all collections name in their metadata, as Memedex's own do; "" if they do not."""
-    said = {str(one.found.metadata.get("model") or "") for one in found}
-    return said.pop() if len(said) == 1 else ""
+    names = {str(one.found.metadata.get("model") or "") for one in found}
+    return names.pop() if len(names) == 1 else ""
 
 
 class _VectorAdoption:

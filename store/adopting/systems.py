@@ -32,11 +32,11 @@ def recognise(path: Path, *, system: str = "") -> list[DataSurvey]:
     """
     if not path.exists():
         raise BadSource(f"there is nothing at {path}")
-    asked = [one for one in (*LIBRARY_SYSTEMS, *MEMORY_SYSTEMS) if system in ("", one.name)]
-    if not asked:
+    candidates = [one for one in (*LIBRARY_SYSTEMS, *MEMORY_SYSTEMS) if system in ("", one.name)]
+    if not candidates:
         raise BadSource(f"no system is called {system!r}; known are {', '.join(names())}")
-    found = [survey for one in asked if one in MEMORY_SYSTEMS and (survey := one.recognise(path))]
-    coins = (survey for one in asked if one in LIBRARY_SYSTEMS and (survey := one.recognise(path)))
+    found = [survey for one in candidates if one in MEMORY_SYSTEMS and (survey := one.recognise(path))]
+    coins = (survey for one in candidates if one in LIBRARY_SYSTEMS and (survey := one.recognise(path)))
     first = None if found and path.is_file() else next(coins, None)
     return [*([first] if first else []), *found]
 

@@ -123,15 +123,15 @@ def merge(arguments: Namespace, terminal: Terminal) -> int:
     """Show the merged text; with --yes, merge."""
     from store.memory.trust import merge as merging
 
-    asked = (arguments.keep, arguments.others)
+    request = (arguments.keep, arguments.others)
     if arguments.yes:
         with writing(arguments, terminal) as memory:
             done = merging.merge(
-                memory.passages[arguments.kind], *asked, text=arguments.text, actor=arguments.actor or ""
+                memory.passages[arguments.kind], *request, text=arguments.text, actor=arguments.actor or ""
             )
     else:
         with reading(arguments) as memory:
-            done = merging.preview(memory.passages[arguments.kind], *asked)
+            done = merging.preview(memory.passages[arguments.kind], *request)
         terminal.say("nothing was changed; --yes merges them into this text")
     return answered(asdict(done), arguments, terminal, [arguments.text or done.text])
 
@@ -172,14 +172,14 @@ def replay(arguments: Namespace, terminal: Terminal) -> int:
     """Print what a context would have been, beside what it was."""
     from store.memory.trust import replay as replaying
 
-    asked = replaying.WhatIf(
+    request = replaying.WhatIf(
         threshold=arguments.threshold,
         without=arguments.without,
         chunk=tuple(arguments.chunk) if arguments.chunk else None,
         model=arguments.model,
     )
     with reading(arguments) as memory:
-        found = replaying.replay(memory, replaying.context(memory, arguments.id), asked)
+        found = replaying.replay(memory, replaying.context(memory, arguments.id), request)
     signs = {"same": " ", "added": "+", "removed": "-"}
     lines = [f"{signs[one.what]} {one.score:.3f}  {one.id}  {one.text}" for one in found]
     return answered([asdict(one) for one in found], arguments, terminal, lines)
@@ -207,8 +207,8 @@ def try_chunks(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def _decided(outcome: "Outcome", arguments: Namespace, terminal: Terminal) -> int:
-    said = {"done": outcome.done, "refused": as_json(outcome.refused)}
-    answered(said, arguments, terminal, outcome.done)
+    result = {"done": outcome.done, "refused": as_json(outcome.refused)}
+    answered(result, arguments, terminal, outcome.done)
     return named(outcome.refused, terminal)
 
 

@@ -120,7 +120,7 @@ def ask(arguments: Namespace, terminal: Terminal) -> int:
 
     model = configured_model(arguments.model)
 
-    def asked(progress: Progress) -> Answer:
+    def ask_model(progress: Progress) -> Answer:
         progress.what = f"asking {model.name}"
         pieces = MemoryVerbs(memory).ask(
             arguments.question, model=model, world=arguments.world, session=arguments.session,
@@ -129,7 +129,7 @@ def ask(arguments: Namespace, terminal: Terminal) -> int:
         return [piece for piece in pieces if isinstance(piece, Answer)][-1]
 
     with reading(arguments) as memory:
-        answer = terminal.watch(asked)
+        answer = terminal.watch(ask_model)
     cited = [
         f"[{one.number}] {one.kind} {one.id}: {' '.join(one.text.split())[:120]}" for one in answer.citations
     ]

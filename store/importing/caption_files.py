@@ -24,10 +24,10 @@ def beside(tree: Tree, name: str) -> str | None:
 def fields_of(tree: Tree, name: str) -> dict[str, Any]:
     """The tags or the caption that a text file holds. Raises BadSource if it is no text."""
     text = decoded(tree.read(name, limit=MAX_BYTES)).strip()
-    return said(text)
+    return parse_caption(text)
 
 
-def said(text: str) -> dict[str, Any]:
+def parse_caption(text: str) -> dict[str, Any]:
     """A line of short parts between commas as tags, any other text as what is in the picture."""
     parts = [part for part in text.split(",") if part.strip()]
     is_list = (

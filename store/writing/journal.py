@@ -90,7 +90,7 @@ class Journal:
         """Finish operations even if needed files were deleted; returns what was done, one sentence each."""
         with self._catalog.lock:
             self._lost = MissingFiles(self._catalog, self._layout, self._disk)
-            messages = self._lost.said
+            messages = self._lost.messages
             try:
                 with contextlib.suppress(LibraryStuck):  # by something else as well: the status says by what
                     self.finish_all()

@@ -10,10 +10,10 @@ from store.records import TIERS
 
 
 class MissingFiles:
-    """Restores a missing file if it can be found; `said` lists what was done."""
+    """Restores a missing file if it can be found; `messages` lists what was done."""
 
     def __init__(self, catalog: Catalog, layout: Layout, disk: Disk) -> None:
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self._catalog = catalog
         self._layout = layout
         self._disk = disk
@@ -24,14 +24,18 @@ class MissingFiles:
             row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [expected]).fetchone()
         if row:
             self._disk.replace(target, str(row["text"]).encode())
-            self.said.append(f"{target.stem}: its sidecar was removed and is written again from the catalog")
+            self.messages.append(
+                f"{target.stem}: its sidecar was removed and is written again from the catalog"
+            )
             return
         for path in self._places(target.stem, expected):
             if file_hash(path) == expected:
                 self._disk.replace(target, path.read_bytes())
-                self.said.append(f"{target.stem}: its picture was removed; {path} is the same and was copied")
+                self.messages.append(
+                    f"{target.stem}: its picture was removed; {path} is the same and was copied"
+                )
                 return
-        self.said.append(
+        self.messages.append(
             f"{target.stem}: its picture was removed and is nowhere else; the change is done without it. "
             f"Put the picture back as {target}, or remove the sidecar beside it as well"
         )

@@ -85,7 +85,7 @@ class ChromaTexts:
 def _take_collection(adoption: Adoption, one: _TextCollection, *, named: str) -> None:
     passages = adoption.memory.passages[one.kind]
     adoption.progress.what = f"reading {one.collection.name}"
-    said = named or model_named_by(one.folder, one.collection)
+    model_name = named or model_named_by(one.folder, one.collection)
     counter, model = PassageCounter(adoption), ""
     with opened_copy(one.folder) as chroma:
         added = added_at(chroma.folder, one.collection)
@@ -94,7 +94,7 @@ def _take_collection(adoption: Adoption, one: _TextCollection, *, named: str) ->
                 return
             if not model:
                 sample = [(entry.document or "", _bytes(entry)) for entry in batch]
-                model, sentence = model_of(passages, sample, named=said)
+                model, sentence = model_of(passages, sample, named=model_name)
                 adoption.note(f"{one.collection.name}: {sentence}" if sentence else "")
             entries = list(_entries(adoption, one.kind, batch, added, model=model))
             if one.kind == "documents":

@@ -178,14 +178,16 @@ class _Taking:
         for entry in entries:
             if entry.vector is None:
                 continue
-            said = self._named or entry.model
-            if said not in self._models:
+            model_name = self._named or entry.model
+            if model_name not in self._models:
                 sample = [(one.row["source_text"], one.vector) for one in entries if one.model == entry.model]
-                checks = said in (UNKNOWN, self._passages.model)
-                model, sentence = model_of(self._passages, sample, named=said) if checks else (said, "")
-                self._models[said] = model
+                checks = model_name in (UNKNOWN, self._passages.model)
+                model, sentence = (
+                    model_of(self._passages, sample, named=model_name) if checks else (model_name, "")
+                )
+                self._models[model_name] = model
                 self._adoption.note(sentence)
-            entry.model = self._models[said]
+            entry.model = self._models[model_name]
 
     def _made(self, make: Callable[[Row], Entry], row: Row) -> Entry | None:
         try:

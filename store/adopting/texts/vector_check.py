@@ -22,12 +22,12 @@ def model_of(passages: Passages, sample: Sample, *, named: str = "") -> tuple[st
     `named` is what the source or a person says. The kind's own model is only believed if a sample agrees,
     or if it is named and not at hand.
     """
-    own, said = passages.model, model_name(named)
-    if said not in (UNKNOWN, own):
-        return said, ""
+    own, claim = passages.model, model_name(named)
+    if claim not in (UNKNOWN, own):
+        return claim, ""
     chosen = _chosen(sample)
     if not chosen:
-        return said, ""
+        return claim, ""
     try:
         texts = [text for text, _ in chosen]
         embedder = passages.embedder
@@ -35,7 +35,7 @@ def model_of(passages: Passages, sample: Sample, *, named: str = "") -> tuple[st
             return UNKNOWN, f"the vectors have {len(chosen[0][1]) // 4:,} numbers and name no model"
         again = passages.embed(texts)
     except ModelUnavailable as error:
-        if said == own:
+        if claim == own:
             return own, f"the vectors are taken as those of {own}, unchecked: {error}"
         return UNKNOWN, f"the vectors name no model, and {own} is not at hand: {error}"
     worst = max(

@@ -88,17 +88,17 @@ class MemoryChange:
                 [self.count or self._beside, self.reverses, self._decision],
             )
 
-    def note_final(self, table: str, id: str, said: Mapping[str, Any]) -> None:
+    def note_final(self, table: str, id: str, note: Mapping[str, Any]) -> None:
         """Make this a decision that cannot be undone, with its details."""
         self._begin()
         self.db.execute(
             "UPDATE decisions SET count = ?, reversed = 1 WHERE number = ?",
-            [said.get("vectors", 0), self._decision],
+            [note.get("vectors", 0), self._decision],
         )
         self.db.execute(
             "INSERT INTO history (decision, tbl, id, version, before_version, before) "
             "VALUES (?, ?, ?, 0, 0, ?)",
-            [self._decision, table, id, json.dumps(said)],
+            [self._decision, table, id, json.dumps(note)],
         )
 
     def _begin(self) -> None:

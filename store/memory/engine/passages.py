@@ -128,10 +128,10 @@ class Passages(SearchableEntries):
         if found and found.is_in_use:
             raise InvalidInput(f"{model} is the model of {self.kind.name}; choose another one for it first")
         if found:
-            said = {"vectors": found.count, "bytes": found.size}
+            note = {"vectors": found.count, "bytes": found.size}
             with self._deciding() as db:
                 vector_cache.delete(db, self.kind, model)
-                self._decision(db, FORGET_VECTORS, actor).note_final("vectors", model, said)
+                self._decision(db, FORGET_VECTORS, actor).note_final("vectors", model, note)
                 db.execute("INSERT OR REPLACE INTO meta VALUES (?, '1')", [ERASING])
             self._residents.clear()
             self.finish_erasing()
@@ -267,8 +267,8 @@ class Passages(SearchableEntries):
         place = aside.place.relative_to(root).as_posix()
         if not self.history(id=place, limit=1):
             with self._deciding() as db:
-                said = {"what": aside.what}
-                self._decision(db, MOVE_ASIDE, PROGRAM).note_final("files", place, said)
+                note = {"what": aside.what}
+                self._decision(db, MOVE_ASIDE, PROGRAM).note_final("files", place, note)
 
     def close(self) -> None:
         """Close the database."""

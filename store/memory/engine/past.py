@@ -74,9 +74,9 @@ def as_of(
     all are embedded by that model.
     """
     past = copy(passages)
-    asked = embedder or passages.embedder_or_none()
+    model = embedder or passages.embedder_or_none()
     past.database = PastDatabase(
-        passages.database, lambda: _built(passages, moment, changed=changed, embedder=asked)
+        passages.database, lambda: _built(passages, moment, changed=changed, embedder=model)
     )
     if embedder is not None:
         past._model = ActiveModel(past.database, embedder)

@@ -124,9 +124,9 @@ def _conditions(db: sqlite3.Connection, filter: EventFilter) -> tuple[str, list[
         if bound is not None:
             parts.append(f"ts {sign} ?")
             whole_day = f"{bound}T23:59:59.999" if sign == "<=" and len(bound) == 10 else bound
-            if (asked := moment(whole_day)) is None:
+            if (limit := moment(whole_day)) is None:
                 raise InvalidInput(f"{bound!r} is no date or time; write it like 2025-01-31")
-            values.append(asked)
+            values.append(limit)
     return " AND ".join(parts), values
 
 

@@ -115,13 +115,13 @@ def _by_meaning(
 ) -> None:
     """Chunks by cosine, grouped by message, until there are enough messages."""
     scores = passages.scores(vector, where)
-    asked = 2 * pool
+    count = 2 * pool
     while True:
-        best = scores.best(asked)
+        best = scores.best(count)
         rows = {row["id"]: row["parent_id"] for row in passages.rows([hit.id for hit in best])}
-        if len(set(rows.values())) >= pool or len(best) < asked:
+        if len(set(rows.values())) >= pool or len(best) < count:
             break
-        asked *= 4
+        count *= 4
     for hit in best:
         if (parent := rows.get(hit.id)) is None:  # removed a moment ago
             continue
