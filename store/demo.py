@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from store.catalog import picture_rows
 from store.disk.layout import RESOURCES
 from store.embedding import embedding_cache
 from store.embedding.protocol import Embedder
@@ -22,6 +23,7 @@ from store.records import Tier
 from store.search import golden_queries
 
 FOLDER = RESOURCES / "demo"
+TEXTS = "texts.json"  # in that folder: what was read in its pictures (scripts/make_demo_texts.py)
 RECORDED = "recorded draft"  # in place of a model's name: nobody was asked
 WHO = "demo"  # stands in the history, so that a load cut short is told from what a person decided
 
@@ -67,6 +69,7 @@ def load(library: Library, *, progress: Progress | None = None, folder: Path = F
     progress.what = "Load the demo coins"
     progress.total = len(coins) + sum(tier == "library" for tier in tiers.values())
     _put_vectors(library, folder)
+    _put_texts(library, folder)
     report = library.add(_candidates(coins), source="demo", progress=progress, actor=WHO)
     at_hand = [*report.done, *(address for address in report.present if _is_untouched(library, address))]
     if not progress.cancelled:
@@ -99,6 +102,17 @@ def _put_vectors(library: Library, folder: Path) -> None:
         vectors = {key.decode(): vector.tobytes() for key, vector in rows}
     with library.catalog.writing() as db:
         embedding_cache.store(db, embedder.name, vectors)
+
+
+def _put_texts(library: Library, folder: Path) -> None:
+    """Store what was read in the pictures before."""
+    file = folder / TEXTS
+    if not file.exists():
+        return
+    made = json.loads(file.read_text(encoding="utf-8"))
+    with library.catalog.writing() as db:
+        for image_hash, (text, words) in made["texts"].items():
+            picture_rows.store_text(db, image_hash, text, words=words, reader=made["reader"])
 
 
 def _reject(library: Library, coins: list[DemoCoin], at_hand: list[str], report: ImportReport) -> None:

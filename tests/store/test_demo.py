@@ -84,7 +84,7 @@ def test_the_folder_contains_only_files_named_in_the_manifest() -> None:
     named = {f"{entry.address}{ending}" for entry in demo.entries() for ending in (".json", ".jpg")}
     found = {path.name for path in demo.FOLDER.iterdir()}
     others = {name for name in found - named if not name.startswith("vectors-")}
-    assert others == {"manifest.json", "drafts.json", "ATTRIBUTION.md"}
+    assert others == {"manifest.json", "drafts.json", demo.TEXTS, "ATTRIBUTION.md"}
 
 
 def test_the_folder_stays_small_enough_to_clone() -> None:
@@ -186,6 +186,12 @@ def test_vectors_come_with_the_demo_as_the_built_in_model_makes_them() -> None:
         for source in texts.values():
             [vector] = embedder.embed_texts([str(source.text)])
             np.testing.assert_allclose(vectors[source.key.encode()], vector, atol=1e-5)
+
+
+def test_the_text_in_every_picture_was_read_before(demo_library: Library) -> None:
+    assert demo_library.picture_texts.unread() == {}
+    read = {demo_library.picture_texts.of(entry.address).text for entry in demo.entries()}
+    assert len(read) > 50
 
 
 def test_loading_again_changes_nothing(library: Library, small_demo: Path) -> None:
