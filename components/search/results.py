@@ -28,7 +28,7 @@ from components.grid import (
     show_results,
 )
 from components.map import view as map_view
-from components.search import chips, elsewhere, saved
+from components.search import chips, elsewhere, learned_weights, saved
 from components.search import filter as search_filter
 from components.search.box import SearchRequest
 from components.search.relevance_feedback import judging
@@ -107,6 +107,7 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
         pinned=exact,
     )
     _grid(key, library, results, ranking, request)
+    learned_weights.show(library, request, ranked_by, usual=usual, now=weights)
     if view == "map":
         _map(library, folded(results.hits, ranking.groups or {})[:shown], request=request)
 

@@ -104,6 +104,11 @@ def set_ranking(
     _ranking().now = SavedSearch("", dict(weights), {}, calibrated, folded, shown, fused)
 
 
+def use_weights(weights: Mapping[Facet, float]) -> None:
+    """Set the sliders to these weights in the page's next run, and leave the rest of the ranking as it is."""
+    st.session_state[_OPENED] = _JUST, replace(_ranking().now or SavedSearch(""), weights=dict(weights))
+
+
 _JUST = object()
 
 
@@ -138,20 +143,20 @@ def _keep_search(library: Library, question: Question, ranking: _Ranking, given:
     ranked = ranking.now if question.terms else None
     looked = {library.actor_name: time.time()}
     search = replace(ranked or SavedSearch(""), line=written(question), looked=looked)
-    return _keep(library.searches, search, given)
+    return keep(library.searches, search, given)
 
 
 def _keep_weights(library: Library, ranking: _Ranking, given: Mapping[str, Any]) -> str:
     weights = ranking.now.weights if ranking.now else None
-    return _keep(library.presets, weights or {}, given)
+    return keep(library.presets, weights or {}, given)
 
 
 def _forget(library: Library, values: NamedValues[T], name: str, *, key: str) -> None:
     forms.button(key, library, partial(values.delete, name), button=Button("Remove", kind="tertiary"))
 
 
-def _keep(values: NamedValues[T], thing: T, given: Mapping[str, Any]) -> str:
-    """Save under an unused name, so that nobody's is overwritten by accident."""
+def keep(values: NamedValues[T], thing: T, given: Mapping[str, Any]) -> str:
+    """Save under an unused name (`given["name"]`), so that nobody's is overwritten by accident."""
     name = " ".join(given["name"].split())
     taken = next((one for one in values.all() if one.casefold() == name.casefold()), None)
     if taken is None:

@@ -5,6 +5,8 @@ from streamlit.testing.v1 import AppTest
 
 from components.search import saved
 from store.errors import InvalidRecord
+from store.evaluation import weight_fit
+from store.evaluation.weight_fit import WeightFit
 from store.library import Library
 from store.records import FACETS
 from store.search.saved_searches import SavedSearch
@@ -252,3 +254,29 @@ def test_a_saved_search_may_have_any_name(library: Library) -> None:
     assert not app.exception
     send(app, "forget-dunder__<script>__")
     assert library.searches.all() == {}
+
+
+def test_weights_are_fitted_to_marks_taken_with_a_click_and_refused_without_enough(library: Library) -> None:
+    assert "Fit weights to marks" not in labels(opened("search", q="dog"))
+    coins = [coin.address for coin in COINS if coin.address in library.snapshot().addresses]
+    library.golden.judge("dog", coins[0], True)
+    app = press(opened("search", q="dog"), "Fit weights to marks")
+    assert "so far there are 0 good and 0 bad" in words(app)
+    press(app, "Dismiss")
+    assert "Fit weights to marks" in labels(app)
+
+
+def test_fitted_weights_set_the_sliders(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = WeightFit(dict(zip(FACETS, (0.0, 1.0, 4.0, 2.0, 0.5), strict=True)), 34, 0.77, 0.83, 0.04)
+    monkeypatch.setattr(weight_fit, "fit", lambda *_, **__: found)
+    library.golden.judge("dog", DOG.address, True)
+    app = press(opened("search", q="dog"), "Fit weights to marks")
+    assert "On your 34 marks: nDCG 0.77 → 0.83, leave-one-out, gain ± 0.04." in words(app)
+    send(app, "save-fitted", name="Mine")
+    assert library.presets.all()["Mine"] == found.weights
+    app = press(app, "Use these weights")
+    assert "0,1,4,2,0.5" in str(app.query_params["w"])
+
+
+def labels(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
