@@ -35,6 +35,7 @@ class View:
     line: str
     names_tier: bool  # whether the line may name a tier
     faults: Sequence[str]  # what of the line was not understood: then nothing is shown
+    better: str  # the line with its misspelt filters and tags corrected, if nothing is shown
     matching: Mapping[str, Any]  # all of them, for `show_cards`
     order: str
 
@@ -108,6 +109,7 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
         line,
         base.tier is None,
         query.faults,
+        line if total else corrected(line, names_tier=base.tier is None, tags=library.tag_counts(Filter())),
         matching,
         f"{sort} {like}",
     )
@@ -119,15 +121,14 @@ def no_matches(key: str, view: View) -> None:
         st.warning(format.plain(fault, limit=200), icon=":material/help:")
     if not view.faults:
         st.info("No matches.", icon=":material/search_off:")
-    better = corrected(view.line, names_tier=view.names_tier)
     with st.container(horizontal=True, gap="small"):
-        if view.faults and better != view.line:
+        if view.better != view.line:
             st.button(
-                f"Use {format.plain(better, limit=60)}",
+                f"Use {format.plain(view.better, limit=60)}",
                 key=f"{key}-corrected",
                 type="primary",
                 on_click=_drawer(key).put,
-                args=(better,),
+                args=(view.better,),
             )
         if view.line.strip():
             st.button("Clear filters", key=f"{key}-clear", on_click=_drawer(key).put, args=("",))

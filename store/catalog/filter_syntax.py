@@ -20,7 +20,7 @@ from store.catalog.query_grammar import (
     parse,
 )
 from store.catalog.query_text import written as written_tree
-from store.catalog.query_tokens import Dialect
+from store.catalog.query_tokens import Dialect, is_starred
 
 KEYS = (
     "tag",
@@ -136,17 +136,20 @@ class _Narrowing:
         return changes[key](filter, value)
 
 
-def corrected(line: str, *, names_tier: bool = False) -> str:
-    """The line with every unknown key replaced by the nearest known one, if one is near.
+def corrected(line: str, *, names_tier: bool = False, tags: Iterable[str] = ()) -> str:
+    """The line with every unknown key, and each tag that `tags` lack, replaced by the nearest if any is near.
 
-    `names_tier` says whether the line may name a tier, as on the search page.
+    `names_tier` says whether the line may name a tier, as on the search page. Without `tags` these stay.
     """
     dialect: Dialect = "question" if names_tier else "filter"
     tree = parse(line, dialect).tree
+    by_name = {tag.casefold(): tag for tag in tags}
 
     def better(node: Node) -> Node:
         if isinstance(node, Condition):
-            return replace(node, key=_meant(node.key, names_tier=names_tier) or node.key)
+            key = _meant(node.key, names_tier=names_tier) or node.key
+            value = _nearest(node.value, by_name) if key == "tag" and not is_starred(node.value) else None
+            return replace(node, key=key, value=value or node.value)
         if isinstance(node, Not):
             return Not(better(node.item))
         if isinstance(node, AllOf | AnyOf):
@@ -243,6 +246,13 @@ def _key(item: Node) -> str:
 
 def _conditions(item: Node) -> Iterator[Condition]:
     return (leaf for leaf in leaves(item) if isinstance(leaf, Condition))
+
+
+def _nearest(tag: str, by_name: Mapping[str, str]) -> str | None:
+    """The known tag that an unknown one resembles; None for a known one."""
+    name = tag.casefold()
+    near = [] if name in by_name else get_close_matches(name, by_name, n=1, cutoff=_ALIKE)
+    return by_name[near[0]] if near else None
 
 
 def _meant(key: str, *, names_tier: bool) -> str | None:

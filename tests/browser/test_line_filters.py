@@ -25,6 +25,10 @@ def test_an_unknown_filter_shows_no_cards_and_keys_decide_nothing(shared: Server
     with shared.stored() as library:
         assert library.get(PENDING.address).tier == "pending"
 
+    page.get_by_placeholder("words, tag:dog …").fill("tag:frgo")
+    page.get_by_role("button", name="Use tag:frog").click()
+    expect(page.get_by_role("button", name="Use")).to_have_count(0)
+    page.get_by_placeholder("words, tag:dog …").fill("tagg:dog")
     page.get_by_role("button", name="Use tag:dog").click()
     expect(page.get_by_text("No matches.")).to_be_visible()
     page.get_by_role("button", name="Clear filters").click()

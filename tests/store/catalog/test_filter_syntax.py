@@ -101,6 +101,18 @@ def test_a_mistyped_filter_name_gets_a_suggestion(line: str, fault: str, better:
 def test_a_valid_tier_condition_gets_no_suggestion() -> None:
     assert corrected("tagg:dog tier:approved") == "tag:dog tier:approved"
     assert corrected("teir:approved", names_tier=True) == "tier:approved"
+
+
+def test_an_unknown_tag_becomes_the_nearest_known_one() -> None:
+    tags = ["dog", "frog", "Pixel art"]
+    for line, better in {
+        "tag:dgo": "tag:dog",
+        "-tag:frgo rain": "-tag:frog rain",
+        'tagg:"pixl art"': 'tag:"Pixel art"',
+        "tag:DOG tag:fro*": "tag:DOG tag:fro*",
+        "tag:spaceship": "tag:spaceship",
+    }.items():
+        assert corrected(line, tags=tags) == better
     assert parsed("teir:trash").faults == ["Unknown filter 'teir'. Did you mean tier:?"]
     (fault,) = parsed("tier:trash", base=Filter(tier="pending")).faults
     assert "Did you mean" not in fault
