@@ -10,7 +10,6 @@ Needs Chromium and `requirements-test.txt`; see bench/README.md.
 
 import argparse
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from playwright.sync_api import Browser, sync_playwright
 from playwright.sync_api import TimeoutError as TooLate
 
 from bench import clicks_idle
+from bench.chromium import chromium
 from bench.clicks_app import Server, busy_processors, copied, prepared, serve
 from bench.clicks_forms import AddedMemories, EntryDialogs, SavedSearches, TakenSuggestions
 from bench.clicks_grid import Decisions, TagDialogs
@@ -135,7 +135,7 @@ def run(template: Path, results: Path, options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = copied(template, Path(folder) / "library")
         with serve(root) as server, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=_chromium(), args=[*_ARGUMENTS])
+            browser = playwright.chromium.launch(executable_path=chromium(), args=[*_ARGUMENTS])
             for kind, share in wanted.items():
                 known["kinds"][kind] = act(
                     browser, server, kind, share, results / name, f"{name} {kind}", options
@@ -231,11 +231,6 @@ def table(results: Path) -> str:
 
 def _yes(load: bool) -> str:
     return "yes" if load else "no"
-
-
-def _chromium() -> str:
-    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
-    return next(path for path in found if path)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ Needs Chromium and `requirements-test.txt`.
 import argparse
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
+from bench.chromium import chromium
 from bench.pending import queue
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -87,7 +87,7 @@ def measure(keep: Path, size: int, options: argparse.Namespace) -> str:
     """One row of the table: medians / 95th percentiles."""
     root = queue(keep / str(size), size)
     with serve(root) as process, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=_chromium(), args=_ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=_ARGUMENTS)
         page = browser.new_page(viewport={"width": 1440, "height": 1000})
         page.set_default_timeout(120_000)
         felt = feel(page, options.presses)
@@ -169,11 +169,6 @@ def serve(root: Path) -> Iterator[subprocess.Popen[bytes]]:
             yield process
         finally:
             process.terminate()
-
-
-def _chromium() -> str:
-    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
-    return next(path for path in found if path)
 
 
 def _two(milliseconds: list[float]) -> str:

@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import httpx
 import numpy as np
 
 from bench.clicks_app import Server, serve
@@ -171,7 +172,7 @@ class Load:
         while (now := time.monotonic()) < end:
             try:
                 await work(tab)
-            except (TimeoutError, OSError) as error:
+            except (TimeoutError, OSError, httpx.TransportError) as error:
                 self.figures.errors.append(f"{tab.page}: {error!r}")
             await asyncio.sleep(max(0.0, now + 0.5 - time.monotonic()))
 

@@ -2,13 +2,13 @@
 
 import asyncio
 import os
-import shutil
 import time
 from pathlib import Path
 from typing import Any, Self
 
 from playwright.async_api import Page, async_playwright
 
+from bench.chromium import chromium
 from bench.grid import _ARGUMENTS, _CLOCK
 
 _PACE = 0.5  # seconds between two keys
@@ -24,8 +24,7 @@ class Browsers:
 
     async def __aenter__(self) -> Self:
         self._playwright: Any = await async_playwright().start()
-        path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-        self._browser = await self._playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
+        self._browser = await self._playwright.chromium.launch(executable_path=chromium(), args=_ARGUMENTS)
         for _ in range(self._count):
             context = await self._browser.new_context(viewport={"width": 1440, "height": 1000})
             context.set_default_timeout(_PATIENT)

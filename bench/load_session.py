@@ -92,7 +92,7 @@ class Session:
         began = time.perf_counter()
         log = {**own, "client": self._client, "entries": [entry], "others": {}}
         body = {"token": grid["beacon"]["token"], **log}
-        answer = await self._http.post(grid["beacon"]["url"], content=json.dumps(body))
+        answer = await self._post(grid["beacon"]["url"], body)
         seconds = time.perf_counter() - began
         confirmed = answer.json()["confirmed"] if answer.status_code == 200 else {}
         if confirmed.get(self._client, {}).get("n") != self._n:
@@ -118,7 +118,7 @@ class Session:
         rows = [(self._n * 97 + 13 * number) % 200 for number in range(20)]
         body = {"token": grid["beacon"]["token"], "query": ranking["query"], "rows": rows}
         began = time.perf_counter()
-        answer = await self._http.post(ranking["late"], content=json.dumps(body))
+        answer = await self._post(ranking["late"], body)
         seconds = time.perf_counter() - began
         if answer.status_code != 200:
             self.errors.append(f"cards: {answer.status_code} {answer.text[:80]}")
@@ -138,10 +138,17 @@ class Session:
         token = self.components[LIVE][1]["token"]
         for verb in ("keep", "own"):
             body = {"token": token, "address": address, "draft": draft}
-            answer = await self._http.post(f"/editor/{verb}", content=json.dumps(body))
+            answer = await self._post(f"/editor/{verb}", body)
             self._overhear(answer.content)
             if answer.status_code != 200 or b"failed" in answer.content:
                 self.errors.append(f"{verb}: {answer.status_code} {answer.text[:80]}")
+
+    async def _post(self, url: str, body: Mapping[str, Any]) -> httpx.Response:
+        """Post it; again, as browsers do, if the server has just closed the connection that was kept."""
+        try:
+            return await self._http.post(url, content=json.dumps(body))
+        except (httpx.ReadError, httpx.RemoteProtocolError):
+            return await self._http.post(url, content=json.dumps(body))
 
     async def _listen(self) -> None:
         async for frame in self._socket:

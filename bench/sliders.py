@@ -7,7 +7,6 @@ A separate dashboard page shows made-up similarities with the demo's pictures; s
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
+from bench.chromium import chromium
 from bench.search import machine
 from store import demo
 from store.runtime import open_library
@@ -81,8 +81,9 @@ def measured(root: Path, *, size: int, shown: int) -> str:
     try:
         _wait()
         with sync_playwright() as playwright:
-            path = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))))
-            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+            browser = playwright.chromium.launch(
+                executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"]
+            )
             _opened(browser.new_page())  # the program is imported, and the records are made up, only once
             page = browser.new_page(viewport={"width": 1440, "height": 1000})
             first = _opened(page)

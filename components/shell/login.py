@@ -41,14 +41,23 @@ def is_required() -> bool:
     return listens_farther() or bool(server_names.public_names()) or known_sessions.has_password()
 
 
+def claims() -> logins.Claims:
+    """What the login of this run says of its person; empty outside of a run.
+
+    `st.user` looks for the file of secrets whenever it is asked for one value.
+    """
+    return st.user.to_dict()
+
+
 def may_see() -> bool:
     """Whether the current user may see the library."""
-    if not st.user.get("is_logged_in"):
+    login = claims()
+    if not login.get("is_logged_in"):
         return not is_required()
-    if not is_permitted(st.user, session=session()):
+    if not is_permitted(login, session=session()):
         return False
     browser = str(st.context.headers.get("User-Agent") or "")
-    logins.note(st.user, address=str(st.context.ip_address or ""), browser=browser)
+    logins.note(login, address=str(st.context.ip_address or ""), browser=browser)
     return True
 
 
@@ -59,12 +68,13 @@ def is_permitted(claims: logins.Claims, *, session: str = "") -> bool:
 
 def person() -> str:
     """The login's e-mail address if there is a login, else the current user of this machine."""
-    return logins.person(st.user)
+    return logins.person(claims())
 
 
 def actor() -> Actor:
     """The person at the page of this run, also for what outlives it: callbacks, fragments."""
-    return logins.actor(person(), st.user, is_logged_in=still_permitted())
+    login = claims()
+    return logins.actor(logins.person(login), login, is_logged_in=still_permitted())
 
 
 def session() -> str:
@@ -78,10 +88,10 @@ def still_permitted() -> Callable[[], bool]:
 
     Background jobs continue: those who started them were logged in then.
     """
-    if not st.user.get("is_logged_in"):
+    login, asked_in = claims(), session()
+    if not login.get("is_logged_in"):
         return lambda: True
-    claims, asked_in = dict(st.user), session()
-    return lambda: get_script_run_ctx(suppress_warning=True) is None or is_permitted(claims, session=asked_in)
+    return lambda: get_script_run_ctx(suppress_warning=True) is None or is_permitted(login, session=asked_in)
 
 
 def is_local() -> bool:
@@ -106,7 +116,7 @@ def is_local() -> bool:
 
 def account() -> None:
     """Who is logged in, and the logout button; nothing if no login is required."""
-    if st.user.get("is_logged_in"):
+    if claims().get("is_logged_in"):
         _wanted_page(key="memedex-wanted-page", data={"asks": False})
         st.text(person())
         st.button("Log out", key="log-out", type="tertiary", icon=":material/logout:", on_click=_log_out)
@@ -114,8 +124,9 @@ def account() -> None:
 
 def _log_out() -> None:
     """End this login in all tabs."""
-    by_password = st.user.get("provider") == PASSWORD
-    logins.end(st.user, session=session())
+    login = claims()
+    by_password = login.get("provider") == PASSWORD
+    logins.end(login, session=session())
     if not by_password:  # that one has ended, and there is no provider to tell
         st.logout()
 
@@ -123,18 +134,18 @@ def _log_out() -> None:
 def ask_to_log_in() -> None:
     """Say why nothing is shown, and how to log in."""
     st.title("Memedex")
-    if st.user.get("is_logged_in") and logins.is_current(st.user, session=session()):
+    if claims().get("is_logged_in") and logins.is_current(claims(), session=session()):
         st.error("You are not on this library's lists of people.")
         st.text(f"You are logged in as {person()}. Ask the administrator to add you, or use another login.")
         st.button("Log out", key="log-out", icon=":material/logout:", on_click=_log_out)
         return
     has_password = known_sessions.has_password()
     # Streamlit says that nobody is logged in only where there is a provider to log in with.
-    has_provider = "is_logged_in" in st.user and st.user.get("provider") != PASSWORD
+    has_provider = "is_logged_in" in claims() and claims().get("provider") != PASSWORD
     if not has_password and not has_provider:
         _say_how_to_set_up()
         return
-    if st.user.get("is_logged_in"):
+    if claims().get("is_logged_in"):
         st.text("Your login has ended. What you decided and typed waits in this browser until you are back.")
     else:
         st.text("This library is shared with other machines, so it asks who you are.")

@@ -98,6 +98,7 @@ def _for_reading(root: Path) -> Library:
     return open_reader(root)
 
 
+@lru_cache(maxsize=16_384)
 def _signature(secret: bytes, image_hash: str, *, size: int) -> str:
     return hmac.new(secret, f"picture {image_hash} {size} {LOOK}".encode(), sha256).hexdigest()[:32]
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-import streamlit as st
 from streamlit import runtime
 
 from components.shell import login as shell_login
@@ -43,7 +42,7 @@ class Bearer:
 def token(library: Reader) -> str:
     """A token for this run's page, or outside of a run for the current user."""
     session = shell_login.session()
-    claims: logins.Claims = st.user if session else {}
+    claims = shell_login.claims() if session else {}
     return signed(library, actor=library.actor_name, session=session, claims=claims)
 
 

@@ -1,7 +1,7 @@
 """Logging in and out on a server that other machines can reach."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import requires
 from pathlib import Path
 
@@ -30,20 +30,22 @@ def test_a_logged_in_person_is_named_and_can_log_out(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "log-out" not in [button.key for button in opened("search").button]
-    monkeypatch.setattr(
-        st, "user", {"is_logged_in": True, "email": "ann@example.org", "email_verified": True}
-    )
+    log_in(monkeypatch, {"is_logged_in": True, "email": "ann@example.org", "email_verified": True})
     page = opened("search")
     assert "ann@example.org" in [one.value for one in page.sidebar.text]
     assert "log-out" in [button.key for button in page.sidebar.button]
 
 
 def test_without_a_login_nothing_is_shown(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(st, "user", {"is_logged_in": False})
+    log_in(monkeypatch, {"is_logged_in": False})
     monkeypatch.setattr(login, "listens_farther", lambda: True)
     page = opened("search")
     assert [button.label for button in page.button] == ["Log in"]
     assert not page.exception
+
+
+def log_in(monkeypatch: pytest.MonkeyPatch, claims: Mapping[str, object]) -> None:
+    monkeypatch.setattr(login, "claims", lambda: dict(claims))
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def ann(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, object]]:
     """Ann is logged in on a server that other machines can reach."""
     now = time.time()
     ann = {"is_logged_in": True, "email": "ann@example.org", "sub": "ann", "iat": now, "exp": now + 3600}
-    monkeypatch.setattr(st, "user", ann)
+    log_in(monkeypatch, ann)
     monkeypatch.setattr(login, "listens_farther", lambda: True)
     known_sessions._seen.clear()
     yield ann
@@ -102,9 +104,9 @@ def test_a_login_is_listed_and_an_administrator_ends_it(
     library: Library, ann: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bob = dict(ann, email="bob@example.org", sub="bob")
-    monkeypatch.setattr(st, "user", bob)
+    log_in(monkeypatch, bob)
     assert "Sessions" not in [one.value for one in opened("health").header]
-    monkeypatch.setattr(st, "user", ann)
+    log_in(monkeypatch, ann)
     monkeypatch.setattr(settings(), "administrators", "ann@example.org")
     page = opened("health")
     assert "Sessions" in [one.value for one in page.header]
@@ -113,7 +115,7 @@ def test_a_login_is_listed_and_an_administrator_ends_it(
     send(page, f"end-session-{session.id}")
     assert "bob@example.org" not in words(page)
     assert [one.ended_by for one in sessions_of(library).all() if one.ended] == ["ann@example.org"]
-    monkeypatch.setattr(st, "user", bob)
+    log_in(monkeypatch, bob)
     assert "Your login has ended" in words(opened("pending"))
 
 
