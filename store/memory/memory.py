@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from store.chroma.server import describe_place
-from store.disk.aside import Aside, finish_moves, moved_aside
+from store.disk.aside import finish_moves, moved_aside
 from store.disk.files import Disk
 from store.disk.lock import WriterLock
 from store.disk.open_writers import Writers
@@ -18,8 +18,7 @@ from store.embedding.opened_once import opened_once
 from store.embedding.protocol import Embedder
 from store.errors import ReadOnly
 from store.memory import memories
-from store.memory.chroma.follower import MemoryFollower
-from store.memory.decisions import NUMBERED, Decisions
+from store.memory.decisions import NUMBERED
 from store.memory.documents import schema
 from store.memory.documents.documents import Documents
 from store.memory.engine.errors import InvalidInput
@@ -28,6 +27,7 @@ from store.memory.engine.past import Changed, as_of
 from store.memory.engine.places import Places
 from store.memory.keeper import Keeper
 from store.memory.kinds import OpenedKinds
+from store.memory.maintenance import MemoryMaintenance
 from store.memory.memories import Memories
 from store.memory.status import MemoryStatus
 from store.memory.story import lore, sessions
@@ -42,7 +42,7 @@ from store.permissions import OPERATOR, Actor
 log = logging.getLogger(__name__)
 
 
-class Memory(Decisions):
+class Memory(MemoryMaintenance):
     """Agent memories, lore, sessions, documents and transcripts below one root; thread-safe."""
 
     @classmethod
@@ -179,11 +179,6 @@ class Memory(Decisions):
         """Whether its files are those that were opened; a backup may have been restored since."""
         return all(passages.database.is_in_place for passages in self.usable)
 
-    @property
-    def usable(self) -> list[Passages]:
-        """The kinds whose files can be used."""
-        return [passages for passages in self.passages.values() if not passages.fault]
-
     def _recover(self) -> None:
         """Finish what earlier processes left, and load world files that changed."""
         if self.usable:
@@ -231,24 +226,6 @@ class Memory(Decisions):
             moved_aside=tuple(one.summary for one in moved_aside(self.places.folder)),
         )
 
-    def wait_for_chroma(self, timeout: float | None = None) -> bool:
-        """Wait until Chroma has every decision (True), fails, or takes too long (False).
-
-        Chroma of a memory that another process keeps is not waited for.
-        """
-        return (follower := self._follower) is None or follower.wait(timeout)
-
-    def check_chroma(self) -> list[str]:
-        """Differences between Chroma and SQLite, one sentence each; only in the process that keeps it."""
-        self.actor.check_login()
-        return follower.check() if (follower := self._follower) else []
-
-    def rebuild_chroma(self) -> None:
-        """Rebuild Chroma from SQLite's vectors; needs no model."""
-        self.actor.permit()
-        if follower := self._follower:
-            follower.rebuild()
-
     def close(self) -> None:
         """Finish the current work and release the lock; safe to repeat."""
         if self._keeper:
@@ -278,37 +255,6 @@ class Memory(Decisions):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _note_aside(self, aside: Aside) -> None:
-        self.usable[0].record_aside(aside, root=self.places.root)
-
-    @property
-    def _follower(self) -> MemoryFollower | None:
-        return self._keeper.follower if self._keeper else None
-
-    def _wake(self) -> None:
-        if self._keeper:
-            self._keeper.wake()
-
-    def _finish_erasing(self, passages: Passages) -> None:
-        if self._keeper:
-            self._keeper.finish_erasing(passages)
-            return
-        keeper = self._new_keeper(WriterLock(self.places.lock))  # for this alone
-        try:
-            keeper.finish_erasing(passages)
-        finally:
-            keeper.close()
-            keeper.release()
-
-    def _new_keeper(self, lock: WriterLock) -> Keeper:
-        return Keeper(
-            lock, self.places, self.usable,
-            follower=lambda: MemoryFollower(
-                self.places, self.usable, note=self._note_aside, disk=self._disk
-            ),
-            recover=self._recover,
-        )  # fmt: skip
 
 
 _writers: Writers[Memory] = Writers()

@@ -1,0 +1,76 @@
+"""What keeps a memory in order: its keeper, and Chroma beside SQLite."""
+
+from abc import ABC, abstractmethod
+
+from store.disk.aside import Aside
+from store.disk.files import Disk
+from store.disk.lock import WriterLock
+from store.memory.chroma.follower import MemoryFollower
+from store.memory.decisions import Decisions
+from store.memory.engine.passages import Passages
+from store.memory.keeper import Keeper
+
+
+class MemoryMaintenance(Decisions, ABC):
+    """A memory's keeper, in the process that has one, and what it does in Chroma."""
+
+    _keeper: Keeper | None
+    _disk: Disk | None
+
+    @property
+    def usable(self) -> list[Passages]:
+        """The kinds whose files can be used."""
+        return [passages for passages in self.passages.values() if not passages.fault]
+
+    def wait_for_chroma(self, timeout: float | None = None) -> bool:
+        """Wait until Chroma has every decision (True), fails, or takes too long (False).
+
+        Chroma of a memory that another process keeps is not waited for.
+        """
+        return (follower := self._follower) is None or follower.wait(timeout)
+
+    def check_chroma(self) -> list[str]:
+        """Differences between Chroma and SQLite, one sentence each; only in the process that keeps it."""
+        self.actor.check_login()
+        return follower.check() if (follower := self._follower) else []
+
+    def rebuild_chroma(self) -> None:
+        """Rebuild Chroma from SQLite's vectors; needs no model."""
+        self.actor.permit()
+        if follower := self._follower:
+            follower.rebuild()
+
+    @abstractmethod
+    def _recover(self) -> None:
+        """Finish what earlier processes left."""
+
+    def _note_aside(self, aside: Aside) -> None:
+        self.usable[0].record_aside(aside, root=self.places.root)
+
+    @property
+    def _follower(self) -> MemoryFollower | None:
+        return self._keeper.follower if self._keeper else None
+
+    def _wake(self) -> None:
+        if self._keeper:
+            self._keeper.wake()
+
+    def _finish_erasing(self, passages: Passages) -> None:
+        if self._keeper:
+            self._keeper.finish_erasing(passages)
+            return
+        keeper = self._new_keeper(WriterLock(self.places.lock))  # for this alone
+        try:
+            keeper.finish_erasing(passages)
+        finally:
+            keeper.close()
+            keeper.release()
+
+    def _new_keeper(self, lock: WriterLock) -> Keeper:
+        return Keeper(
+            lock, self.places, self.usable,
+            follower=lambda: MemoryFollower(
+                self.places, self.usable, note=self._note_aside, disk=self._disk
+            ),
+            recover=self._recover,
+        )  # fmt: skip
