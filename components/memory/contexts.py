@@ -35,7 +35,7 @@ def show(memory: Memory) -> None:
     event = tables.show(
         [_row(one) for one in shown], key="contexts", on_select="rerun", selection_mode="single-row-required",
         height=min(9, len(shown) + 1) * _ROW, alt="Contexts that were handed out",
-        columns={"when": tables.when(), "question": st.column_config.TextColumn("question", width=350)},
+        columns={"when": tables.when(), "question": st.column_config.TextColumn("question", width=240)},
     )  # fmt: skip
     chosen = [number for number in event["selection"]["rows"] if number < len(shown)]
     _context(memory, shown[chosen[0] if chosen else 0])

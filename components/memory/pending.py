@@ -41,7 +41,7 @@ _component = st.components.v2.component(
 def show(library: Library, memory: Memory) -> None:
     """The queue, oldest first."""
     at = time.time()  # before reading: what is confirmed meanwhile is not in it for certain
-    found = review.waiting(memory)
+    found = review.waiting(memory, most=_SHOWN)
     if not found:
         st.info(
             "No memory waits for a decision. What agents write over HTTP is reviewed here; with "
@@ -59,8 +59,8 @@ def show(library: Library, memory: Memory) -> None:
             **sending,
             "at": at,
             "can_write": memory.can_write,
-            "total": len(found),
-            "entries": [_card(one) for one in found[:_SHOWN]],
+            "total": review.count(memory),
+            "entries": [_card(one) for one in found],
         },
         on_done_change=lambda: None,
     )

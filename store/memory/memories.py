@@ -11,6 +11,7 @@ from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import (
     LONGEST,
     LONGEST_QUESTION,
+    checked_characters,
     checked_count,
     checked_percentage,
     checked_text,
@@ -237,6 +238,7 @@ def checked_tags(tags: Sequence[str] | None) -> list[str]:
     if len(given) > MOST_TAGS:
         raise InvalidInput(f"{len(given)} tags are too many; at most {MOST_TAGS}")
     for tag in given:
+        checked_characters(tag, what=f"the tag {tag!r}")
         if len(tag) > LONGEST_TAG:
             raise InvalidInput(f"the tag {tag[:20]!r}… has {len(tag)} characters; at most {LONGEST_TAG}")
     return given

@@ -148,7 +148,7 @@ class Memory(MemoryMaintenance):
         `changed` (by kind) and `embedder` as in `engine/past.py`. Raises InvalidInput for a moment to come.
         """
         self.actor.check_login()
-        if moment is not None and moment > self._clock():
+        if moment is not None and not moment <= self._clock():  # not a number either
             raise InvalidInput("this moment has not come yet")
         used = copy(self)
         used._keeper, used._writes = None, False

@@ -18,6 +18,7 @@ from store.chroma.process import ChromaProcess, ServerAway
 from store.chroma.server import ChromaServer, ServerPlace
 from store.disk.aside import Aside
 from store.disk.files import Disk
+from store.memory.engine.inputs import for_chroma
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
@@ -208,4 +209,4 @@ def _behind(kind: Passages) -> int:
 def point_of(kind: MemoryKind, row: sqlite3.Row) -> Point:
     """An entry as a point of Chroma, which has no NULL, so missing values are left out."""
     filters = {column: row[column] for column in kind.filters if row[column] is not None}
-    return Point(row["id"], row["vector"], {**filters, **kind.metadata(row)})
+    return Point(row["id"], row["vector"], for_chroma({**filters, **kind.metadata(row)}))

@@ -11,11 +11,13 @@ from store.memory.engine.database import Database
 from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.listing import MemoryDecision, MemoryEvent
+from store.memory.engine.names import offered
 from store.memory.engine.resident import Where
 from store.memory.engine.versions import EntryVersion, versions
 from store.permissions import Actor
 
 Row = dict[str, Any]
+_COMPARED = 2_000  # ids that are compared with one that does not exist
 RESERVED = "reserved"  # in `meta`: the number of a decision that is about to be made in several kinds
 
 
@@ -42,11 +44,16 @@ class Entries:
         return self.database.fault
 
     def get(self, id: str) -> Row:
-        """One entry, all columns but its vector. Raises UnknownEntry."""
+        """One entry, all columns but its vector. Raises UnknownEntry, with the nearest ids."""
         found = self.rows([id])
         if not found:
-            raise UnknownEntry(f"no entry of {self.kind.name} has the id {id}")
+            raise self.unknown(id)
         return found[0]
+
+    def unknown(self, id: str) -> UnknownEntry:
+        """The error for an id that no entry has, with the nearest ids."""
+        known = [row["id"] for row in self.find(limit=_COMPARED)]
+        return UnknownEntry(f"there is no entry {id!r} in {self.kind.name}{offered(id, known)}")
 
     def rows(self, ids: Sequence[str]) -> list[Row]:
         """The entries with these ids, in this order; missing ones are left out."""
@@ -94,6 +101,12 @@ class Entries:
         with self.database.reading() as db:
             return listing.counts(db, self.kind, column)
 
+    def scopes(self) -> list[str]:
+        """Every world, session or protocol, also a world that nothing is stored in."""
+        with self.database.reading() as db:
+            named = [row[0] for row in db.execute(self.kind.scopes)] if self.kind.scopes else []
+            return sorted({*named, *listing.counts(db, self.kind, self.kind.scope)})
+
     def vector(self, id: str) -> NDArray[np.float32] | None:
         """The entry's own vector, of the model that it names; None if it has none yet."""
         with self.database.reading() as db:
@@ -110,7 +123,7 @@ class Entries:
         with self.database.reading() as db:
             found = versions(db, self.kind, id)
         if not found:
-            raise UnknownEntry(f"no entry of {self.kind.name} has or had the id {id}")
+            raise self.unknown(id)
         return found
 
     def decisions(self, *, limit: int = 20) -> list[MemoryDecision]:

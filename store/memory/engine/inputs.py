@@ -1,6 +1,8 @@
 """Validate input of the text memory, and serialise it."""
 
 import json
+import math
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +21,11 @@ def checked_text(text: object, *, what: str, most: int | None = None) -> str:
         raise InvalidInput(f"{what} is empty")
     if most is not None and len(text) > most:
         raise InvalidInput(f"{what} has {len(text):,} characters; at most {most:,}")
+    return checked_characters(text, what=what)
+
+
+def checked_characters(text: str, *, what: str) -> str:
+    """The text. Raises InvalidInput if UTF-8, and so Chroma, cannot hold it."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -43,6 +50,26 @@ def checked_percentage(percent: object, *, what: str = "the threshold") -> float
 def as_json(value: Any) -> str:
     """JSON that SQLite can store: lone surrogates stay escaped."""
     return json.dumps(value, separators=(",", ":"))
+
+
+def for_chroma(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata as Chroma and UTF-8 can hold it, whatever an earlier program stored.
+
+    Half a character is replaced, and a number that is not finite or has more than 64 bits becomes text.
+    """
+    return {_whole(name): _storable(value) for name, value in metadata.items()}
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return _whole(value)
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**63 else str(value)
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def checked_moment(text: object) -> float:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 from store.memory.engine.change import RECALL
-from store.memory.engine.errors import UnknownEntry
 from store.memory.engine.passages import Passages
 
 Recall = Literal["", "pinned", "never"]
@@ -26,7 +25,7 @@ def set_recall(passages: Passages, ids: Sequence[str], state: Recall, *, actor: 
     with passages.change(_VERBS[state], actor=actor) as change:
         for id in ids:
             if change.row(passages.kind.table, id) is None:
-                raise UnknownEntry(f"no entry of {passages.kind.name} has the id {id}")
+                raise passages.unknown(id)
             if state:
                 change.upsert({"id": id, "state": state}, table=RECALL)
             else:

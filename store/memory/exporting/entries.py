@@ -8,6 +8,7 @@ from typing import Any
 
 from store.memory.documents.documents import metadata as document_metadata
 from store.memory.engine import foreign_metadata
+from store.memory.engine.inputs import for_chroma
 from store.memory.engine.passages import Passages
 from store.memory.engine.vector_cache import text_hash
 
@@ -50,6 +51,10 @@ def entries(passages: Passages, *, model: str = "", table: str = "") -> Iterator
 
 def metadata_of(kind: str, entry: ExportEntry) -> dict[str, Any]:
     """The metadata as the references keep them, with what came along."""
+    return for_chroma(_metadata(kind, entry))
+
+
+def _metadata(kind: str, entry: ExportEntry) -> dict[str, Any]:
     row = entry.row
     if kind == "memories":
         return {"timestamp": row["timestamp"], "tags": ",".join(json.loads(row["tags"])), **entry.metadata}

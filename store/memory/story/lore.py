@@ -8,7 +8,7 @@ from typing import Any
 
 from store.errors import ModelUnavailable
 from store.memory.engine.errors import InvalidInput
-from store.memory.engine.inputs import LONGEST, as_json, checked_text
+from store.memory.engine.inputs import LONGEST, as_json, checked_characters, checked_text, for_chroma
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
 from store.memory.story.scoped import N_RESULTS, Scoped, check_owner
@@ -32,6 +32,7 @@ KIND = MemoryKind(
     text="text",
     scope="world_id",
     filters=("world_id",),
+    scopes="SELECT id FROM worlds",
     order="world_id, number",
     written="(SELECT max(d.at) FROM history h JOIN decisions d ON d.number = h.decision "
     "WHERE h.id = world_lore.id)",
@@ -113,10 +114,6 @@ class Lore(Scoped):
         """Every world that came from a file."""
         with self.passages.database.reading() as db:
             return [World(**row) for row in db.execute("SELECT * FROM worlds ORDER BY name, id")]
-
-    def names(self) -> list[str]:
-        """The id of every world that came from a file or has lore."""
-        return sorted({world.id for world in self.worlds()} | self.passages.counts().keys())
 
     def put_file(self, folder: Path, name: str, content: bytes) -> None:
         """Write a world's file to the folder; `load_worlds` loads it."""
@@ -223,7 +220,7 @@ class Lore(Scoped):
 
 
 def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The metadata that Chroma can store: strings, numbers and booleans by name.
+    """The metadata that Chroma can store: strings, finite numbers and booleans by name.
 
     Raises InvalidInput for any other value.
     """
@@ -231,4 +228,11 @@ def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     for name, value in given.items():
         if not isinstance(name, str) or not isinstance(value, str | int | float | bool):
             raise InvalidInput(f"the metadata {name!r} has to be a text, a number, true or false")
+        checked_characters(name, what=f"the name of the metadata {name!r}")
+        if name.startswith("chroma:"):
+            raise InvalidInput(f"the metadata cannot be called {name!r}: Chroma uses this name itself")
+        if isinstance(value, str):
+            checked_characters(value, what=f"the metadata {name!r}")
+        elif for_chroma({name: value}) != {name: value}:
+            raise InvalidInput(f"the metadata {name!r} has to be a finite number of at most 64 bits")
     return given

@@ -25,11 +25,11 @@ class Scoped:
         self.passages = passages
 
     def names(self) -> list[str]:
-        """Every key that something is stored under."""
-        return [*self.passages.counts()]
+        """Every key that something is stored under, and every world that came from a file."""
+        return self.passages.scopes()
 
     def check_known(self, key: str) -> None:
-        """Raises UnknownEntry, with the nearest names, if nothing is stored under this key."""
+        """Raises UnknownEntry, with the nearest names, if there is no such key."""
         check_known(key, self.names(), what=self.what)
 
     def search(self, key: str, query: str, *, n: int = N_RESULTS) -> list[PassageHit]:

@@ -57,7 +57,8 @@ def context(memory: "Memory", id: str) -> KeptContext:
     """One kept context, by the beginning of its id. Raises UnknownEntry."""
     found = [one for one in contexts(memory) if id and one.id.startswith(id)]
     if len(found) != 1:
-        raise UnknownEntry(f"{len(found)} kept contexts have an id that begins with {id!r}")
+        have = f"{len(found)} kept contexts have" if found else "no kept context has"
+        raise UnknownEntry(f"{have} an id that begins with {id!r}")
     return found[0]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import TYPE_CHECKING, Literal
 
 from store.memory.engine import pending
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 NEARLY = 0.95  # cosine from which it says nearly the same as an entry
 _COMPARED = 5  # entries of a kind that are nearest to it
+_QUOTED = 200  # characters of another entry in a reason
 
 Why = Literal["near-duplicate", "contradiction", "replaces", "removes"] | Warned
 
@@ -38,10 +40,13 @@ class Reviewed:
     flags: tuple[Flag, ...]
 
 
-def waiting(memory: "Memory") -> list[Reviewed]:
-    """What waits in all kinds, oldest first, with its flags; by words alone while the model is away."""
+def waiting(memory: "Memory", *, most: int | None = None) -> list[Reviewed]:
+    """What waits in all kinds, oldest first, with its flags; by words alone while the model is away.
+
+    At most so many, since the flags of each take an embedding.
+    """
     found = [one for passages in memory.usable for one in pending.waiting(passages)]
-    return [reviewed(memory, one) for one in sorted(found, key=lambda one: one.created_at)]
+    return [reviewed(memory, one) for one in sorted(found, key=lambda one: one.created_at)[:most]]
 
 
 def count(memory: "Memory") -> int:
@@ -88,6 +93,8 @@ def reviewed(memory: "Memory", entry: PendingEntry) -> Reviewed:
     flags = [Flag(one.reason, one.found) for one in suspicions(text)]
     if before is not None:
         flags.append(Flag("replaces", "The present version stays readable."))
+    elif entry.verb == "edit":
+        flags.append(Flag("replaces", "The entry was removed since; accepting brings it back."))
     flags += _by_meaning(memory, entry, text)
     return Reviewed(entry, text, before, tuple(dict.fromkeys(flags)))
 
@@ -98,8 +105,10 @@ def _by_meaning(memory: "Memory", entry: PendingEntry, text: str) -> list[Flag]:
     vector = passages.question_or_none(text)
     for near in passages.nearest(vector, n=2, floor=NEARLY) if vector is not None else []:
         if near.id != entry.target:
-            said = f"Says nearly the same as {near.id} (cosine {near.score:.2f})."
-            found.append(Flag("near-duplicate", said))
+            for row in passages.rows([near.id]):
+                other = shorten(str(row[passages.kind.text]), _QUOTED, placeholder=" …")
+                said = f"{other} ({near.id}, cosine {near.score:.2f})"
+                found.append(Flag("near-duplicate", said))
     asked = vector if lore.model == passages.model else lore.question_or_none(text)
     known = lore.nearest(asked, n=_COMPARED) if asked is not None else []
     for row in lore.rows([one.id for one in known if one.id != entry.target]):

@@ -44,7 +44,8 @@ class SearchFilters:
                 what = names.get(column, "world, session or protocol")
                 raise InvalidInput(f"{kind.name} belong to no {what}")
             if wanted:
-                check_known(wanted, passages.counts(column), what=column.removesuffix("_id"))
+                known = passages.scopes() if column == kind.scope else passages.counts(column)
+                check_known(wanted, known, what=column.removesuffix("_id"))
                 found[column] = wanted
         found |= {"tags": list(self.tags)} if self.tags else {}
         return found | {name: at for name in ("since", "until") if (at := getattr(self, name)) is not None}

@@ -15,7 +15,7 @@ from uuid import uuid4
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, checked_count, checked_text
-from store.memory.engine.names import check_known, offered
+from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
 from store.memory.exporting.export import export as write_export
 from store.memory.inspect.context_preview import PRODUCTION, REFERENCE, Assembled, assemble
@@ -46,7 +46,6 @@ VERBS = {
 }
 _MOST = 1_000  # entries of one page
 _EVERYTHING = SearchFilters()
-_COMPARED = 2_000  # ids that are compared with one that does not exist
 
 
 class MemoryVerbs:
@@ -97,12 +96,7 @@ class MemoryVerbs:
 
     def show(self, id: str, *, kind: str = MEMORIES) -> Row:
         """One entry. Raises UnknownEntry, with the nearest ids."""
-        passages = self._kind(kind)
-        rows = passages.rows([id])
-        if not rows:
-            known = [row["id"] for row in passages.find(limit=_COMPARED)]
-            raise UnknownEntry(f"there is no entry {id!r} in {kind}{offered(id, known)}")
-        return rows[0]
+        return self._kind(kind).get(id)
 
     def edit(
         self, id: str, *, kind: str = MEMORIES, text: str | None = None, tags: Sequence[str] | None = None,
@@ -244,5 +238,5 @@ class MemoryVerbs:
         column = passages.kind.scope
         if not column:
             raise InvalidInput(f"{passages.kind.name} belong to no world, session or protocol")
-        check_known(scope, passages.counts(), what=column.removesuffix("_id"))
+        check_known(scope, passages.scopes(), what=column.removesuffix("_id"))
         return {column: scope}

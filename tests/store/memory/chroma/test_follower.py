@@ -1,10 +1,12 @@
 """Chroma holds what the memory holds, and is rebuilt without a model."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from store.memory.exporting.export import export
 from store.memory.kinds import KINDS
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
@@ -30,6 +32,21 @@ def test_chroma_is_updated_after_changes_and_removals(memory_with_lore: Memory) 
     entries = stored(memory_with_lore.places.root, "world_lore")
     assert entries.keys() == {"swamp_l0", "swamp_l2", "swamp_l4", "peaks_l3", "peaks_l5"}
     np.testing.assert_allclose(entries["peaks_l3"]["embedding"], Bags().embed_texts(["goats"])[0], atol=1e-6)
+
+
+@pytest.mark.usefixtures("chroma")
+def test_half_characters_and_endless_numbers_that_an_earlier_version_stored_do_not_stop_chroma(
+    memory_with_lore: Memory, tmp_path: Path
+) -> None:
+    id = memory_with_lore.memories.store_memory("frogs")["memory_id"]
+    memory_with_lore.memories.passages.edit(id, tags='["\\ud83d"]')
+    memory_with_lore.lore.passages.edit("peaks_l3", metadata='{"\\ud83d":"\\ud83d","n":1e999,"i":9e22}')
+    assert memory_with_lore.wait_for_chroma(60)
+    assert memory_with_lore.check_chroma() == []
+    exported = export(memory_with_lore, tmp_path / "out", kinds=["memories", "world_lore"])
+    assert exported.refused == []
+    memory_with_lore.close()
+    assert stored(memory_with_lore.places.root, "memories")[id]["metadata"]["tags"] == "?"
 
 
 @pytest.mark.usefixtures("chroma")

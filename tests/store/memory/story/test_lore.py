@@ -40,6 +40,17 @@ def test_lore_is_stored_under_world_and_lore_id_with_its_metadata(memory: Memory
     assert found[1]["document"] is None
 
 
+@pytest.mark.parametrize(
+    "metadata",
+    [{"a": "\ud83d"}, {"\ud83d": "a"}, {"a": 2**63}, {"a": float("nan")}, {"chroma:document": "a"}],
+    ids=["half a character", "in its name", "64 bits", "NaN", "Chroma's own name"],
+)
+def test_metadata_that_chroma_cannot_hold_is_refused(memory: Memory, metadata: dict) -> None:
+    with pytest.raises(InvalidInput, match="metadata"):
+        memory.lore.add_lore("peaks", "one", "text", metadata=metadata)
+    assert memory.lore.passages.count() == 0
+
+
 def test_adding_the_same_lore_id_replaces_the_text(memory: Memory) -> None:
     memory.lore.add_lore("peaks", "one", "old text")
     memory.lore.add_lore("peaks", "one", "new words")

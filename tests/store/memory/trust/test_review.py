@@ -131,3 +131,30 @@ def test_near_duplicates_and_contradictions_to_lore_are_flagged(memory: Memory, 
     reason = review.waiting(memory)[1].flags[0].reason
     assert "peaks_king" in reason
     assert "negation" in reason
+
+
+def test_a_near_duplicate_quotes_what_is_there_already(memory: Memory, agent: Memory) -> None:
+    id = memory.memories.store_memory("dragons sleep in caves")["memory_id"]
+    agent.memories.store_memory("dragons sleep in caves")
+    (waiting,) = review.waiting(memory)
+    assert [(flag.why, flag.reason) for flag in waiting.flags] == [
+        ("near-duplicate", f"dragons sleep in caves ({id}, cosine 1.00)")
+    ]
+
+
+def test_an_edit_of_an_entry_that_was_removed_since_says_that_it_would_come_back(
+    memory: Memory, agent: Memory
+) -> None:
+    id = memory.memories.store_memory("dragons sleep")["memory_id"]
+    agent.memories.edit(id, content="dragons swim")
+    memory.memories.passages.remove([id])
+    (waiting,) = review.waiting(memory)
+    assert [flag.reason for flag in waiting.flags] == [
+        "The entry was removed since; accepting brings it back."
+    ]
+
+
+def test_only_what_is_shown_is_compared(memory: Memory, agent: Memory) -> None:
+    for text in ("one", "two", "three"):
+        agent.memories.store_memory(text)
+    assert [one.text for one in review.waiting(memory, most=2)] == ["one", "two"]

@@ -9,7 +9,9 @@ from store.cli import memory_arguments
 from store.mcp.access import Access
 from store.mcp.tools import server
 from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.engine.recall import set_recall
 from store.memory.memory import Memory
+from store.memory.trust import merge
 from store.memory.verbs.verbs import VERBS, MemoryVerbs
 from store.runtime import open_reader
 
@@ -108,6 +110,29 @@ def test_names_that_nothing_has_are_refused_with_the_nearest(memory: Memory) -> 
         verbs.list(kind="memory")
     with pytest.raises(InvalidInput, match="imported"):
         verbs.store("text", kind="documents")
+
+
+def test_ids_that_nothing_has_are_answered_with_the_nearest_by_every_verb(memory: Memory) -> None:
+    passages = memory.lore.passages
+    memory.lore.add_lore("peaks", "dragon", "Dragons sleep")
+    for ask in (
+        lambda: passages.get("peaks_dragoon"),
+        lambda: passages.versions("peaks_dragoon"),
+        lambda: set_recall(passages, ["peaks_dragoon"], "pinned"),
+        lambda: merge.preview(passages, "peaks_dragon", ["peaks_dragoon"]),
+    ):
+        with pytest.raises(UnknownEntry, match="'peaks_dragoon' in world_lore; the nearest: 'peaks_dragon'"):
+            ask()
+
+
+def test_a_world_without_lore_is_known_to_every_verb(memory: Memory) -> None:
+    memory.lore.put_file(memory.places.worlds, "atlas.yaml", b"id: atlas\nname: Atlas\nlore: ''")
+    memory.lore.load_worlds(memory.places.worlds)
+    verbs = MemoryVerbs(memory)
+    assert verbs.worlds() == {"atlas": 0}
+    assert verbs.list(kind="world_lore", scope="atlas") == (0, [])
+    assert verbs.search("What is known?", kind="world_lore", scope="atlas") == []
+    assert verbs.assemble("What is known?", world="atlas").chunks == []
 
 
 def test_redo_never_reaches_past_a_later_decision_or_a_forgetting(memory: Memory) -> None:
