@@ -27,7 +27,6 @@ from store.memory.engine.past import Changed, as_of
 from store.memory.engine.places import Places
 from store.memory.keeper import Keeper
 from store.memory.kinds import OpenedKinds
-from store.memory.maintenance import MemoryMaintenance
 from store.memory.memories import Memories
 from store.memory.status import MemoryStatus
 from store.memory.story import lore, sessions
@@ -36,13 +35,14 @@ from store.memory.story.lore import Lore
 from store.memory.story.sessions import Sessions
 from store.memory.transcripts import tables
 from store.memory.transcripts.transcripts import Transcripts
+from store.memory.upkeep import MemoryUpkeep
 from store.outcome import Outcome, Refusal
 from store.permissions import OPERATOR, Actor
 
 log = logging.getLogger(__name__)
 
 
-class Memory(MemoryMaintenance):
+class Memory(MemoryUpkeep):
     """Agent memories, lore, sessions, documents and transcripts below one root; thread-safe."""
 
     @classmethod

@@ -11,7 +11,7 @@ from store.memory.engine.passages import Passages
 from store.memory.keeper import Keeper
 
 
-class MemoryMaintenance(Decisions, ABC):
+class MemoryUpkeep(Decisions, ABC):
     """A memory's keeper, in the process that has one, and what it does in Chroma."""
 
     _keeper: Keeper | None
