@@ -138,9 +138,13 @@ class MemoryChange:
         self._beside += table in BESIDE
 
     def is_taken(self, id: str) -> bool:
-        """Whether there is an entry with this id, or one that waits for a decision."""
-        waiting = self.db.execute("SELECT 1 FROM pending WHERE target = ?", [id]).fetchone()
-        return waiting is not None or self.row(self.kind.table, id) is not None
+        """Whether there is an entry with this id, one that waits for a decision, or was one.
+
+        The versions of a removed entry stay readable under its id, so no other entry may get it.
+        """
+        known = "SELECT 1 FROM pending WHERE target = :id UNION ALL SELECT 1 FROM history WHERE id = :id"
+        found = self.db.execute(f"{known} LIMIT 1", {"id": id}).fetchone()
+        return found is not None or self.row(self.kind.table, id) is not None
 
     def _hold(self, table: str, id: str, row: Mapping[str, Any] | None) -> None:
         """Store what an agent writes until a person decides. Raises NotPermitted for more than entries."""

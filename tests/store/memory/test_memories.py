@@ -62,6 +62,14 @@ def test_collection_doesnt_exist(reopen: Callable[[], Memory], tmp_path: Path) -
     assert len(stored(tmp_path / "res", "memories")) == 2
 
 
+def test_the_id_of_a_removed_memory_is_not_given_to_another(memory: Memory) -> None:
+    removed = memory.memories.store_memory("the first")["memory_id"]
+    memory.memories.passages.remove([removed])
+    later = memory.memories.store_memory("the second, in the same second")["memory_id"]
+    assert later != removed
+    assert len(memory.memories.passages.versions(later)) == 1, "its own, and none of the removed one"
+
+
 @pytest.mark.usefixtures("chroma")
 def test_tag_with_commas(memory: Memory, tmp_path: Path) -> None:
     memory.memories.store_memory("words with tags", ["a,b", "c", "", "a,b"])
