@@ -41,12 +41,18 @@ class Identity:
 def identify(path: Path) -> Identity | None:
     """Identify the database at this path without writing to it; None if there is no file or it is empty.
 
-    Raises sqlite3.DatabaseError if it is damaged or not a database, ForeignFile if it is a folder.
+    Raises sqlite3.DatabaseError if it is damaged or not a database, ForeignFile for all but a file.
     """
     if path.is_dir():
         raise ForeignFile(f"{path} is a folder; move it away, one of Memedex's own files belongs there")
+    if path.is_symlink() and not path.exists():
+        raise ForeignFile(
+            f"{path} is a link to {path.readlink()}, which is not there; restore it, or remove the link"
+        )
     if not path.exists():
         return None
+    if not path.is_file():  # reading a pipe would wait for ever
+        raise ForeignFile(f"{path} is no file; move it away, one of Memedex's own files belongs there")
     check_size(path)
     with closing(sqlite3.connect(to_inspect(path), uri=True)) as db:
         (application_id,), (version,) = (

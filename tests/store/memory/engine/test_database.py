@@ -1,5 +1,6 @@
 """The files of a memory: one writer, foreign and damaged files, atomic changes."""
 
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -78,6 +79,16 @@ def a_folder(path: Path) -> None:
     path.mkdir()
 
 
+def a_dangling_link(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/somewhere/unmounted.sqlite3")
+
+
+def a_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
@@ -86,6 +97,8 @@ def a_folder(path: Path) -> None:
         (of_another_kind, "a database of another program"),
         (newer, "written by a newer Memedex"),
         (a_folder, "is a folder"),
+        (a_dangling_link, "is a link to /somewhere/unmounted.sqlite3, which is not there"),
+        (a_pipe, "is no file"),
     ],
 )
 def test_a_foreign_or_damaged_file_disables_only_its_own_kind(
