@@ -1,5 +1,6 @@
 """Examine new records: the picture's fingerprint, similar records, and the resulting suspicion."""
 
+import contextlib
 import json
 import sqlite3
 import threading
@@ -10,13 +11,13 @@ from pathlib import Path
 from store.catalog import confusables, spelling_rows
 from store.catalog.catalog import Catalog, next_derived
 from store.disk.files import content_hash
-from store.duplicates import fingerprints
+from store.duplicates import fingerprints, inner_pictures
 from store.duplicates.findings import weigh
 from store.duplicates.neighbours import NearPrint, Neighbours
 from store.errors import BadPicture, MemedexError
 from store.progress import Progress
 
-SCHEME = f"{fingerprints.SCHEME}, {confusables.SCHEME}"
+SCHEME = f"{fingerprints.SCHEME}, {confusables.SCHEME}, {inner_pictures.SCHEME}"
 _BATCH = 16  # records of one transaction: a person's decision never waits for more than that
 _WITHOUT_PRINT = (
     "SELECT address, id, image_hash FROM records WHERE id NOT IN (SELECT record FROM unexamined) "
@@ -138,7 +139,13 @@ class Examiner:
                 f"SELECT image_hash, print FROM fingerprints WHERE NOT compared AND image_hash IN ({marks})",
                 list(pictures),
             ).fetchall()
-        near = {row["image_hash"]: self._neighbours.near(row["print"]) for row in new}
+        near = {
+            row["image_hash"]: [
+                *self._inside(pictures[row["image_hash"]], row["image_hash"]),
+                *self._neighbours.near(row["print"]),
+            ]
+            for row in new
+        }
         with self._catalog.writing() as db:
             for image_hash, found in near.items():
                 _note(db, image_hash, found)
@@ -147,6 +154,15 @@ class Examiner:
                 now = db.execute("SELECT address FROM records WHERE id = ?", [row["record"]]).fetchone()
                 if now:
                     weigh(db, now["address"])
+
+    def _inside(self, address: str, image_hash: str) -> list[NearPrint]:
+        """The pictures that are shown inside this one, in a window or on a screen."""
+        found: list[NearPrint] = []
+        if content := self._content(address, image_hash):
+            with contextlib.suppress(BadPicture):
+                for inner in inner_pictures.inner_pictures(content):
+                    found += self._neighbours.near(fingerprints.fingerprint(inner))
+        return [near for near in found if near.distance <= inner_pictures.NEAR]
 
     def _prints(self, pictures: dict[str, str]) -> dict[str, bytes]:
         """Fingerprints that the catalog does not have; missing files are skipped."""
