@@ -28,7 +28,7 @@ from store.catalog import rows as catalog_rows
 from store.catalog.catalog import Catalog
 from store.disk.files import Disk, content_hash
 from store.disk.images import normalise
-from store.duplicates import fingerprints, neighbours
+from store.duplicates import fingerprints, inner_pictures, neighbours
 from store.duplicates.findings import suspects
 from store.duplicates.neighbours import Neighbours
 from store.embedding import open_embedder
@@ -69,6 +69,26 @@ def cropped(image: Image.Image, *edges: float) -> Image.Image:
     return image.crop((left, upper, right, lower))
 
 
+def in_a_window(image: Image.Image) -> Image.Image:
+    window = Image.new("RGB", (800, 640), (236, 238, 242))
+    pen = ImageDraw.Draw(window)
+    pen.rectangle((0, 0, 800, 60), fill=(40, 44, 52))
+    pen.text((20, 18), "pump.site - new coin", font_size=24, fill="white")
+    window.paste(image.resize((480, 480)), (160, 110))
+    return window
+
+
+def on_a_phone(image: Image.Image) -> Image.Image:
+    phone = Image.new("RGB", (600, 1000), (250, 250, 250))
+    pen = ImageDraw.Draw(phone)
+    pen.rounded_rectangle((40, 20, 560, 980), 60, fill="black")
+    pen.rectangle((60, 90, 540, 910), fill=(245, 245, 245))
+    pen.text((80, 110), "12:30", font_size=30, fill="black")
+    phone.paste(image.resize((480, 480)), (60, 240))
+    pen.text((80, 740), "Buy now before it moons", font_size=34, fill="black")
+    return phone
+
+
 COPIES: dict[str, Callable[[Image.Image], Image.Image]] = {
     "resized to 150 px": lambda image: image.resize((150, 150)),
     "recompressed, quality 25": recompressed,
@@ -82,6 +102,10 @@ COPIES: dict[str, Callable[[Image.Image], Image.Image]] = {
     "hue turned 180°": lambda image: hue_turned(image, 180),
     "border of 5 % added": lambda image: ImageOps.expand(image, image.width // 20, fill=(20, 20, 200)),
     "border of 12 % added": lambda image: ImageOps.expand(image, image.width // 8, fill="white"),
+    "cropped 15 % at a corner": lambda image: cropped(image, 0, 0, 0.85, 0.85),
+    "turned 4°": lambda image: image.rotate(4, Image.Resampling.BICUBIC, fillcolor="white"),
+    "in a window": in_a_window,
+    "on a phone": on_a_phone,
     "mirrored, border, recompressed": lambda image: recompressed(
         ImageOps.expand(ImageOps.mirror(image), 40, fill="black")
     ),
@@ -139,8 +163,17 @@ def recognition(name: str, found: Originals) -> None:
     for kind, change in COPIES.items():
         counts = {bits: [0, 0, 0] for bits in THRESHOLDS}  # right, false, planted
         for number, image in enumerate(found.images):
-            copy = fingerprints.fingerprint(normalise(jpg(change(image), quality=90)))
-            distances = {int(near.image_hash): near.distance for near in found.neighbours.near(copy)}
+            copy = normalise(jpg(change(image), quality=90))
+            inner = [
+                near
+                for inside in inner_pictures.inner_pictures(copy)
+                for near in found.neighbours.near(fingerprints.fingerprint(inside))
+                if near.distance <= inner_pictures.NEAR
+            ]
+            distances: dict[int, int] = {}
+            for near_print in (*inner, *found.neighbours.near(fingerprints.fingerprint(copy))):
+                number_of = int(near_print.image_hash)
+                distances[number_of] = min(near_print.distance, distances.get(number_of, near_print.distance))
             for bits in THRESHOLDS:
                 near = {other for other, distance in distances.items() if distance <= bits}
                 false = {other for other in near if other != number and (number, other) not in found.same}
