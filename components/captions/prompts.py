@@ -3,13 +3,12 @@
 import difflib
 from collections.abc import Mapping
 from functools import partial
-from html import escape
 from typing import Any
 
 import streamlit as st
 
 from components.captions import draft
-from components.shell import format, forms, job_bar, job_text, pictures
+from components.shell import format, forms, job_bar, job_text, thumbnails
 from components.shell.forms import Button, Field
 from store.captions.suggestions import Suggestion
 from store.catalog.filters import Filter
@@ -183,8 +182,7 @@ def _coin(library: Library, address: str) -> None:
     except MemedexError:
         st.text(address)
         return
-    source, name = pictures.address(library, record.image_hash), f"Picture of {record.name}"
-    st.html(f'<img src="{escape(source)}" width="160" alt="{escape(name)}">')
+    thumbnails.picture(library, record, width=160)
     st.text(record.name)
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from components.grid import Handler, LoggedDecision, lead_to, result_link
 from components.grid.filters import Drawer, mended
-from components.shell import format, query_pictures
+from components.shell import format, query_pictures, thumbnails
 from store.catalog.filters import Filter
 from store.errors import InvalidRecord, MemedexError
 from store.generation.context import EXAMPLES
@@ -122,8 +122,7 @@ def _strip(library: Library, records: list[Record]) -> None:
     with st.container(horizontal=True, gap="small"):
         for place, record in enumerate(records):
             with st.container(width=104, gap="xxsmall"):
-                if (picture := library.picture(record.address)).exists():
-                    st.image(picture, width=104, alt=f"Picture of {record.name}")
+                thumbnails.picture(library, record, width=104)
                 st.caption(f"{place + 1} · {format.plain(record.name, limit=11)}")
                 if record.tier != "library":  # chosen by hand, or degraded since
                     st.caption(f":orange[{format.TIERS[record.tier]}]")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.memory import entry_link
 from components.memory.kinds import KINDS, place_of, text_of
-from components.shell import format
+from components.shell import format, thumbnails
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.library import Library
@@ -28,7 +28,7 @@ def show(library: Library, memory: Memory) -> None:
     if record is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.image(library.picture(record.address), width=56, alt=f"Picture of {record.name}")
+        thumbnails.picture(library, record, width=56)
         st.markdown(f"## {format.plain(record.name)}", width="content", anchors=False)
         st.badge(format.plain(record.ticker, limit=16) or "no ticker", color="gray")
         st.page_link(
@@ -116,7 +116,7 @@ def _coins(library: Library, found: list[Mentioned]) -> None:
     for mentioned in found:
         record = mentioned.record
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.image(library.picture(record.address), width=40, alt=f"Picture of {record.name}")
+            thumbnails.picture(library, record, width=40)
             st.page_link(
                 "pages/captions.py",
                 label=format.plain(record.name),

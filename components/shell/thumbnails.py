@@ -1,4 +1,4 @@
-"""A row of small pictures of coins, beside a sentence that names them."""
+"""Small pictures of coins outside of the grid; as everywhere, safe mode blurs those that are unfit."""
 
 from collections.abc import Iterable
 from html import escape
@@ -7,10 +7,19 @@ import streamlit as st
 
 from components.shell import pictures
 from store.reading.reader import Reader
+from store.records import Record
 
 SHOWN = 3
 _SIDE = 32  # px
 _GAP = 4  # px
+
+
+def picture(library: Reader, record: Record, *, width: int) -> None:
+    """The picture of one coin, so many pixels wide."""
+    source, name = pictures.address(library, record.image_hash), f"Picture of {record.name}"
+    st.html(
+        f'<img src="{escape(source)}" alt="{escape(name)}" width="{width}" height="{width}">', width=width
+    )
 
 
 def row(library: Reader, addresses: Iterable[str]) -> None:
