@@ -35,6 +35,11 @@ class Settings(BaseSettings):
         120.0, gt=0, description="How many seconds the image model may take for one picture."
     )
     embedding_api_base: str = Field("", description="Another address for `litellm:` embeddings.")
+    embedding_server: str = Field(
+        "",
+        description="The address of the server that embeds for `remote:` models, such as `http://gpu:7997`.",
+    )
+    embedding_token: str = Field("", description="The key that this server wants, if any.")
     trends_images_root: Path | None = Field(
         None, description="Pictures to suggest as searches; `memecoins/trends` below the root if empty."
     )

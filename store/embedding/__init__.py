@@ -5,10 +5,11 @@
     offline                                     works without internet, in the repository
     sentence-transformers:all-MiniLM-L6-v2      text only; any sentence-transformers model on this machine
     universal:multilingual-v3                   text only; 16 languages in one space
-    litellm:text-embedding-3-small              text only; any embeddings endpoint
+    litellm:text-embedding-3-small              any embeddings endpoint; pictures where the model reads them
+    remote:openai/clip-vit-large-patch14        a model of the server at MEMEDEX_EMBEDDING_SERVER
     auto                                        CLIP if its weights are on this machine, else offline
 
-Nothing heavy is imported before a model is used, and nothing is ever downloaded.
+Nothing heavy is imported before a model is used, and nothing is downloaded unless somebody asks for it.
 """
 
 from store.embedding.protocol import OFFLINE, REFERENCE, Embedder
@@ -50,7 +51,11 @@ def open_embedder(name: str) -> Embedder:
         from store.embedding.litellm_endpoint import EndpointEmbedder
 
         return EndpointEmbedder(model)
+    if family == "remote" and model:
+        from store.embedding.remote import RemoteEmbedder
+
+        return RemoteEmbedder(model)
     raise ModelUnavailable(
         f"no model is called {name!r}: use auto, offline, openclip:MODEL/TAG, sentence-transformers:NAME, "
-        "universal:multilingual-v3 or litellm:NAME (MEMEDEX_EMBEDDER)"
+        "universal:multilingual-v3, litellm:NAME or remote:NAME (MEMEDEX_EMBEDDER)"
     )

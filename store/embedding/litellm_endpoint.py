@@ -1,9 +1,11 @@
-"""Text embeddings from an endpoint, by litellm: the only kind of model that uses the network.
+"""Embeddings from an endpoint, by litellm; pictures too, where its list says that the model reads them.
 
 The key comes from the provider's usual environment variable (OPENAI_API_KEY …), another address from
 MEMEDEX_EMBEDDING_API_BASE.
 """
 
+import base64
+import io
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -12,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 from store.embedding.lazy_weights import Lazy, fingerprint
-from store.embedding.windows import VERSION, Matrix, embed_in_windows
+from store.embedding.windows import VERSION, Matrix, embed_in_windows, unit
 from store.errors import ModelUnavailable
 from store.llm.client import import_litellm, readable
 from store.settings import settings
@@ -21,6 +23,7 @@ BATCH = 64
 TIMEOUT = 60.0  # seconds
 TOKENIZER = "text-embedding-ada-002"  # cl100k_base, inside litellm; other names would be fetched from outside
 COUNTED_EXACTLY = ("openai", "azure")  # the others count otherwise, and get a quarter to spare
+_SIDE = 512  # px
 UNKNOWN_LIMIT = 512  # tokens; small enough for every embeddings model that litellm's price list does not know
 
 
@@ -71,18 +74,26 @@ class EndpointEmbedder:
         return embed_in_windows(tokens, size=self.token_limit, batch=BATCH, embed=self._run)
 
     def embed_images(self, images: Sequence[Image.Image]) -> Matrix:
-        raise ModelUnavailable(
-            f"{self.name} reads texts only: choose offline or openclip:ViT-L-14/openai for pictures"
-        )
+        if not self._known().get("supports_embedding_image_input"):
+            raise ModelUnavailable(
+                f"{self.name} reads texts only: choose offline or openclip:ViT-L-14/openai for pictures"
+            )
+        # One at a time: some of these models take no more.
+        rows = [self._ask([data_url(image)]) for image in images]
+        return unit(np.concatenate([np.zeros((0, self.dimensions), dtype=np.float32), *rows]))
 
     def _run(self, windows: Sequence[list[int]]) -> Matrix:
         litellm = self._litellm.get()
         # A window may begin or end inside a character; the halves are dropped.
-        texts = [litellm.decode(TOKENIZER, window).strip("\ufffd") for window in windows]
+        return self._ask([litellm.decode(TOKENIZER, window).strip("\ufffd") for window in windows])
+
+    def _ask(self, texts: Sequence[str]) -> Matrix:
+        """The vectors of texts, or of pictures as data URLs."""
+        litellm = self._litellm.get()
         try:
             answer = litellm.embedding(
                 model=self._model,
-                input=texts,
+                input=list(texts),
                 timeout=TIMEOUT,
                 api_base=settings().embedding_api_base or None,
             )
@@ -98,3 +109,12 @@ class EndpointEmbedder:
 
     def _known(self) -> dict[str, Any]:
         return dict(self._litellm.get().model_cost.get(self._model) or {})
+
+
+def data_url(image: Image.Image) -> str:
+    """The picture as a PNG of at most 512 px, as the library keeps them, in a data URL (RFC 2397)."""
+    shown = image.convert("RGB")
+    shown.thumbnail((_SIDE, _SIDE))
+    content = io.BytesIO()
+    shown.save(content, "PNG")
+    return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
