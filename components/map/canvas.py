@@ -1,6 +1,7 @@
 """The map component: where it finds its points, and the selection that it tells."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import streamlit as st
@@ -9,6 +10,7 @@ from components.map import requests
 from components.map.colours import Colours
 from components.map.points import Sheet
 from components.shell import javascript, session, tokens
+from store.maps import Neighbourhood
 from store.reading.reader import Reader
 
 _HERE = Path(__file__).resolve().parent
@@ -29,7 +31,9 @@ def point_sheet(key: str, topic: Hashable) -> Sheet:
     return held
 
 
-def show(key: str, library: Reader, drawn: Sheet, colours: Colours) -> None:
+def show(
+    key: str, library: Reader, drawn: Sheet, colours: Colours, *, places: Sequence[Neighbourhood] = ()
+) -> None:
     """Draw a sheet; the browser requests what it lacks of it from `requests`, beside the page's runs."""
     drawn.colour(colours)
     selection = session.sent(key).get("chosen")
@@ -39,6 +43,7 @@ def show(key: str, library: Reader, drawn: Sheet, colours: Colours) -> None:
         key=key,
         data={
             "url": requests.address(),
+            "sprites": requests.sprites_address(),
             "token": tokens.token(library),
             "sheet": drawn.name,
             "version": drawn.version,
@@ -47,6 +52,7 @@ def show(key: str, library: Reader, drawn: Sheet, colours: Colours) -> None:
             "title": colours.title,
             "legend": [{"label": label, "colour": colour} for label, colour in colours.legend],
             "range": colours.range,
+            "places": [asdict(place) for place in places],
         },
         on_chosen_change=_nothing,
     )

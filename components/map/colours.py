@@ -1,7 +1,7 @@
-"""The colour of a point: by category, tag, age, or relevance to the query."""
+"""The colour of a point: by subject, tag, likeness to the question, age, approval or reviewer."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from components.shell.format import moment
 from store.reading.reader import Reader
 
-WAYS = ("category", "tag", "date", "score")
+WAYS = ("subject", "tag", "likeness", "age", "approval", "person")
+EARLIER = {"by category": "by subject", "by date": "by age", "by score": "by likeness"}  # links of 1.0
 # Told apart by people who see colours differently too (Okabe and Ito 2008, its black left out).
-PALETTE = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#d55e00", "#0072b2")
+PALETTE = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#d55e00", "#0072b2", "#a78bfa")
 OTHER = "#8b8f98"
+_TIERS = ((10, "#f0e442"), (50, "#e69f00"), (200, "#cc79a7"))  # so many coins closest to the question
+_FURTHER = "#56b4e9"
 _STEPS = 200  # colours of a range begin here: 0 to 55 above it, from low to high
 
 
@@ -38,45 +41,96 @@ def by(
     before: Sequence[str] = (),
 ) -> Colours:
     """Colours for these records, in their order; labels that had one `before` keep it."""
-    if way == "date":
-        made = library.created()
-        times = np.array([made.get(address, 0) for address in addresses])
-        order = np.argsort(np.argsort(times, kind="stable"), kind="stable")
-        ends = [moment(float(time)) for time in np.quantile(times, (0, 0.5, 1), method="nearest")]
-        return Colours(addresses, _along(order), "made; as many in each colour", range=ends)
+    if way == "age":
+        return _by_age(addresses, library)
     if way == "score":
-        found = np.array([scores.get(address, np.nan) for address in addresses])
-        known = found[~np.isnan(found)]
-        if not len(known):
-            nothing = [("nothing is asked", OTHER)]
-            return Colours(addresses, np.zeros(len(addresses), np.uint8), "score", nothing)
-        low, high = float(known.min()), float(known.max())
-        values = _along(np.nan_to_num(found, nan=low))
-        return Colours(addresses, values, "score", range=(f"{low:.2f}", f"{high:.2f}"))
-    return _by_label(way, addresses, library.labels(way), before)
+        return _by_score(addresses, scores)
+    if way == "likeness":
+        return _by_likeness(addresses, scores)
+    if way in ("approval", "person"):
+        approvers = library.approvers()
+        decided = [(one, "approved here" if way == "approval" else who) for one, who in approvers.items()]
+        without = "came in without review"
+        return _by_label(addresses, decided, before, title=way.capitalize(), rest=without, none=without)
+    found = library.subjects() if way == "subject" else library.labels("tag")
+    title = "Main subject" if way == "subject" else "Rarest frequent tag"
+    return _by_label(addresses, found, before, title=title, rest="something else", none=f"no {way}")
+
+
+def _by_age(addresses: Sequence[str], library: Reader) -> Colours:
+    made = library.created()
+    times = np.array([made.get(address, 0) for address in addresses])
+    order = np.argsort(np.argsort(times, kind="stable"), kind="stable")
+    ends = [moment(float(time)) for time in np.quantile(times, (0, 0.5, 1), method="nearest")]
+    return Colours(addresses, _along(order), "Created; as many in each colour", range=ends)
+
+
+def _by_score(addresses: Sequence[str], scores: Mapping[str, float]) -> Colours:
+    found = np.array([scores.get(address, np.nan) for address in addresses])
+    known = found[~np.isnan(found)]
+    if not len(known):
+        return _unasked(addresses)
+    low, high = float(known.min()), float(known.max())
+    values = _along(np.nan_to_num(found, nan=low))
+    return Colours(addresses, values, "Score", range=(f"{low:.2f}", f"{high:.2f}"))
+
+
+def _by_likeness(addresses: Sequence[str], scores: Mapping[str, float]) -> Colours:
+    """Tiers by the rank of the score, which mean the same for each question and model."""
+    if not scores:
+        return _unasked(addresses)
+    ranked = sorted(scores, key=lambda address: -scores[address])
+    tier_of = {address: sum(rank >= last for last, _ in _TIERS) for rank, address in enumerate(ranked)}
+    values = np.array([tier_of.get(address, len(_TIERS)) for address in addresses], np.uint8)
+    counts = np.bincount(values, minlength=len(_TIERS) + 1).tolist()
+    starts = (1, *(last + 1 for last, _ in _TIERS))
+    names = [f"closest {_TIERS[0][0]}"] + [
+        f"rank {start} to {last}" for start, (last, _) in zip(starts[1:], _TIERS[1:], strict=False)
+    ]
+    labels = [*names, "further"]
+    colours = [*(colour for _, colour in _TIERS), _FURTHER]
+    legend = [
+        (f"{label} · {count:,}" if count else "", colour)
+        for label, colour, count in zip(labels, colours, counts, strict=True)
+    ]
+    return Colours(addresses, values, "Likeness to the question", legend)
+
+
+def _unasked(addresses: Sequence[str]) -> Colours:
+    nothing = [("ask a question above", OTHER)]
+    return Colours(addresses, np.zeros(len(addresses), np.uint8), "Likeness to the question", nothing)
 
 
 def _by_label(
-    way: str, addresses: Sequence[str], labelled: Sequence[tuple[str, str]], before: Sequence[str]
+    addresses: Sequence[str],
+    labelled: Iterable[tuple[str, str]],
+    before: Sequence[str],
+    *,
+    title: str,
+    rest: str,
+    none: str,
 ) -> Colours:
+    """The most frequent labels; a coin of several gets the rarest of them, which says most."""
     row_of = {address: row for row, address in enumerate(addresses)}
     own = [(row_of[address], label) for address, label in labelled if address in row_of]
     counts = Counter(label for _, label in own)
     frequent = sorted(counts, key=lambda label: (-counts[label], label not in before, label))[: len(PALETTE)]
     labels = _keeping(before, frequent)
     place = {label: number for number, label in enumerate(labels) if label}
-    # Of several, the rarest says most: nearly every coin has a style.
-    values = np.full(len(addresses), -1, np.int16)
+    telling = sorted(place, key=lambda label: -counts[label])
+    rank = {label: number for number, label in enumerate(telling)}
+    ranks = np.full(len(addresses), -1, np.int16)
     rows = np.array([row for row, label in own if label in place], np.intp)
-    np.maximum.at(values, rows, np.array([place[label] for _, label in own if label in place], np.int16))
-    values[values < 0] = len(labels)
+    np.maximum.at(ranks, rows, np.array([rank[label] for _, label in own if label in place], np.int16))
+    places = np.array([*(place[label] for label in telling), len(labels)], np.uint8)  # -1 is the last
+    values: NDArray[np.uint8] = places[ranks]
     worn = np.bincount(values, minlength=len(labels) + 1).tolist()
-    named = [*zip(labels, PALETTE, strict=False), (f"no {way}" if not place else "something else", OTHER)]
+    named = [*zip(labels, PALETTE, strict=False), (rest if place else none, OTHER)]
     legend = [
         (f"{label} · {count:,}" if count else "", colour)
         for (label, colour), count in zip(named, worn, strict=True)
     ]
-    return Colours(addresses, values.astype(np.uint8), f"rarest {way}", legend, labels=labels)
+    return Colours(addresses, values, title, legend, labels=labels)
 
 
 def _keeping(before: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:

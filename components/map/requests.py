@@ -1,15 +1,17 @@
-"""POST /map: what a map's browser lacks of its sheet: points, colours, pictures; no run of the page."""
+"""POST /map: what a map's browser lacks: points, colours, cards, pictures; no run of the page."""
 
 import base64
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from components.map import sprites
 from components.map.points import Sheet, drawn_sheet
-from components.shell import pictures
+from components.shell import pictures, safe_mode
 from components.shell.base_path import base_path
 from components.shell.signed_post import answered
 from store.library import Library
@@ -23,14 +25,45 @@ def address() -> str:
     return f"{base_path()}/map/points"
 
 
+def sprites_address() -> str:
+    """Where pages ask for small pictures."""
+    return f"{base_path()}/map/sprites"
+
+
 def routes() -> list[Route]:
     """The route, for the app."""
-    return [Route(address(), serve, methods=["POST"])]
+    return [
+        Route(address(), serve, methods=["POST"]),
+        Route(sprites_address(), serve_sprites, methods=["POST"]),
+    ]
 
 
 async def serve(request: Request) -> Response:
     """What is missing; only for pages of this library, which have its token."""
     return await answered(request, answer)
+
+
+async def serve_sprites(request: Request) -> Response:
+    """One picture with the small pictures of many points, in the same way."""
+    return await answered(request, partial(answer_sprites, is_safe=safe_mode.is_on(request.cookies)))
+
+
+def answer_sprites(library: Library, data: Mapping[str, Any], *, is_safe: bool) -> Response:
+    """The pictures of up to 64 rows as one WebP of eight columns.
+
+    Asked by `{"sheet": name, "rows": [rows]}`.
+    """
+    sheet = drawn_sheet(str(data.get("sheet")))
+    if sheet is None:
+        return PlainTextResponse("not drawn here", 404)
+    asked = data.get("rows")
+    rows = asked[: sprites.MOST] if isinstance(asked, list) else []
+    wanted = [sheet.addresses[row] if type(row) is int and sheet.standing(row) else "" for row in rows]
+    return Response(
+        sprites.drawn(library, wanted, is_safe=is_safe),
+        media_type="image/webp",
+        headers={"Cache-Control": "no-store"},
+    )
 
 
 def answer(library: Library, data: Mapping[str, Any]) -> Response:
@@ -45,9 +78,10 @@ def answer(library: Library, data: Mapping[str, Any]) -> Response:
     version = data.get("version")
     if type(version) is int and version < sheet.version:
         missing["version"] = sheet.version  # before the points: what comes meanwhile is sent again
-        rows, points = sheet.since(version)
+        rows, points, times = sheet.since(version)
         missing["rows"] = text(rows.tobytes())
         missing["points"] = text(points.tobytes())
+        missing["times"] = text(times.tobytes())
     if isinstance(data.get("colouring"), str) and data["colouring"] != sheet.colouring:
         missing["colouring"], missing["colours"] = sheet.colouring, text(sheet.colours)
     return JSONResponse(missing, headers={"Cache-Control": "no-store"})
@@ -58,14 +92,16 @@ def text(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-def _cards(library: Reader, drawn: Sheet, data: object) -> dict[str, dict[str, str]]:
-    """Name and picture of these points, by their number."""
+def _cards(library: Reader, drawn: Sheet, data: object) -> dict[str, dict[str, Any]]:
+    """What is shown of these points, by their number."""
     rows = data[:_PICTURES] if isinstance(data, list) else []
     shown = {drawn.addresses[row]: row for row in rows if type(row) is int and drawn.standing(row)}
     return {
         str(shown[record.address]): {
             "name": record.name,
             "ticker": record.ticker,
+            "captions": [text for text in record.caption.values() if text.strip()],
+            "tags": record.tags,
             "picture": pictures.address(library, record.image_hash),
         }
         for record in library.records(list(shown))

@@ -29,15 +29,23 @@ from store.search.query_syntax import Question
 
 KEY = "atlas"
 COLOURED = "by {}".format  # how the address says it too
+_UNASKED = 20_000  # coins whose t-SNE is computed without being asked for: half a minute
 _BEST = (60, 1_000)  # results that a question leaves on the map: of a small library, and at most
 _SHARE = 20  # one coin in so many, between these
 _SHOWN = 60  # chosen coins that are shown as cards
-_WAYS: dict[str, Method] = {"PCA": "pca", "t-SNE": "tsne"}
+_WAYS: dict[str, Method] = {"t-SNE": "tsne", "PCA": "pca"}
 _ENDED = {"cancelled": "stopped", "paused": "paused", "interrupted": "interrupted", "failed": "abandoned"}
 _HELP = (
-    "PCA is there at once: the two directions in which these vectors differ most. t-SNE keeps similar coins "
-    "together; it is computed in the background and kept."
+    "t-SNE keeps similar coins together and names its neighbourhoods; it is computed in the background "
+    "and kept. PCA is there at once: the two directions in which these vectors differ most."
 )
+
+
+def _mend_address() -> None:
+    """Replace a colour that links of 1.0 name by the one of today."""
+    colour = st.query_params.get("map_colour", "")
+    if colour in colours.EARLIER:
+        st.query_params["map_colour"] = colours.EARLIER[colour]
 
 
 def _space(space: str) -> str:
@@ -68,35 +76,36 @@ def _choices(library: Library) -> tuple[Sheet, Colours] | None:
             label_visibility="collapsed",
         )  # fmt: skip
         way = st.segmented_control(
-            "Arranged by", list(_WAYS), default="PCA", key="map_by", bind="query-params", help=_HELP,
+            "Arranged by", list(_WAYS), default="t-SNE", key="map_by", bind="query-params", help=_HELP,
             label_visibility="collapsed", required=True,
         )  # fmt: skip
+        _mend_address()
         colour = st.selectbox(
-            "Colour", colours.WAYS, key="map_colour", bind="query-params", width=125,
+            "Colour", colours.WAYS, key="map_colour", bind="query-params", width=140,
             format_func=COLOURED, label_visibility="collapsed",
         )  # fmt: skip
     try:
-        chart = _chart(library, space or "fused", _WAYS[way or "PCA"])
+        chart = _chart(library, space or "fused", _WAYS[way or "t-SNE"])
         scores, among = _scores(library, question)
     except MemedexError as error:
         _cannot(error)
         return None
     if way == "t-SNE":
         _arrange(library, space or "fused", chart)
-    if chart is None:
-        return None
+    chart = chart or library.maps.of(space or "fused")
+    assert chart is not None  # a PCA is always there
     drawn = _drawn(KEY, library, chart, line, among)
     if drawn is None:
         st.info("No matches on this map.", icon=":material/search_off:")
         return None
-    return drawn, _coloured(drawn, library, colour or "category", scores)
+    return drawn, _coloured(drawn, library, colour or "subject", scores)
 
 
 def show_results(key: str, library: Library, scores: Mapping[str, float], *, line: str) -> None:
     """Search results on the library's map, coloured by relevance."""
     refresh.follow(library)
     try:
-        chart = _chart(library, "fused", "pca")
+        chart = _chart(library, "fused", "tsne") or library.maps.of("fused")
     except MemedexError as error:
         _cannot(error)
         return
@@ -118,7 +127,7 @@ def _drawn(
         return None
     drawn = canvas.point_sheet(key, (chart.space, chart.method, chart.at, line))
     changed = library.changed_since(drawn.generation) if 0 < drawn.generation < chart.generation else ()
-    drawn.update(addresses, points, changed=changed)
+    drawn.update(addresses, points, changed=changed, created=library.created)
     drawn.generation = chart.generation
     return drawn
 
@@ -139,7 +148,9 @@ def _cannot(error: MemedexError) -> None:
 
 def _points(key: str, library: Library, drawn: Sheet, coloured: Colours) -> None:
     """The map, and what was selected on it."""
-    canvas.show(key, library, drawn, coloured)
+    space, method, *_ = drawn.topic if isinstance(drawn.topic, tuple) else ("fused", "pca")
+    places = library.maps.neighbourhoods(space) if method == "tsne" else ()
+    canvas.show(key, library, drawn, coloured, places=places or ())
     _chosen(library, drawn.chosen())
 
 
@@ -174,26 +185,27 @@ def _arrange(library: Library, space: str, chart: Map | None) -> None:
     """Start the arrangement if there is none, update it, or compute another on request."""
     if not library.can_write:
         if chart is None:
-            st.info(
-                "The t-SNE layout of this facet has not been computed yet.", icon=":material/scatter_plot:"
-            )
+            st.caption("The t-SNE layout of this facet has not been computed yet: this is PCA.")
         return
     last = _last(library, space)
     if last is not None and last.is_under_way:
         if chart is None:
-            st.info(
-                "The t-SNE layout is being computed; the map appears here.", icon=":material/hourglass_top:"
-            )
+            st.caption("The t-SNE layout is being computed; until then this is PCA.")
+    elif chart is not None and library.maps.neighbourhoods(space) is None and last is None:
+        _begin(library, space, job_bar.watcher(), from_scratch=False)  # a map of 1.0 has no names yet
     elif chart is not None:
         _compute_button(library, space, Button(
             "Recompute layout", icon="refresh",
             help="New coins lie between their neighbours until then; this moves all.",
         ))  # fmt: skip
+    elif last is None and library.counts()["library"] > _UNASKED:
+        st.caption("A t-SNE layout of so many coins takes some minutes: this is PCA.")
+        _compute_button(library, space, Button("Compute layout", icon="play_arrow"))
     elif last is None or last.state == "done":
         _begin(library, space, job_bar.watcher())
         st.rerun()
     else:  # it stays stopped until somebody wants it after all
-        st.info(f"Computing the t-SNE layout was {_ENDED[last.state]}.", icon=":material/scatter_plot:")
+        st.caption(f"Computing the t-SNE layout was {_ENDED[last.state]}: this is PCA.")
         _compute_button(library, space, Button("Compute layout", icon="play_arrow"))
 
 
@@ -208,12 +220,12 @@ def _compute_button(library: Library, space: str, button: Button) -> None:
     forms.button(f"compute-map-{space}", library, begin, button=button)
 
 
-def _begin(library: Library, space: str, watch: Callable[[Job], Job]) -> None:
+def _begin(library: Library, space: str, watch: Callable[[Job], Job], *, from_scratch: bool = True) -> None:
     last = _last(library, space)
     if last is not None and last.can_resume:
         library.jobs.resume(last.id)
     elif last is None or not last.is_under_way:
-        options = {"space": space, "from_scratch": True}
+        options = {"space": space, "from_scratch": from_scratch}
         name = f"Compute the map of {_space(space).lower()}"
         watch(library.jobs.start("map", name=name, options=options))
 

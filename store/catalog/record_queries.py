@@ -142,6 +142,16 @@ class RecordLists:
         with self.catalog.reading() as db:
             return catalog_rows.created(db)
 
+    def subjects(self) -> list[tuple[str, str]]:
+        """The address of every library record with the category of its first tag."""
+        with self.catalog.reading() as db:
+            return catalog_rows.subjects(db)
+
+    def approvers(self) -> dict[str, str]:
+        """Who approved each library record last, by address; without those that came in approved."""
+        with self.catalog.reading() as db:
+            return catalog_rows.approvers(db)
+
     def came_since(self, addresses: Iterable[str], moment: float) -> int:
         """How many of these records entered their tier after a moment (UNIX seconds).
 

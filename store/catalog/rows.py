@@ -79,6 +79,24 @@ def created(db: sqlite3.Connection) -> dict[str, int]:
     return dict(db.execute("SELECT address, created_at FROM records WHERE tier = 'library'").fetchall())
 
 
+def subjects(db: sqlite3.Connection) -> list[tuple[str, str]]:
+    """The address of every library record with the category of its first tag: what people name first."""
+    return db.execute(
+        "SELECT r.address, json_extract(s.text, '$.tags_categories[0]') AS subject FROM records r "
+        "JOIN sidecars s ON s.hash = r.sidecar_hash WHERE r.tier = 'library' AND subject IS NOT NULL"
+    ).fetchall()
+
+
+def approvers(db: sqlite3.Connection) -> dict[str, str]:
+    """Who approved each library record last, by address; without those that came in approved."""
+    rows = db.execute(
+        "SELECT h.address, h.who, max(h.id) FROM history h LEFT JOIN decisions d ON d.id = h.decision "
+        "WHERE h.verb = 'approve' AND NOT coalesce(d.reversed, 0) "
+        "AND h.address IN (SELECT address FROM records WHERE tier = 'library') GROUP BY h.address"
+    )
+    return {address: actor for address, actor, _ in rows}
+
+
 def addresses(db: sqlite3.Connection, filter: Filter) -> list[str]:
     """Addresses of the records that match, newest first."""
     where, values = conditions(filter)

@@ -15,8 +15,9 @@ from store.disk.images import decode
 from store.disk.layout import Layout
 from store.errors import BadPicture
 
-SIZES = (320, 512)  # pixels of the longer side: a card on a sharp screen, the large view
-_QUALITY = {320: 78, 512: 88}
+TINY = 64  # pixels: on the map
+SIZES = (TINY, 320, 512)  # of the longer side: the map, a card on a sharp screen, the large view
+_QUALITY = {TINY: 82, 320: 78, 512: 88}
 LOOK = 2  # part of a copy's name and URL; rises when copies look different
 _PALE = 210  # the least of red, green and blue around a round logo
 _CLOSE = 14  # … and by how much the pixels there may differ, as JPG blurs them

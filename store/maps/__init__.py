@@ -3,6 +3,7 @@
     library.maps.of("entity")                                  # at once: `pca`
     library.jobs.start("map", name="…", options={"space": "entity"})
     library.maps.of("entity", "tsne")                          # once that is done: `tsne`
+    library.maps.neighbourhoods("entity")                      # … and its named places
 
 At once, the two directions in which a facet's vectors differ most; in the background, t-SNE, which keeps
 neighbours together. A map stays as it is while records come and go: new ones are placed along its directions,
@@ -11,6 +12,7 @@ or between their nearest neighbours (`between`), and no other moves until a new 
 
 from store.maps.chart import LEAST, Map, Method
 from store.maps.maps import Maps
+from store.maps.neighbourhoods import Neighbourhood
 from store.maps.spaces import SPACES, Space
 
-__all__ = ["LEAST", "SPACES", "Map", "Maps", "Method", "Space"]
+__all__ = ["LEAST", "SPACES", "Map", "Maps", "Method", "Neighbourhood", "Space"]

@@ -16,6 +16,7 @@ from store.embedding.arrays import Vector
 from store.maps import pca, spaces, stored_maps
 from store.maps.chart import Map, Method, carried, need
 from store.maps.interpolate import interpolate
+from store.maps.neighbourhoods import Neighbourhood
 from store.maps.spaces import Space, space_of
 from store.permissions import Actor
 from store.vectors.blocks import VectorSnapshot
@@ -76,6 +77,12 @@ class Maps:
                 return None
             self._held[chosen, method] = now
             return now.map
+
+    def neighbourhoods(self, space: str) -> tuple[Neighbourhood, ...] | None:
+        """The named places of the t-SNE map, widest first; None until the job "map" has found them."""
+        self._actor.check_login()
+        with self._catalog.reading() as db:
+            return stored_maps.places(db, space_of(space), fingerprint=self._model.embedder.fingerprint)
 
     def _arranged(
         self, space: Space, fingerprint: str, snapshot: VectorSnapshot, held: _MapInMemory | None

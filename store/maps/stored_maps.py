@@ -1,4 +1,4 @@
-"""Maps in the catalog: t-SNE maps, the directions of PCA maps, and positions of large ones."""
+"""Maps in the catalog: t-SNE with its places, the directions of PCA, and positions of large maps."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ import numpy as np
 from store.catalog.catalog import Catalog
 from store.embedding.arrays import Vector
 from store.maps.chart import Map
+from store.maps.neighbourhoods import Neighbourhood
 from store.maps.spaces import Space
 
 
@@ -54,6 +55,29 @@ def store(
             "INSERT OR REPLACE INTO maps VALUES (?, ?, ?, ?, ?)",
             [name, fingerprint, at, "\n".join(addresses), points.astype("<f4").tobytes()],
         )
+
+
+def places(db: sqlite3.Connection, space: Space, *, fingerprint: str) -> tuple[Neighbourhood, ...] | None:
+    """The neighbourhoods of the stored t-SNE; None if they were never looked for."""
+    row = db.execute(
+        "SELECT * FROM maps WHERE name = ? AND fingerprint = ?", [f"places {space}", fingerprint]
+    ).fetchone()
+    if row is None:
+        return None
+    numbers = np.frombuffer(row["points"], "<f4").reshape(-1, 4).tolist()  # x, y, level, coins
+    return tuple(
+        Neighbourhood(name, x, y, int(level), int(coins))
+        for name, (x, y, level, coins) in zip(row["addresses"].split("\n"), numbers, strict=False)
+    )
+
+
+def store_places(
+    catalog: Catalog, space: Space, found: Sequence[Neighbourhood], *, fingerprint: str, at: float
+) -> None:
+    """Store the neighbourhoods of a t-SNE, their names where other maps have addresses."""
+    numbers = np.array([(one.x, one.y, one.level, one.coins) for one in found], np.float32)
+    names = [one.name.replace("\n", " ") for one in found]
+    store(catalog, f"places {space}", numbers, fingerprint=fingerprint, addresses=names, at=at)
 
 
 def _points(row: sqlite3.Row) -> Vector:

@@ -1,4 +1,4 @@
-"""The job "map": compute a t-SNE map and store it."""
+"""The job "map": compute a t-SNE map and its neighbourhoods, and store them."""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +6,7 @@ from store.jobs import JobContext, JobKind
 from store.maps import stored_maps
 from store.maps.chart import carried
 from store.maps.interpolate import interpolate
+from store.maps.neighbourhoods import neighbourhoods, sample
 from store.maps.spaces import space_of
 from store.maps.tsne import neighbourly
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _arrange(context: "JobContext[Library]") -> None:
-    """Add new records to a stored map; compute another only on request."""
+    """Add new records to a stored map and name its places; compute another map only on request."""
     library, options = context.library, context.job.options
     space = space_of(options["space"])
     fingerprint, snapshot = library.embedder.fingerprint, library.snapshot()
@@ -33,6 +34,11 @@ def _arrange(context: "JobContext[Library]") -> None:
             addresses=made.addresses,
             at=made.at,
         )
+        context.progress.what = "naming places"
+        rows = sample(made)
+        records = library.records(made.addresses[row] for row in rows)
+        found = neighbourhoods(made, rows, {record.address: record for record in records})
+        stored_maps.store_places(library.catalog, space, found, fingerprint=fingerprint, at=made.at)
 
 
 KIND = JobKind("map", _arrange, queue="maps")

@@ -9,6 +9,7 @@ from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.browser.grid_page import SETTLED
 from tests.waiting import eventually
 
+MAP = "map?map_by=PCA"  # t-SNE is computed meanwhile, and would take its place
 PAINTED = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() => go())))"
 
 
@@ -46,7 +47,7 @@ def select_all(page: Page) -> None:
 
 
 def test_the_map_is_not_recreated_when_a_message_appears_above_it(page: Page, seeded: Server) -> None:
-    visit(page, seeded, "map", title="Map")
+    visit(page, seeded, MAP, title="Map")
     canvas = wait_for_map(page)
     canvas.evaluate("canvas => { canvas.isTheFirst = true; }")
     page.get_by_label("Which coins").fill('"frog" + picture:gone')
@@ -57,7 +58,7 @@ def test_the_map_is_not_recreated_when_a_message_appears_above_it(page: Page, se
 
 
 def test_an_open_map_follows_changes_elsewhere_and_keeps_its_view(page: Page, seeded: Server) -> None:
-    visit(page, seeded, "map", title="Map")
+    visit(page, seeded, MAP, title="Map")
     told = page.locator(".memedex-atlas .told")
     expect(told).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
     select_all(page)
@@ -84,7 +85,7 @@ def test_an_open_map_follows_changes_elsewhere_and_keeps_its_view(page: Page, se
 
 
 def test_the_selection_and_zoom_survive_a_visit_to_the_export_page(page: Page, shared: Server) -> None:
-    visit(page, shared, "map", title="Map")
+    visit(page, shared, MAP, title="Map")
     told = page.locator(".memedex-atlas .told")
     expect(told).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
     select_all(page)
@@ -102,7 +103,7 @@ def test_the_selection_and_zoom_survive_a_visit_to_the_export_page(page: Page, s
 
 
 def test_coins_selected_with_the_lasso_can_be_tagged(page: Page, seeded: Server) -> None:
-    visit(page, seeded, "map", title="Map")
+    visit(page, seeded, MAP, title="Map")
     lasso(page)
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
     expect(pictures(page)).to_have_count(len(COINS))
@@ -130,7 +131,7 @@ def test_coins_selected_with_the_lasso_can_be_tagged(page: Page, seeded: Server)
 
 def test_the_whole_map_fills_the_page_even_when_it_becomes_wider(page: Page, shared: Server) -> None:
     page.set_viewport_size({"width": 500, "height": 900})
-    visit(page, shared, "map", title="Map")
+    visit(page, shared, MAP, title="Map")
     in_view = page.locator(".memedex-atlas .told")
     expect(in_view).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
     canvas = page.locator(".memedex-atlas canvas")

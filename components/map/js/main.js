@@ -1,16 +1,23 @@
-// The map: it shows the server's points, colours and cards, and reports the selection.
+// The map: it shows the server's points, colours, pictures and names, and reports the selection.
 
 import { el } from "../../grid/js/dom.js";
-import { paletteOf, ramp } from "./colours.js";
+import { paletteOf } from "./colours.js";
+import { Cursor } from "./cursor.js";
+import { contours } from "./density.js";
+import { Detail } from "./detail.js";
 import { listenToGestures } from "./gestures.js";
 import { asBits, fromBase64, fromBits, within } from "./lasso.js";
-import { CLOSE, Painting } from "./painting.js";
+import { Legend } from "./legend.js";
+import { Painting } from "./painting.js";
+import { LARGE, pictured, pictureOf } from "./pictures.js";
 import { Requests } from "./requests.js";
+import { Sprites } from "./sprites.js";
+import { Timeline } from "./timeline.js";
 import { View } from "./view.js";
 
-const REST = 140; // ms of rest before pictures are requested
-const NEAR = 14; // px around the pointer
+const REST = 140; // ms of rest before cards are requested, and before pictures are distributed again
 const AT_ONCE = 100; // cards in one request
+const HELP = "Map of coins: arrows move, + and - zoom, 0 shows all, Enter goes from coin to coin with the arrows and selects, Escape ends; drag with shift for a lasso";
 
 let left = null; // the map of the previous page, to restore its zoom on return
 
@@ -22,18 +29,22 @@ class Atlas {
     this.images = new Map();
     this.lasso = false;
     this.view = new View();
-    this.canvas = el("canvas", { tabindex: "0", "aria-label": "Map of coins: drag or arrow keys move, wheel or + and - zoom, with lasso or shift held a drag chooses" });
+    this.detail = new Detail();
+    this.canvas = el("canvas", { tabindex: "0", role: "application", "aria-label": HELP });
     this.painting = new Painting(this.canvas);
-    this.legend = el("div", { class: "legend" });
+    this.legend = new Legend(() => this.sift());
+    this.timeline = new Timeline(() => this.sift());
+    this.cursor = new Cursor(this);
     this.told = el("div", { class: "told" });
-    this.near = el("div", { class: "near", hidden: true }, el("img", { alt: "" }), el("b"), el("span"), el("small"));
     this.draws = el("button", { type: "button", "aria-pressed": "false", onclick: () => this.choosing(!this.lasso) }, "Lasso");
     this.clear = el("button", { type: "button", hidden: true, onclick: () => this.choose(null) }, "Clear");
     const whole = el("button", { type: "button", onclick: () => this.whole() }, "Reset view");
     const these = el("button", { type: "button", onclick: () => this.chooseInView() }, "Select visible");
-    root.replaceChildren(this.canvas, el("div", { class: "tools" }, this.draws, whole, these, this.clear), this.legend, this.told, this.near);
+    const bottom = el("div", { class: "bottom" }, this.told, this.timeline.root);
+    root.replaceChildren(this.canvas, el("div", { class: "tools" }, this.draws, whole, these, this.clear), this.legend.root, bottom, this.cursor.card.root);
     listenToGestures(this);
     this.requests = new Requests({ lacking: () => this.lacking(), came: (body, answer) => this.came(body, answer) });
+    this.sprites = new Sprites(() => this.soon());
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(root);
   }
@@ -42,9 +53,11 @@ class Atlas {
     this.data = data;
     if (data.sheet !== this.sheet) this.begin(data);
     this.palette = paletteOf(data.legend);
-    this.explain(data);
+    this.legend.show(data);
+    this.places = data.places;
+    this.sprites.faults = 0;
     this.requests.run();
-    this.soon();
+    this.sift();
   }
 
   /** The request for what the page has drawn and this map has not; null if there is nothing. */
@@ -55,10 +68,10 @@ class Atlas {
     return { url, body: { token, sheet: this.sheet, version: this.version, colouring: this.colouring, colouredFor: colouring, cards } };
   }
 
-  came({ sheet, colouredFor, cards: asked }, { version, rows, points, colouring, colours, cards }) {
+  came({ sheet, colouredFor, cards: asked }, { version, rows, points, times, colouring, colours, cards }) {
     if (sheet !== this.sheet) return;
     const first = !this.x && rows;
-    if (rows) this.take(new Uint32Array(fromBase64(rows).buffer), new Float32Array(fromBase64(points).buffer));
+    if (rows) this.take(...[Uint32Array, Float32Array, Uint32Array].map((Kind, at) => new Kind(fromBase64([rows, points, times][at]).buffer)));
     this.version = version ?? this.data.version;
     if (colours) Object.assign(this, { colouring, colours: fromBase64(colours) });
     this.colouredFor = colouredFor;
@@ -68,41 +81,70 @@ class Atlas {
     }
     for (const { picture } of Object.values(cards)) if (!this.images.has(picture)) this.fetch(picture);
     if (first) this.arrive();
-    if (this.pointer && !this.drag) this.hover(...this.pointer); // the point below it may be new
+    if (rows || colours) this.sift();
+    this.cursor.refresh(asked);
     this.soon();
   }
 
   /** Resets everything for another map or query. */
   begin({ sheet, chosen }) {
-    Object.assign(this, { sheet, version: 0, count: 0, cards: {}, x: null, y: null, colours: null, colouring: "", colouredFor: null });
+    Object.assign(this, { sheet, version: 0, count: 0, cards: {}, x: null, y: null, times: null, shown: null, colours: null, colouring: "", colouredFor: null, boxes: [] });
     this.hold(null);
     this.wanted.clear();
+    this.cursor.reset();
+    this.sprites.reset();
+    this.detail.reset(null, null, null);
     this.restored = chosen; // used when the points have arrived
   }
 
   /** Shows the whole map, or restores the view from before. */
   arrive() {
     const before = left?.sheet === this.sheet ? left.view : null;
-    if (before && !before.isWhole) Object.assign(this.view, { x: before.x, y: before.y, scale: before.scale });
-    else this.view.fit(this.x, this.y);
+    this.view.fit(this.x, this.y);
+    if (before && !before.isWhole) Object.assign(this.view, { x: before.x, y: before.y, scale: before.scale, isWhole: false });
     this.soon();
   }
 
   /** Applies new, moved, changed and removed rows (removed ones have no position); all others stay. */
-  take(rows, points) {
+  take(rows, points, times) {
     if (!rows.length) return;
     const length = Math.max(this.x?.length ?? 0, rows[rows.length - 1] + 1); // rows are ascending
     this.x = longer(this.x, new Float32Array(length).fill(NaN));
     this.y = longer(this.y, new Float32Array(length).fill(NaN));
+    this.times = longer(this.times, new Uint32Array(length));
     if (this.kept) this.kept = longer(this.kept, new Uint8Array(length));
     if (this.restored) [this.kept, this.restored] = [fromBits(this.restored, length), ""];
     rows.forEach((row, at) => {
       this.x[row] = points[2 * at];
       this.y[row] = points[2 * at + 1];
+      this.times[row] = times[at];
       delete this.cards[row];
+      this.sprites.forget(row);
     });
     this.count = this.x.reduce((sum, x) => sum + !Number.isNaN(x), 0);
+    this.timeline.span(this.times, this.x);
     this.hold(this.kept);
+  }
+
+  /** Finds the points that time and legend let through; pictures and lines follow after a moment of rest. */
+  sift() {
+    if (!this.x) return;
+    const { x, times, colours, timeline: { until }, legend: { hidden } } = this;
+    const shown = new Uint8Array(x.length);
+    for (let row = 0; row < x.length; row += 1) shown[row] = !Number.isNaN(x[row]) && times[row] <= until && !(colours && hidden.has(colours[row]));
+    const isSame = this.shown?.length === shown.length && this.shown.every((one, row) => one === shown[row]);
+    this.soon();
+    if (isSame && this.detail.x === x) return;
+    const isFirst = !this.shown;
+    this.shown = shown;
+    clearTimeout(this.resting);
+    const distribute = () => {
+      this.paths = contours(this.x, this.y, this.shown);
+      this.detail.reset(this.x, this.y, this.shown);
+      this.soon();
+    };
+    if (isFirst) distribute();
+    else this.resting = setTimeout(distribute, REST);
   }
 
   fetch(address) {
@@ -110,20 +152,6 @@ class Atlas {
     image.onload = () => this.soon();
     image.src = address;
     this.images.set(address, image);
-  }
-
-  explain({ title, legend, range }) {
-    const rows = legend.filter(({ label }) => label).map(({ label, colour }) => {
-      const dot = el("i");
-      dot.style.background = colour;
-      return el("div", {}, dot, label);
-    });
-    if (range.length) {
-      const strip = el("div", { class: "ramp" });
-      strip.style.background = `linear-gradient(90deg, ${[0, 0.33, 0.66, 1].map((part) => `rgb(${ramp(part)})`).join(",")})`;
-      rows.push(strip, el("div", { class: "ends" }, ...range.map((end) => el("span", {}, end))));
-    }
-    this.legend.replaceChildren(el("div", { class: "title" }, title), ...rows);
   }
 
   resize() {
@@ -151,18 +179,40 @@ class Atlas {
   }
 
   paint() {
-    if (!this.x || !this.painting.pen) return;
+    if (!this.shown || !this.painting.pen) return;
     const began = performance.now();
-    const { inView, seen } = this.painting.dots(this);
-    this.painting.reach = 0;
-    if (inView <= CLOSE) {
-      this.painting.pictures(seen, this, (row) => this.images.get(this.cards[row]?.picture));
-      this.ask(seen);
-    }
-    if (this.drag?.path) this.painting.outline(this.drag.path);
+    const { painting, view } = this;
+    const style = getComputedStyle(this.root);
+    const [text, ground, accent] = ["--st-text-color", "--st-background-color", "--st-primary-color"].map((name) => style.getPropertyValue(name));
+    const inView = painting.dots(this);
+    painting.lines(this.paths ?? [], view, text);
+    const { rows, side } = pictured(this);
+    this.side = rows.length ? side : 0;
+    this.lack(rows);
+    painting.pictures(rows, side, this, (row) => pictureOf(this, row));
+    this.boxes = painting.names(this.places, view, { text, ground, taken: this.taken() });
+    if (this.cursor.isWalking && this.cursor.row >= 0) painting.ring(this.cursor.row, this.side, this, accent);
+    if (this.drag?.path) painting.outline(this.drag.path, accent);
     const said = this.chosen ? `${this.held.toLocaleString("en")} selected · ` : "";
     this.told.textContent = `${said}${inView.toLocaleString("en")} of ${this.count.toLocaleString("en")} in view`;
-    this.root.dataset.milliseconds = (performance.now() - began).toFixed(1);
+    Object.assign(this.root.dataset, { milliseconds: (performance.now() - began).toFixed(1), pictures: rows.length });
+    if (this.detail.work()) this.soon();
+  }
+
+  /** Requests the pictures of these points that are missing. */
+  lack(rows) {
+    const { sprites, token } = this.data;
+    this.sprites.want(rows.filter((row) => !this.sprites.places.has(row)), { url: sprites, token, sheet: this.sheet });
+    if (this.side > LARGE && rows.length <= AT_ONCE) this.ask(rows);
+  }
+
+  /** What lies above the map, where no name may be. */
+  taken() {
+    const own = this.root.getBoundingClientRect();
+    return [...this.root.querySelectorAll(".legend, .tools button, .bottom > *")].map((part) => {
+      const { left: from, top, right, bottom } = part.getBoundingClientRect();
+      return { left: from - own.left, right: right - own.left, top: top - own.top, bottom: bottom - own.top };
+    });
   }
 
   /** Requests the missing cards of these points. */
@@ -175,24 +225,6 @@ class Atlas {
     }, REST);
   }
 
-  hover(x, y) {
-    if (!this.x) return;
-    this.pointer = [x, y];
-    const best = this.view.nearest(this.x, this.y, x, y, Math.max(NEAR, this.painting.reach));
-    const card = this.cards[best];
-    if (best >= 0 && card === undefined) this.ask([best]);
-    this.near.hidden = !card;
-    if (!card) return;
-    const [image, name, ticker, more] = this.near.children;
-    const others = this.view.others(this.x, this.y, best);
-    image.src = card.picture;
-    name.textContent = card.name;
-    ticker.textContent = card.ticker;
-    more.textContent = others ? `and ${others.toLocaleString("en")} more at this place` : "";
-    this.near.style.left = `${Math.min(x + 14, this.view.width - 160)}px`;
-    this.near.style.top = `${Math.min(y + 14, this.view.height - 220)}px`;
-  }
-
   choosing(on) {
     this.lasso = on;
     this.draws.setAttribute("aria-pressed", String(on));
@@ -200,11 +232,15 @@ class Atlas {
   }
 
   choose(inside) {
-    this.hold(inside);
+    this.hold(inside?.map((one, row) => one & this.shown[row]) ?? null);
     this.choosing(false);
     if (!this.chosen) this.kept = null;
     this.tellChosen();
     this.soon();
+  }
+
+  chooseOne(row) {
+    this.choose(Uint8Array.from(this.x, (_, other) => Number(other === row)));
   }
 
   tellChosen() {
@@ -230,7 +266,10 @@ class Atlas {
     if (this.x && this.view.width) left = { sheet: this.sheet, view: this.view }; // else it was never seen
     this.watcher.disconnect();
     this.requests.stop();
+    this.sprites.stop();
+    this.timeline.pause();
     clearTimeout(this.timer);
+    clearTimeout(this.resting);
     cancelAnimationFrame(this.waiting);
   }
 }

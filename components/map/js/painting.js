@@ -1,15 +1,19 @@
-// Points are written directly into the canvas memory, so that a hundred thousand take a few milliseconds.
+// Points are written directly into the canvas memory, so that a hundred thousand take a few milliseconds;
+// pictures, lines of density and names are drawn above them.
 
 import { css, faded, thinned } from "./colours.js";
+import { drawNames } from "./names.js";
 
 const SOLID = 100; // of 100 that a pixel can be covered
-export const CLOSE = 90; // points in view at which they become pictures
+const SPRITE = 64; // px of a small picture
+const ROUND = 0.16; // corner of a picture, of its side
+const EDGE = 2; // px of colour around a picture
+const FADED = 0.25; // what is not selected
 
 export class Painting {
   constructor(canvas) {
     this.canvas = canvas;
     this.pen = null; // until it has a size
-    this.reach = 0; // px from a point to the edge of its picture
   }
 
   resize({ width, height }) {
@@ -27,26 +31,24 @@ export class Painting {
     return [scale, this.canvas.width / 2 - view.x * scale, this.canvas.height / 2 - view.y * scale];
   }
 
-  /** Draws each point as a dot; returns how many are in view, and which if there are few enough for pictures. */
-  dots({ view, x, y, colours, palette, chosen }) {
+  /** Draws each shown point as a dot; returns how many are in view. */
+  dots({ view, x, y, shown, colours, palette, chosen }) {
     const { pixels, canvas: { width: wide, height: high } } = this;
     const [scale, left, top] = this.place(view);
-    const seen = [];
     let inView = 0;
     for (let row = 0; row < x.length; row += 1) {
       const [px, py] = [left + x[row] * scale, top + y[row] * scale];
-      if (px >= 0 && py >= 0 && px < wide && py < high) inView += 1;
+      if (shown[row] && px >= 0 && py >= 0 && px < wide && py < high) inView += 1;
     }
     const dot = disc(radius(inView) * this.ratio);
     pixels.fill(0);
     // Unselected points first, so that selected ones are on top.
     for (const wanted of chosen ? [0, 1] : [undefined]) {
       for (let row = 0; row < x.length; row += 1) {
-        if (Number.isNaN(x[row]) || chosen?.[row] !== wanted) continue; // NaN: gone
+        if (!shown[row] || chosen?.[row] !== wanted) continue;
         const px = (left + x[row] * scale) | 0;
         const py = (top + y[row] * scale) | 0;
         if (px < 0 || py < 0 || px >= wide || py >= high) continue;
-        if (seen.length <= CLOSE) seen.push(row);
         let colour = palette[colours ? colours[row] : 0];
         if (wanted === 0) colour = faded(colour);
         for (let place = 0; place < dot.length; place += 3) {
@@ -60,36 +62,88 @@ export class Painting {
       }
     }
     this.pen.putImageData(this.memory, 0, 0);
-    return { inView, seen };
+    return inView;
   }
 
-  /** Draws each of these points as its picture, if `pictureOf` has it. */
-  pictures(rows, { view, x, y, colours, palette, chosen }, pictureOf) {
+  /** Draws the lines of equal density, which are in map units. */
+  lines(paths, view, colour) {
+    const { pen } = this;
+    const [scale, left, top] = this.place(view);
+    pen.save();
+    pen.setTransform(scale, 0, 0, scale, left, top);
+    pen.strokeStyle = colour;
+    pen.lineWidth = (1.2 * this.ratio) / scale;
+    pen.lineCap = "round";
+    paths.forEach((path, at) => {
+      pen.globalAlpha = 0.1 + 0.05 * at;
+      pen.stroke(path);
+    });
+    pen.restore();
+  }
+
+  /** Draws these points as pictures of `side` px; `pictureOf(row)` has {source, x, y, size} or nothing. */
+  pictures(rows, side, { view, x, y, colours, palette, chosen }, pictureOf) {
     const { pen, ratio } = this;
     const [scale, left, top] = this.place(view);
-    const side = Math.max(22, Math.min(76, 900 / Math.sqrt(rows.length + 1) / 3)) * ratio;
-    this.reach = side / 2 / ratio;
+    const wide = side * ratio;
+    pen.lineWidth = EDGE * ratio;
+    pen.imageSmoothingQuality = side > SPRITE ? "high" : "medium";
     for (const row of rows) {
-      const image = pictureOf(row);
-      if (!image?.complete || !image.naturalWidth) continue;
-      const [px, py] = [left + x[row] * scale - side / 2, top + y[row] * scale - side / 2];
-      pen.imageSmoothingQuality = "high";
-      pen.globalAlpha = chosen && !chosen[row] ? 0.35 : 1;
-      pen.drawImage(image, px, py, side, side);
+      const picture = pictureOf(row);
+      if (!picture) continue;
+      const [px, py] = [Math.round(left + x[row] * scale - wide / 2), Math.round(top + y[row] * scale - wide / 2)];
+      const isFaded = chosen && !chosen[row];
+      pen.globalAlpha = isFaded ? FADED : 1;
+      this.picture(picture, px, py, wide);
+      if (isFaded) continue;
       pen.strokeStyle = css(palette[colours ? colours[row] : 0]);
-      pen.lineWidth = 2 * ratio;
-      pen.strokeRect(px, py, side, side);
+      pen.beginPath();
+      pen.roundRect(px, py, wide, wide, wide * ROUND);
+      pen.stroke();
     }
     pen.globalAlpha = 1;
   }
 
+  /** Draws one picture: the only place where a coin's picture comes onto the map. */
+  picture({ source, x, y, size, isRound }, px, py, wide) {
+    const { pen } = this;
+    if (isRound) return pen.drawImage(source, x, y, size, size, px, py, wide, wide);
+    pen.save();
+    pen.beginPath();
+    pen.roundRect(px, py, wide, wide, wide * ROUND);
+    pen.clip();
+    pen.fillStyle = "#fff";
+    pen.fill();
+    const part = Math.min(1, wide / Math.max(source.naturalWidth, source.naturalHeight));
+    const [w, h] = [source.naturalWidth * part, source.naturalHeight * part];
+    pen.drawImage(source, px + (wide - w) / 2, py + (wide - h) / 2, w, h);
+    pen.restore();
+  }
+
+  /** Draws a ring around the point that the keys are on. */
+  ring(row, side, { view, x, y }, colour) {
+    const { pen, ratio } = this;
+    const [px, py] = view.onScreen(x[row], y[row]).map((at) => at * ratio);
+    const wide = (side || 14) * ratio + 8 * ratio;
+    pen.beginPath();
+    pen.roundRect(px - wide / 2, py - wide / 2, wide, wide, wide * ROUND);
+    pen.strokeStyle = colour;
+    pen.lineWidth = 3 * ratio;
+    pen.stroke();
+  }
+
+  /** Draws the names that have room; returns their boxes. */
+  names(places, view, { text, ground, taken }) {
+    return drawNames(this.pen, places, { view, ratio: this.ratio, text, ground, taken });
+  }
+
   /** Draws the current lasso. */
-  outline(path) {
+  outline(path, colour) {
     const { pen, ratio } = this;
     pen.beginPath();
     path.forEach(([x, y]) => pen.lineTo(x * ratio, y * ratio));
     pen.closePath();
-    pen.strokeStyle = getComputedStyle(this.canvas).getPropertyValue("--st-primary-color") || "#4c8dff";
+    pen.strokeStyle = colour;
     pen.lineWidth = 2 * ratio;
     pen.stroke();
   }

@@ -2,11 +2,12 @@
 
 const MARGIN = 1.12;
 const SPOT = 1.5; // px
+const QUICK = 260; // ms of a glide
 const LEAST = 0.05; // map units; a smaller cluster is not enlarged to fill the view
 
 export class View {
   constructor() {
-    Object.assign(this, { x: 0, y: 0, scale: 1, width: 0, height: 0, isWhole: false });
+    Object.assign(this, { x: 0, y: 0, scale: 1, wholeScale: 1, width: 0, height: 0, isWhole: false });
   }
 
   /** Shows everything. */
@@ -21,7 +22,7 @@ export class View {
     this.x = (left + right) / 2;
     this.y = (top + bottom) / 2;
     const [wide, high] = [Math.max(right - left, LEAST), Math.max(bottom - top, LEAST)];
-    this.scale = Math.min(this.width / wide, this.height / high) / MARGIN;
+    this.scale = this.wholeScale = Math.min(this.width / wide, this.height / high) / MARGIN;
     this.isWhole = true; // until somebody zooms or moves it
   }
 
@@ -46,21 +47,58 @@ export class View {
     return [this.x + (x - this.width / 2) / this.scale, this.y + (y - this.height / 2) / this.scale];
   }
 
+  /** The position on the screen of map coordinates. */
+  onScreen(x, y) {
+    return [(x - this.x) * this.scale + this.width / 2, (y - this.y) * this.scale + this.height / 2];
+  }
+
+  /** Moves and zooms to a place within a moment, at once where less motion is wanted; `paint()` after each step. */
+  glide({ x, y, scale }, paint) {
+    this.isWhole = false;
+    const from = { x: this.x, y: this.y, zoom: Math.log(this.scale) };
+    const began = matchMedia("(prefers-reduced-motion: reduce)").matches ? -Infinity : performance.now();
+    const step = () => {
+      const part = Math.min(1, (performance.now() - began) / QUICK);
+      const eased = 1 - (1 - part) ** 3;
+      this.x = from.x + (x - from.x) * eased;
+      this.y = from.y + (y - from.y) * eased;
+      this.scale = Math.exp(from.zoom + (Math.log(scale) - from.zoom) * eased);
+      paint();
+      if (part < 1) requestAnimationFrame(step);
+    };
+    step();
+  }
+
   /** The row nearest to a position on the screen, less than `reach` px away; -1 for none. */
-  nearest(xs, ys, x, y, reach) {
+  nearest(xs, ys, shown, x, y, reach) {
     let [best, least] = [-1, reach * reach];
     for (let row = 0; row < xs.length; row += 1) {
+      if (!shown[row]) continue;
       const dx = (xs[row] - this.x) * this.scale + this.width / 2 - x;
       const dy = (ys[row] - this.y) * this.scale + this.height / 2 - y;
       if (dx * dx + dy * dy < least) [best, least] = [row, dx * dx + dy * dy];
     }
     return best;
   }
+
+  /** The row nearest to another one in a direction on the screen; -1 for none. */
+  towards(xs, ys, shown, own, [right, down]) {
+    let [best, least] = [-1, Infinity];
+    for (let row = 0; row < xs.length; row += 1) {
+      if (!shown[row] || row === own) continue;
+      const [dx, dy] = [xs[row] - xs[own], ys[row] - ys[own]];
+      const along = dx * right + dy * down;
+      const aside = Math.abs(dx * down) + Math.abs(dy * right);
+      if (along > 0 && aside <= 2 * along && along + 2 * aside < least) [best, least] = [row, along + 2 * aside];
+    }
+    return best;
+  }
+
   /** The number of other rows that are visually at the same spot as this one. */
-  others(xs, ys, own) {
+  others(xs, ys, shown, own) {
     const reach = SPOT / this.scale;
     let found = -1;
-    for (let row = 0; row < xs.length; row += 1) if (Math.abs(xs[row] - xs[own]) < reach && Math.abs(ys[row] - ys[own]) < reach) found += 1;
+    for (let row = 0; row < xs.length; row += 1) if (shown[row] && Math.abs(xs[row] - xs[own]) < reach && Math.abs(ys[row] - ys[own]) < reach) found += 1;
     return found;
   }
 }

@@ -31,12 +31,12 @@ def points(*places: float) -> Any:
 def test_only_changes_are_sent_and_a_row_always_means_the_same_coin() -> None:
     sheet = Sheet("any")
     sheet.update(("a", "b", "c"), points(1, 2, 3), changed=())
-    rows, places = sheet.since(0)
+    rows, places, _ = sheet.since(0)
     assert (rows.tolist(), places.tolist()) == ([0, 1, 2], [[1, 1], [2, 2], [3, 3]])
     drawn = sheet.version
     assert len(sheet.since(drawn)[0]) == 0
     sheet.update(("c", "a", "d"), points(3, 1, 4), changed=["a"])
-    rows, places = sheet.since(drawn)
+    rows, places, _ = sheet.since(drawn)
     assert rows.tolist() == [0, 1, 3]  # renamed, gone, new
     assert np.isnan(places[:, 0]).tolist() == [False, True, False]
     assert not sheet.standing(1)

@@ -1,12 +1,14 @@
 """What a map requests beside the page's runs: only what it lacks, and only for pages of this library."""
 
 import base64
+import io
 import json
 from collections.abc import Sequence
 from typing import Any
 
 import httpx
 import numpy as np
+from PIL import Image
 
 from components.map.colours import Colours
 from components.map.points import Sheet
@@ -61,3 +63,35 @@ def test_a_map_without_a_token_or_of_a_session_that_ended_gets_nothing(
     sheet = sheet_of([address(0)])
     assert ask(client, library, sheet.name, token="x.y").status_code == 403
     assert ask(client, library, "another").status_code == 404
+
+
+def sprites(client: Client, library: Library, sheet: str, rows: list[int], **cookies: str) -> Image.Image:
+    page = {"token": tokens.signed(library, actor="ann@x.org"), "sheet": sheet, "rows": rows}
+    answer = client.post("/map/sprites", content=json.dumps(page), cookies=cookies)
+    assert answer.status_code == 200
+    return Image.open(io.BytesIO(answer.content)).convert("RGBA")
+
+
+def test_small_pictures_come_many_in_one_and_missing_ones_stay_empty(
+    client: Client, library: Library
+) -> None:
+    library.add([coin(1)])
+    sheet = sheet_of([address(1), "elsewhere"])
+    drawn = sprites(client, library, sheet.name, [1, 0, 9])
+    assert drawn.size == (8 * 64, 64)
+    alpha = [drawn.getpixel((64 * place + 32, 32))[3] for place in range(3)]  # type: ignore[index]
+    assert alpha == [0, 255, 0]
+
+
+def test_small_pictures_of_unfit_coins_are_blurred_in_safe_mode(client: Client, library: Library) -> None:
+    library.add([coin(1)])
+    library.flag([address(1)], True)
+    sheet = sheet_of([address(1)])
+    plain = sprites(client, library, sheet.name, [0]).crop((16, 16, 48, 48))
+    hidden = sprites(client, library, sheet.name, [0], memedex_safe="1").crop((16, 16, 48, 48))
+    assert detail(hidden) < detail(plain) * 0.7
+
+
+def detail(image: Image.Image) -> float:
+    """How much neighbouring pixels differ."""
+    return float(np.abs(np.diff(np.asarray(image.convert("L"), np.float64))).mean())

@@ -1,0 +1,65 @@
+// The slider of time: which coins there were until a day, and how the library grew.
+
+import { el } from "../../grid/js/dom.js";
+
+const STEPS = 400;
+const SECONDS = 8; // of the growth from first to last
+const DAY = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+
+export class Timeline {
+  /** `moved()` is called when another moment is chosen. */
+  constructor(moved) {
+    this.moved = moved;
+    this.until = Infinity; // UNIX seconds
+    this.range = el("input", { type: "range", min: "0", max: String(STEPS), value: String(STEPS), "aria-label": "Coins created until" });
+    this.range.addEventListener("input", () => {
+      this.pause();
+      this.turn();
+    });
+    this.button = el("button", { type: "button", "aria-label": "Play how the library grew", onclick: () => this.toggle() }, "▶");
+    this.said = el("output");
+    this.root = el("div", { class: "time", hidden: true }, this.button, this.range, this.said);
+  }
+
+  /** The creation times of the rows that exist. */
+  span(times, x) {
+    let [first, last] = [Infinity, -Infinity];
+    for (let row = 0; row < times.length; row += 1) {
+      if (Number.isNaN(x[row]) || !times[row]) continue;
+      first = Math.min(first, times[row]);
+      last = Math.max(last, times[row]);
+    }
+    Object.assign(this, { first, last });
+    this.root.hidden = !(last > first);
+    this.turn(false);
+  }
+
+  turn(tell = true) {
+    const at = Number(this.range.value);
+    this.until = at >= STEPS ? Infinity : this.first + ((this.last - this.first) * at) / STEPS;
+    this.said.textContent = this.root.hidden ? "" : at >= STEPS ? "all days" : `until ${DAY.format(new Date(this.until * 1000))}`;
+    this.range.setAttribute("aria-valuetext", this.said.textContent);
+    if (tell) this.moved();
+  }
+
+  toggle() {
+    if (this.playing) return this.pause();
+    if (Number(this.range.value) >= STEPS) this.range.value = "0";
+    const [from, began] = [Number(this.range.value), performance.now()];
+    const step = () => {
+      const at = from + ((performance.now() - began) / 1000 / SECONDS) * STEPS;
+      this.range.value = String(Math.min(STEPS, at));
+      this.turn();
+      if (at >= STEPS) this.pause();
+      else this.playing = requestAnimationFrame(step);
+    };
+    this.button.textContent = "❚❚";
+    this.playing = requestAnimationFrame(step);
+  }
+
+  pause() {
+    cancelAnimationFrame(this.playing);
+    this.playing = 0;
+    this.button.textContent = "▶";
+  }
+}
