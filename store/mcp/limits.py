@@ -6,6 +6,7 @@ from pydantic import Field
 
 from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, MOST_CHARS
 from store.memory.memories import LONGEST_TAG, MOST_TAGS
+from store.vectors.weights import MAX_WEIGHT
 
 MOST = 100  # passages, messages or coins of one answer; names in one question
 _LONGEST_NAME = 500  # characters
@@ -16,6 +17,7 @@ Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
 Name = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME)]
 Names = Annotated[list[Name], Field(max_length=MOST)]
 Moment = Annotated[str | None, Field(max_length=40, description="a date or time, ISO 8601")]
+Weight = Annotated[float, Field(ge=0, le=MAX_WEIGHT)]
 Percent = Annotated[float, Field(ge=0, le=100, description="the least cosine, in percent")]
 Diversity = Annotated[
     float | None, Field(ge=0, le=1, description="λ of marginal relevance: 1 for relevance alone")

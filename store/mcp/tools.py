@@ -18,7 +18,7 @@ from store.mcp import answers
 from store.mcp.access import Access
 from store.mcp.coin_names import coin_named
 from store.mcp.generator_tools import GeneratorTools
-from store.mcp.limits import MOST, Characters, Content, Moment, Name, Names, Question, Tags
+from store.mcp.limits import MOST, Characters, Content, Moment, Name, Names, Question, Tags, Weight
 from store.mcp.memory_tools import MemoryTools
 from store.mcp.named_tool import NamedTool
 from store.memory.documents import documents
@@ -182,7 +182,7 @@ class Tools:
         query: Question,
         tags: Names | None = None,
         top: Annotated[int, Field(ge=1, le=min(MOST, MAX_TOP))] = 10,
-        weights: dict[Facet, float] | None = None,
+        weights: dict[Facet, Weight] | None = None,
     ) -> Answer:
         """Coins of the library that a text describes, with what each facet gave to the score.
 

@@ -24,7 +24,13 @@ def check_known(name: str, known: Collection[str], *, what: str) -> None:
 
 
 def offered(name: str, known: Collection[str]) -> str:
-    """The end of a sentence that offers the nearest names, or says that there are none."""
+    """The end of a sentence that offers the nearest names, or all if there are few."""
     if found := nearest(name, known):
-        return f"; the nearest: {', '.join(repr(one) for one in found)}"
-    return f"; there are {len(known):,}, none of them spelled like it" if known else "; there is none yet"
+        return f"; the nearest: {_quoted(found)}"
+    if len(known) > _MOST:
+        return f"; there are {len(known):,}, none of them spelled like it"
+    return f"; there {'are' if len(known) > 1 else 'is'} {_quoted(sorted(known)) or 'none yet'}"
+
+
+def _quoted(names: Collection[str]) -> str:
+    return ", ".join(repr(one) for one in names)

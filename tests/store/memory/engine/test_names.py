@@ -17,7 +17,9 @@ def test_names_spelled_alike_come_first_the_most_similar_before() -> None:
     ("known", "message"),
     [
         (["frogland"], "there is no world 'froglnd'; the nearest: 'frogland'"),
-        (["peaks"], "there is no world 'froglnd'; there are 1, none of them spelled like it"),
+        (["peaks"], "there is no world 'froglnd'; there is 'peaks'"),
+        (["peaks", "docks"], "there is no world 'froglnd'; there are 'docks', 'peaks'"),
+        ([*"abcd"], "there is no world 'froglnd'; there are 4, none of them spelled like it"),
         ([], "there is no world 'froglnd'; there is none yet"),
     ],
 )

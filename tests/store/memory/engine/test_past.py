@@ -39,8 +39,9 @@ def test_a_question_of_the_past_knows_nothing_that_came_later(memory: Memory, cl
     assert sorted(found(memory, "frog likes")) == ["the frog likes chess", "the frog likes coffee"]
     with memory.as_of(then - 1) as before:
         assert before.status().counts == dict.fromkeys(memory.passages, 0)
-    with pytest.raises(InvalidInput):
-        memory.as_of(clock.now + 1)
+    for moment in (clock.now + 1, float("nan")):
+        with pytest.raises(InvalidInput):
+            memory.as_of(moment)
 
 
 def test_the_past_is_the_same_after_undo_and_redo(memory: Memory, clock: Clock) -> None:
