@@ -5,7 +5,7 @@ import streamlit as st
 from components.exchange import adopt, import_coins
 from components.grid import newest
 from components.overview import attention, distributions, flow, inbox, week, welcome
-from components.shell import undo
+from components.shell import tour, undo
 from components.shell.page import open_page
 
 library = open_page("Overview")
@@ -15,6 +15,7 @@ if not sum(library.counts().values()):
     welcome.show(library)
     st.stop()
 
+tour.offer(library)
 this_week = week.read(library)
 flow.show(library, this_week)
 grid = st.grid(3, min_column_width=320, gap=("small", "medium"))

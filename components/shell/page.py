@@ -14,6 +14,7 @@ from components.shell import (
     safe_mode,
     session,
     streamlit_style,
+    tour,
 )
 from components.shell import undo as shell_undo
 from store import __version__
@@ -88,6 +89,7 @@ def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_b
     with st.container(gap=None):  # without a job the bars take no room
         _header(title, library, undo)
         job_bar.watch(library, are_bars_drawn=title != "Jobs")  # there they are shown in full
+        tour.show(library, title)
     session.drop_old_links()
     session.show_messages()
     return library

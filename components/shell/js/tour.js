@@ -1,0 +1,97 @@
+// The tour's panel: buttons, arrow keys while nothing else has the focus, and a ring around what a stop talks about.
+
+import { el, setText } from "./elements.js";
+
+const OFTEN = 250; // ms between two looks for what is marked: pages are drawn piece by piece
+const WIDTH = 3; // px of the ring, as far from what it marks
+
+// What has a use of its own for the keys of the tour.
+const KEYED = "input, textarea, select, canvas, [contenteditable], [role=slider], [role=grid], [role=gridcell], [role=tab], [role=radio], [role=menu], [role=listbox], [role=option], [role=dialog]";
+
+let ring, ticking, keys, arrived;
+
+/** The first such element that is visible, also inside a component. */
+function find(selector) {
+  const roots = [document, ...[...document.querySelectorAll("div")].map((each) => each.shadowRoot).filter(Boolean)];
+  for (const root of roots) {
+    for (const found of root.querySelectorAll(selector)) if (found.getClientRects().length) return found;
+  }
+  return null;
+}
+
+function place(root, selector) {
+  const marked = selector && find(selector);
+  ring.hidden = !marked;
+  if (!marked) return;
+  if (arrived !== root.dataset.stop) {
+    arrived = root.dataset.stop;
+    marked.scrollIntoView({ block: "nearest" });
+  }
+  const box = marked.getBoundingClientRect();
+  Object.assign(ring.style, {
+    left: `${box.left - 2 * WIDTH}px`, top: `${box.top - 2 * WIDTH}px`,
+    width: `${box.width + 2 * WIDTH}px`, height: `${box.height + 2 * WIDTH}px`,
+  });
+  const right = innerWidth - root.offsetWidth - 40, above = innerHeight - root.offsetHeight - 40;
+  root.classList.toggle("left", box.right > right && box.bottom > above && box.left > root.offsetWidth + 40);
+}
+
+/** What has the focus, also inside a component. */
+function focused() {
+  let at = document.activeElement ?? document.body;
+  while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  return at;
+}
+
+function drop() {
+  clearInterval(ticking);
+  ring?.remove();
+  if (keys) document.removeEventListener("keydown", keys, true);
+  ring = keys = undefined;
+}
+
+function build(root, send) {
+  const button = (name, label, what) => {
+    const made = el("button", name, label);
+    made.type = "button";
+    made.onclick = () => send(what);
+    return made;
+  };
+  const text = el("p", "text");
+  text.setAttribute("aria-live", "polite");
+  const buttons = el("div", "buttons", button("end", "End", "end"), button("back", "Back", "back"), button("next", "", "next"));
+  root.replaceChildren(el("p", "count"), el("h2", ""), text, buttons);
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".tour");
+  drop();
+  build(root, (what) => setTriggerValue("go", what));
+  const part = (name) => root.querySelector(name);
+  setText(part(".count"), `Tour · ${data.number} of ${data.count}`);
+  setText(part("h2"), data.title);
+  setText(part(".text"), data.text);
+  setText(part(".next"), data.next);
+  part(".next").hidden = !data.next;
+  part(".back").disabled = data.number === 1;
+  root.hidden = false;
+  ring = el("div", "memedex-tour-ring");
+  ring.hidden = true;
+  ring.style.cssText = `position:fixed;z-index:999980;pointer-events:none;border:${WIDTH}px solid ${getComputedStyle(root).getPropertyValue("--st-primary-color")};border-radius:8px`;
+  document.body.append(ring);
+  const isNew = root.dataset.stop !== String(data.number);
+  root.dataset.stop = data.number;
+  if (isNew) root.focus({ preventScroll: true });
+  place(root, data.mark);
+  ticking = setInterval(() => place(root, data.mark), OFTEN);
+  keys = (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey || focused().closest(KEYED)) return;
+    const what = { ArrowRight: "next", ArrowLeft: "back", Escape: "end" }[event.key];
+    if (!what || (what === "next" && !data.next) || (what === "back" && data.number === 1)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    setTriggerValue("go", what);
+  };
+  document.addEventListener("keydown", keys, true);
+  return () => { if (!root.isConnected) drop(); };
+}
