@@ -28,7 +28,9 @@ def show(library: Library, heading: str) -> None:
     if not number:
         return
     stop, possible = STOPS[number - 1], is_possible(library)
-    if asked and asked != st.session_state.get(_AT) and stop.heading != heading and possible:
+    if (
+        asked and stop.heading != heading and possible
+    ):  # also where a run of the page before overtook the switch
         _go(asked)
     st.session_state[_AT] = number
     is_here = stop.heading == heading

@@ -5,10 +5,12 @@ import { el, setText } from "./elements.js";
 const OFTEN = 250; // ms between two looks for what is marked: pages are drawn piece by piece
 const WIDTH = 3; // px of the ring, as far from what it marks
 
-// What has a use of its own for the keys of the tour.
-const KEYED = "input, textarea, select, canvas, [contenteditable], [role=slider], [role=grid], [role=gridcell], [role=tab], [role=radio], [role=menu], [role=listbox], [role=option], [role=dialog]";
+// What has a use of its own for the keys of the tour: texts always, the rest once a person has gone there.
+const TYPED = "input, textarea, select, [contenteditable], [role=dialog]";
+const KEYED = `${TYPED}, canvas, [role=slider], [role=grid], [role=tab], [role=radio], [role=menu], [role=listbox]`;
 
-let ring, ticking, keys, arrived;
+let ring, ticking, keys, hand, arrived;
+let isElsewhere = false; // whether a person clicked or tabbed away from the panel at this stop
 
 /** The first such element that is visible, also inside a component. */
 function find(selector) {
@@ -47,7 +49,8 @@ function drop() {
   clearInterval(ticking);
   ring?.remove();
   if (keys) document.removeEventListener("keydown", keys, true);
-  ring = keys = undefined;
+  if (hand) document.removeEventListener("pointerdown", hand, true);
+  ring = keys = hand = undefined;
 }
 
 function build(root, send) {
@@ -81,17 +84,21 @@ export default function ({ data, parentElement, setTriggerValue }) {
   document.body.append(ring);
   const isNew = root.dataset.stop !== String(data.number);
   root.dataset.stop = data.number;
+  if (isNew) isElsewhere = false;
   if (isNew) root.focus({ preventScroll: true });
   place(root, data.mark);
   ticking = setInterval(() => place(root, data.mark), OFTEN);
   keys = (event) => {
-    if (event.altKey || event.ctrlKey || event.metaKey || focused().closest(KEYED)) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || focused().closest(isElsewhere ? KEYED : TYPED)) return;
+    if (event.key === "Tab") isElsewhere = true;
     const what = { ArrowRight: "next", ArrowLeft: "back", Escape: "end" }[event.key];
     if (!what || (what === "next" && !data.next) || (what === "back" && data.number === 1)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     setTriggerValue("go", what);
   };
+  hand = (event) => { isElsewhere = !event.composedPath().includes(root); };
   document.addEventListener("keydown", keys, true);
+  document.addEventListener("pointerdown", hand, true);
   return () => { if (!root.isConnected) drop(); };
 }

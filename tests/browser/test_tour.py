@@ -1,0 +1,85 @@
+"""The tour in a real browser: arrow keys lead through it, a reload stays, and at its end all is as it was."""
+
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from components.shell.tour_stops import COPYCAT, DRAFTED, STOPS, left_behind
+from store import demo
+from store.disk.layout import RESOURCES
+from store.reading.reader import Reader
+from store.runtime import open_library
+from tests.browser.conftest import Serve
+from tests.browser.dashboard import visit
+from tests.store.hashed import Hashed
+
+COINS = (COPYCAT, DRAFTED, "local-demo-zen-frog")
+
+
+def root_with_three_demo_coins(root: Path) -> Path:
+    with open_library(root, embedder=Hashed()) as library:
+        library.add(
+            [entry.candidate() for entry in demo.entries(RESOURCES / "demo") if entry.address in COINS]
+        )
+        library.approve([DRAFTED])
+        library.suggestions.save(
+            DRAFTED, {"entity": "Owl in neon tubes", "context": "A pun on a party song"}, model=demo.RECORDED
+        )
+    return root
+
+
+def panel(page: Page) -> Locator:
+    return page.get_by_role("region", name="Tour")
+
+
+def arrive(page: Page, number: int) -> None:
+    expect(page.get_by_role("heading", name=STOPS[number - 1].heading, level=1)).to_be_visible()
+    expect(panel(page).get_by_text(f"Tour · {number} of {len(STOPS)}")).to_be_visible()
+
+
+def state(library: Reader) -> list[object]:
+    return [
+        *((one.address, one.tier, one.caption) for one in map(library.get, sorted(COINS))),
+        [one.text for one in library.suggestions.of(DRAFTED)],
+    ]
+
+
+def test_arrow_keys_lead_through_the_tour_and_all_is_taken_back(
+    page: Page, serve: Serve, tmp_path: Path
+) -> None:
+    server = serve(root_with_three_demo_coins(tmp_path / "res"))
+    with server.stored() as library:
+        before = state(library)
+    visit(page, server, "", title="Overview")
+    page.get_by_role("button", name="Take the tour").click()
+    for number, stop in enumerate(STOPS, start=1):
+        arrive(page, number)
+        if stop.verb:
+            expect(panel(page).get_by_role("button", name=stop.verb)).to_be_visible()
+            page.keyboard.press("ArrowRight")
+            expect(panel(page)).to_contain_text(stop.afterwards)
+        if number == 3:
+            page.reload()
+            arrive(page, number)
+            with server.stored() as library:
+                assert state(library) != before
+                assert len(left_behind(library)) == 2  # type: ignore[arg-type]
+        page.keyboard.press("ArrowRight")
+    expect(panel(page)).to_have_count(0)
+    expect(page.get_by_role("button", name="Take the tour")).to_be_visible()
+    with server.stored() as library:
+        assert state(library) == before
+
+
+def test_a_closed_tab_leaves_an_offer_to_take_the_tour_back(page: Page, serve: Serve, tmp_path: Path) -> None:
+    server = serve(root_with_three_demo_coins(tmp_path / "res"))
+    visit(page, server, "?tour=1", title="Review")
+    arrive(page, 1)
+    panel(page).get_by_role("button", name="Reject the copycat").click()
+    expect(panel(page)).to_contain_text("It is rejected")
+    page.goto("about:blank")
+    visit(page, server, "", title="Overview")
+    page.get_by_role("button", name="Take back 1 change of a tour").click()
+    expect(page.get_by_text("What the tour did is taken back.")).to_be_visible()
+    with server.stored() as library:
+        assert library.get(COPYCAT).tier == "pending"
