@@ -100,5 +100,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   hand = (event) => { isElsewhere = !event.composedPath().includes(root); };
   document.addEventListener("keydown", keys, true);
   document.addEventListener("pointerdown", hand, true);
-  return () => { if (!root.isConnected) drop(); };
+  const own = keys; // a panel that was mounted meanwhile has its own
+  return () => {
+    if (!root.isConnected && keys === own) drop();
+  };
 }
