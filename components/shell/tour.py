@@ -17,22 +17,23 @@ _component = st.components.v2.component(
 )
 _KEY = "memedex-tour"
 _AT = "memedex.tour"  # the number of the stop, from 1
+_IS_GOING = "memedex.tour_going"  # whether the page of the stop has not been reached yet
 _PARAMETER = "tour"
 _MISSING = "The tour is made of coins of the demo library. Load it on the Overview of an empty library first."
 
 
 def show(library: Library, heading: str) -> None:
     """The panel, if a tour is on; goes to the page of the stop that the address asks for."""
-    asked = _asked()
-    number = asked or st.session_state.get(_AT, 0)
+    number = st.session_state.get(_AT) or _asked()
     if not number:
         return
     stop, possible = STOPS[number - 1], is_possible(library)
-    if (
-        asked and stop.heading != heading and possible
-    ):  # also where a run of the page before overtook the switch
-        _go(asked)
+    # A page's own run may overtake the switch to another, and knows the address of before.
+    is_going = st.session_state.get(_IS_GOING, _AT not in st.session_state)
     st.session_state[_AT] = number
+    if is_going and stop.heading != heading and possible:
+        _go(number)
+    st.session_state[_IS_GOING] = False
     is_here = stop.heading == heading
     done = possible and stop.is_done(library)
     acts = bool(possible and stop.do and library.can_write and is_here and not done)
@@ -41,10 +42,10 @@ def show(library: Library, heading: str) -> None:
         data=_data(number, possible=possible, done=done, acts=acts, is_here=is_here),
         on_go_change=_nothing,
     )
-    match session.sent(_KEY).get("go"):
-        case "next" if acts and stop.do:
-            stop.do(library)
-            st.rerun()
+    wish = session.sent(_KEY).get("go")
+    if wish == "next" and acts and stop.do:
+        stop.do(library)
+    match wish:
         case "next" if not is_here:
             _go(number)
         case "next" if number < len(STOPS):
@@ -63,9 +64,7 @@ def offer(library: Library) -> None:
         if st.button("Take the tour", icon=":material/tour:", help="Six stops of about a minute."):
             _go(1)
         left = len(left_behind(library)) if library.can_write else 0
-        if left and st.button(
-            f"Take back {format.counted(left, 'change')} of a tour", icon=":material/undo:"
-        ):
+        if left and st.button(f"Undo {format.counted(left, 'change')} of a tour", icon=":material/undo:"):
             _take_back(library)
             st.rerun()
 
@@ -90,13 +89,14 @@ def _asked() -> int:
 
 
 def _go(number: int) -> None:
-    st.session_state[_AT] = number
+    st.session_state[_AT], st.session_state[_IS_GOING] = number, True
     stop = STOPS[number - 1]
     st.switch_page(stop.page, query_params={**stop.parameters, _PARAMETER: str(number)})
 
 
 def _end(library: Library) -> None:
     st.session_state.pop(_AT, None)
+    st.session_state.pop(_IS_GOING, None)
     st.query_params.pop(_PARAMETER, None)
     if library.can_write and is_possible(library) and left_behind(library):
         _take_back(library)
@@ -105,7 +105,7 @@ def _end(library: Library) -> None:
 
 def _take_back(library: Library) -> None:
     outcome = take_back(library)
-    session.queue_message("What the tour did is taken back.", icon=":material/undo:")
+    session.queue_message("What the tour did is undone.", icon=":material/undo:")
     for refusal in outcome.refused:
         session.queue_message(f"Kept: {format.plain(refusal.item)}: {format.plain(refusal.reason)}")
 

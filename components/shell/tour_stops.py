@@ -136,13 +136,13 @@ STOPS = (
         "away here; it stays until it is deleted.",
     ),
     Stop(
-        title="Everything is taken back",
+        title="Everything is undone",
         heading="History",
         page="pages/history.py",
         mark="[data-testid=stDataFrame], [data-testid=stExpander]",
         text="Every decision is listed with who made it, when and why, and each can be undone, also much "
         "later. What this tour did is undone now.",
-        verb="Take it all back",
+        verb="Undo it all",
         do=take_back,
         is_done=lambda library: not left_behind(library),
         afterwards="Every coin is where it was, and the draft waits again. History keeps that it was "

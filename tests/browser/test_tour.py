@@ -56,8 +56,6 @@ def test_arrow_keys_lead_through_the_tour_and_all_is_taken_back(
         arrive(page, number)
         if stop.verb:
             expect(panel(page).get_by_role("button", name=stop.verb)).to_be_visible()
-            page.keyboard.press("ArrowRight")
-            expect(panel(page)).to_contain_text(stop.afterwards)
         if number == 3:
             page.reload()
             arrive(page, number)
@@ -76,10 +74,10 @@ def test_a_closed_tab_leaves_an_offer_to_take_the_tour_back(page: Page, serve: S
     visit(page, server, "?tour=1", title="Review")
     arrive(page, 1)
     panel(page).get_by_role("button", name="Reject the copycat").click()
-    expect(panel(page)).to_contain_text("It is rejected")
+    arrive(page, 2)
     page.goto("about:blank")
     visit(page, server, "", title="Overview")
-    page.get_by_role("button", name="Take back 1 change of a tour").click()
-    expect(page.get_by_text("What the tour did is taken back.")).to_be_visible()
+    page.get_by_role("button", name="Undo 1 change of a tour").click()
+    expect(page.get_by_text("What the tour did is undone.")).to_be_visible()
     with server.stored() as library:
         assert library.get(COPYCAT).tier == "pending"

@@ -5,11 +5,16 @@ from typing import Any
 from components.shell import tour_stops
 from components.shell.tour_stops import COPYCAT, DRAFTED, STOPS
 from store import demo
+from store.captions.suggestions import SuggestedFacet
 from store.catalog.filters import Filter
 from store.library import Library
 from tests.store.conftest import coin
 
-DRAFT = {"entity": "A demo owl in neon lights", "context": "A pun on a song of the night", "tags": "dog"}
+DRAFT: dict[SuggestedFacet, str] = {
+    "entity": "A demo owl in neon lights",
+    "context": "A pun on a song of the night",
+    "tags": "dog",
+}
 
 
 def with_demo_coins(library: Library) -> None:
