@@ -139,7 +139,7 @@ def test_a_link_to_a_missing_coin_says_so(library: Library) -> None:
 
 def test_system_status_and_history_list_foreign_files_moved_aside(library: Library) -> None:
     (library.layout.chroma / "chroma.sqlite3").write_bytes(b"somebody's")
-    library._follower._folder.clear_the_way()
+    library._follower._place.clear_the_way()
     (aside,) = library.moved_aside()
     said = words(opened("health"))
     assert "a Chroma that cannot be read" in said
