@@ -244,7 +244,7 @@ def _chosen(library: Library, addresses: Sequence[str]) -> None:
         )  # fmt: skip
         if st.button("Export", icon=":material/swap_vert:", help="In a form that other programs read."):
             export.choose(addresses)
-            st.switch_page(export.PAGE)
+            st.switch_page(export.PAGE, query_params={})  # without, Streamlit refuses: the line is bound
         if library.can_write:
             if st.button("Tag", icon=":material/sell:", help="Add tags to all of them, or remove some."):
                 tagging = {"id": token_hex(8), "addresses": list(addresses)}
