@@ -126,7 +126,10 @@ def serve(root: Path, *, more: Sequence[str] = ()) -> Iterator[Server]:
     """The dashboard over this library, on a free port, with `more` of Streamlit's options."""
     port = _free_port()
     log = root.with_name(f"{root.name}.log")
-    settings = {"MEMEDEX_ROOT": str(root), "MEMEDEX_EMBEDDER": _MODEL, "MEMEDEX_CAPTION_MODEL": ""}
+    settings = {
+        "MEMEDEX_ROOT": str(root), "MEMEDEX_EMBEDDER": _MODEL, "MEMEDEX_CAPTION_MODEL": "",
+        "MEMEDEX_READ_PICTURES": "false",  # thousands would be read beside it, for hours
+    }  # fmt: skip
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
     with log.open("wb") as printed:
         process = subprocess.Popen(
