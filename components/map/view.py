@@ -192,7 +192,7 @@ def _arrange(library: Library, space: str, chart: Map | None) -> None:
         if chart is None:
             st.caption("The t-SNE layout is being computed; until then this is PCA.")
     elif chart is not None and library.maps.neighbourhoods(space) is None and last is None:
-        _begin(library, space, job_bar.watcher(), from_scratch=False)  # a map of 1.0 has no names yet
+        _begin(library, space, _in_silence, from_scratch=False)  # a map of 1.0 has no names yet
     elif chart is not None:
         _compute_button(library, space, Button(
             "Recompute layout", icon="refresh",
@@ -202,7 +202,7 @@ def _arrange(library: Library, space: str, chart: Map | None) -> None:
         st.caption("A t-SNE layout of so many coins takes some minutes: this is PCA.")
         _compute_button(library, space, Button("Compute layout", icon="play_arrow"))
     elif last is None or last.state == "done":
-        _begin(library, space, job_bar.watcher())
+        _begin(library, space, _in_silence)
         st.rerun()
     else:  # it stays stopped until somebody wants it after all
         st.caption(f"Computing the t-SNE layout was {_ENDED[last.state]}: this is PCA.")
@@ -218,6 +218,11 @@ def _last(library: Library, space: str) -> Job | None:
 def _compute_button(library: Library, space: str, button: Button) -> None:
     begin = partial(_begin, library, space, job_bar.watcher())
     forms.button(f"compute-map-{space}", library, begin, button=button)
+
+
+def _in_silence(job: Job) -> Job:
+    """Nobody asked for it, so nobody is told that it is done."""
+    return job
 
 
 def _begin(library: Library, space: str, watch: Callable[[Job], Job], *, from_scratch: bool = True) -> None:

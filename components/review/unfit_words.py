@@ -15,7 +15,7 @@ def show(library: Library) -> None:
     """Both lists with the number of coins that are flagged, and a form for those who may change them."""
     st.header("Unfit for the screen", anchor=False)
     coins = format.counted(library.count(Filter(unfit="yes")), "coin")
-    st.markdown(f"[{coins}](library?library_words=unfit%3Ayes) flagged.")
+    st.markdown(f"[{coins} flagged](library?library_words=unfit%3Ayes)")
     st.caption(
         "A coin is flagged for nudity in its picture, or for a word of the list in its name, ticker, "
         "description or picture. Safe mode blurs the pictures of flagged coins."

@@ -77,4 +77,4 @@ def test_axe_finds_nothing_on_any_page_in_either_theme(checked: Page, shared: Se
         expect(checked.get_by_role("dialog", name=dialog)).to_be_visible()
         check(dialog)
         checked.keyboard.press("Escape")
-    assert not found, found
+    assert not found, "\n".join(f"{where}: {finding}" for where, those in found.items() for finding in those)
