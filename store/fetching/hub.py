@@ -12,13 +12,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import urlsplit
 
-import httpx
 from filelock import FileLock, Timeout
 
 from store.errors import BadSource, NotWritten
-from store.fetching.guard import Guard, any_address, is_global
-from store.fetching.transport import guarded_client
 from store.progress import Progress
 
 ENDPOINT = "https://huggingface.co"  # HF_ENDPOINT names another, such as a mirror
@@ -47,6 +45,9 @@ class Hub:
     """Downloads from the hub that HF_ENDPOINT names, huggingface.co by default."""
 
     def __init__(self) -> None:
+        from store.fetching.guard import Guard, any_address, is_global  # httpx, which brings rich along
+        from store.fetching.transport import guarded_client
+
         chosen = os.environ.get("HF_ENDPOINT", "")
         self._endpoint = (chosen or ENDPOINT).rstrip("/")
         self.host = host()
@@ -67,6 +68,8 @@ class Hub:
 
         Raises BadSource if the hub cannot be reached or gives no hash.
         """
+        import httpx
+
         url = httpx.URL(self._address(repository, name, revision))
         for _ in range(_REDIRECTS):
             try:
@@ -121,6 +124,8 @@ class Hub:
         return True
 
     def _complete(self, file: HubFile, blob: Path, progress: Progress) -> bool:
+        import httpx
+
         partial, before = _partial(blob), progress.done
         left = file.size - _size(partial)
         if left > 0 and shutil.disk_usage(blob.parent).free < left + _RESERVE:
@@ -202,7 +207,7 @@ class _Again(Exception):
 
 def host() -> str:
     """The host that models are downloaded from."""
-    return httpx.URL(os.environ.get("HF_ENDPOINT", "") or ENDPOINT).host
+    return urlsplit(os.environ.get("HF_ENDPOINT", "") or ENDPOINT).hostname or ""
 
 
 def partial_size(cache: Path, repository: str) -> int:
