@@ -1,4 +1,7 @@
-"""Styles for elements of Streamlit's own that its theme cannot give."""
+"""Elements of Streamlit's own: styles that its theme cannot give, and selectors for the tour."""
+
+CODE_OR_BUTTON = "[data-testid=stCode], [data-testid=stMainBlockContainer] button"
+TABLE_OR_EXPANDER = "[data-testid=stDataFrame], [data-testid=stExpander]"
 
 COUNTED = "memedex-tree"  # the key of a container in which the count of each choice stands beside its name
 

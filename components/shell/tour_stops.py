@@ -7,6 +7,7 @@ to take back, also after a tab was closed in the middle.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from components.shell import streamlit_style
 from store.captioning.accept_suggestions import accept
 from store.errors import UnknownRecord
 from store.library import Library
@@ -130,7 +131,7 @@ STOPS = (
         heading="Lore & memory",
         page="pages/lore.py",
         parameters={"view": "Prompt preview", "prompt": "Who guards the vault?"},
-        mark="[data-testid=stCode], [data-testid=stMainBlockContainer] button",
+        mark=streamlit_style.CODE_OR_BUTTON,
         text="An agent that asks gets these lines of the text memory and no others. Beside each stand its "
         "score, its source and the threshold it passed. If the memory is empty, the demo memory is one click "
         "away here; it stays until it is deleted.",
@@ -139,7 +140,7 @@ STOPS = (
         title="Everything is undone",
         heading="History",
         page="pages/history.py",
-        mark="[data-testid=stDataFrame], [data-testid=stExpander]",
+        mark=streamlit_style.TABLE_OR_EXPANDER,
         text="Every decision is listed with who made it, when and why, and each can be undone, also much "
         "later. What this tour did is undone now.",
         verb="Undo it all",
