@@ -68,7 +68,8 @@ class MemoryFollower(ChromaFollower):
         """
         with self._in_use():
             self._note_dirty()
-            self._files.remove_own()
+            if self._place is not self._files:
+                self._files.remove_own()  # from before there was a server
             with contextlib.suppress(ServerAway):
                 self._rebuild()
         self.wake()

@@ -102,10 +102,11 @@ class Entries:
             return listing.counts(db, self.kind, column)
 
     def scopes(self) -> list[str]:
-        """Every world, session or protocol, also a world that nothing is stored in."""
+        """Every world, session or protocol, also an empty world; none for kinds without them."""
         with self.database.reading() as db:
             named = [row[0] for row in db.execute(self.kind.scopes)] if self.kind.scopes else []
-            return sorted({*named, *listing.counts(db, self.kind, self.kind.scope)})
+            used = listing.counts(db, self.kind, self.kind.scope) if self.kind.scope else {}
+        return sorted({*named, *used})
 
     def vector(self, id: str) -> NDArray[np.float32] | None:
         """The entry's own vector, of the model that it names; None if it has none yet."""
