@@ -24,10 +24,11 @@ LINKS = "[data-testid=stSidebar] [data-testid=stPageLink-NavLink]"
 # Streamlit's first page has no name.
 TARGET = "link => new URL(link.getAttribute('href') || '.', document.baseURI).pathname"
 VIEWS = "[data-testid=stMain] [data-testid=stButtonGroup] [role=radio]"
+# A link to the page that is shown may begin no run, and Streamlit may exchange the element with the state.
 RUN_BEGINS = """() => ({ run: new Promise((begins) => {
-    const observer = new MutationObserver(() => { observer.disconnect(); begins(null); });
-    const attributeFilter = ["data-test-script-state"];
-    observer.observe(document.querySelector("[data-testid=stApp]"), { attributeFilter });
+    const observer = new MutationObserver(() => { observer.disconnect(); begins(true); });
+    observer.observe(document, { subtree: true, attributeFilter: ["data-test-script-state"] });
+    setTimeout(() => begins(false), 5000);
 }) })"""
 IN_THE_LOG = ("Traceback", "Uncaught", "Error")
 
