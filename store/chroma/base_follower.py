@@ -25,7 +25,7 @@ class Closable(Protocol):
     """A process that can be killed."""
 
     def kill(self) -> None:
-        """End it at once, whatever it is doing."""
+        """End it at once, also in the middle of a request."""
 
 
 class ChromaFollower(ABC):

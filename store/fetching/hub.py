@@ -51,7 +51,7 @@ class Hub:
         chosen = os.environ.get("HF_ENDPOINT", "")
         self._endpoint = (chosen or ENDPOINT).rstrip("/")
         self.host = host()
-        # Whoever names a hub may name one in the own network; the public one has no business there.
+        # A hub that a person names may be in their own network; the public one never is.
         self._client = guarded_client(
             Guard(allowed=any_address if chosen else is_global), timeout=_TIMEOUT, redirects=_REDIRECTS
         )
