@@ -44,7 +44,7 @@ class Counting:
     dimensions = 384
     token_limit = 256
     cross_modal_scale = 1.0
-    asked = 0
+    requests = 0
 
     def warm(self) -> None:
         pass
@@ -53,7 +53,7 @@ class Counting:
         return len(text.split())
 
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.asked += len(texts)
+        self.requests += len(texts)
         rows = [np.random.default_rng(list(text.encode())).standard_normal(self.dimensions) for text in texts]
         return unit(np.asarray(rows, np.float32))
 
@@ -142,7 +142,7 @@ def adopt(root: Path, source: Path) -> None:
         report = adopt_texts(memory, [survey], AdoptionRequest(""), Progress())
         done(
             "adopted", begun, taken=len(report.taken), reused=report.reused, embedded=report.embedded,
-            refused=len(report.refused), asked=model.asked,
+            refused=len(report.refused), requests=model.requests,
         )  # fmt: skip
         begun = time.perf_counter()
         report = adopt_texts(memory, [survey], AdoptionRequest(""), Progress())

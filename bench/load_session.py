@@ -161,9 +161,11 @@ class Session:
             elif kind == "delta" and message.delta.new_element.WhichOneof("type") == "bidi_component":
                 one = message.delta.new_element.bidi_component
                 data = one.mixed.json if one.WhichOneof("data") == "mixed" else one.json
-                said = json.loads(data) if data else {}
-                if isinstance(said, dict) and (one.component_name != LIVE or said.get("part") == "badges"):
-                    self.components[one.component_name] = (one.id, said)
+                message = json.loads(data) if data else {}
+                if isinstance(message, dict) and (
+                    one.component_name != LIVE or message.get("part") == "badges"
+                ):
+                    self.components[one.component_name] = (one.id, message)
             elif kind == "delta" and message.delta.new_element.text_input.label == "Search":
                 self._line = message.delta.new_element.text_input.id
             elif kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":

@@ -87,8 +87,8 @@ def _draft(library: Library, job: Job) -> None:
             answer, model=request["model"], prompt=request["prompt"], sources=job.note.get("sources", ())
         )
     except MemedexError as error:
-        said = format.plain(request["prompt"], limit=80)
-        st.error(f"No coin was made for “{said}”:", icon=":material/error:")
+        prompt = format.plain(request["prompt"], limit=80)
+        st.error(f"No coin was made for “{prompt}”:", icon=":material/error:")
         st.text(job.error or ("It was stopped." if job.state != "done" else str(error)))
         if answer:
             with st.expander("What came"):

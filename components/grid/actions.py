@@ -12,7 +12,7 @@ class Action:
 
     `leaves`: the card leaves at once, before the server has answered; otherwise it stays. `reasons` are
     offered on the digits 1 to 9. `goes`: the page it leads to; until that is shown, keys are meant for it.
-    `said` is the message once it is done, with the coin's name in place of {} (or at its end). The grid
+    `message` is shown once it is done, with the coin's name in place of {} (or at its end). The grid
     itself draws the dialog for tags.
     """
 
@@ -22,29 +22,29 @@ class Action:
     tone: Tone = "quiet"
     leaves: bool = True
     single: bool = False
-    said: str = ""
+    message: str = ""
     reasons: tuple[str, ...] = ()
     goes: Literal["", "elsewhere", "dialog"] = ""
 
     def as_json(self) -> dict[str, Any]:
         """The action as the grid's JavaScript reads it."""
-        said = self.said or self.label
-        return {**asdict(self), "said": said if "{}" in said else f"{said} {{}}"}
+        message = self.message or self.label
+        return {**asdict(self), "message": message if "{}" in message else f"{message} {{}}"}
 
 
-APPROVE = Action("approve", "Approve", "a", "good", said="Approved")
+APPROVE = Action("approve", "Approve", "a", "good", message="Approved")
 REJECT = Action(
     "reject",
     "Reject",
     "r",
     "bad",
-    said="Rejected",
+    message="Rejected",
     reasons=("copycat", "not a meme", "bad picture", "offensive", "scam"),
 )
-RETURN = Action("return", "Back to review", "b", said="Returned {} to review")
-DELETE = Action("delete", "Delete", "x", "bad", said="Deleted")
-RESTORE = Action("restore", "Restore", "r", "good", said="Restored")
-DEGRADE = Action("degrade", "Remove from library", "t", said="Removed {} from the library")
+RETURN = Action("return", "Back to review", "b", message="Returned {} to review")
+DELETE = Action("delete", "Delete", "x", "bad", message="Deleted")
+RESTORE = Action("restore", "Restore", "r", "good", message="Restored")
+DEGRADE = Action("degrade", "Remove from library", "t", message="Removed {} from the library")
 PROMOTE = Action("promote", "Promote", "p", "main", leaves=False)
 CAPTION = Action("caption", "Captions", "e", leaves=False, single=True, goes="elsewhere")
 DRAFT = Action("draft", "Draft", "f", leaves=False, goes="elsewhere")

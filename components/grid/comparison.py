@@ -43,7 +43,7 @@ def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | No
     except UnknownRecord:  # gone since
         return None
     names, tickers = compared(own.name, other.name), compared(own.ticker, other.ticker)
-    said = suspect.judgement
+    judgement = suspect.judgement
     return {
         "address": other.address,
         "name": other.name,
@@ -57,8 +57,8 @@ def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | No
         "sure": suspect.confidence,
         "findings": [[finding.kind, finding.confidence] for finding in suspect.findings],
         "letters": suspect.has_other_letters,
-        "verdict": said.verdict if said else None,
-        "said": f"{said.actor}, {format.ago(said.created_at)}" if said else "",
+        "verdict": judgement.verdict if judgement else None,
+        "judged_by": f"{judgement.actor}, {format.ago(judgement.created_at)}" if judgement else "",
         "fields": _differing(library, own, other),
     }
 

@@ -104,8 +104,8 @@ class Drawer:
         self, title: str, name: str, counts: Mapping[str, int], *, key: str, labels: Mapping[str, str] = {}
     ) -> None:
         """One of these values or none; a value that only the line has is offered too."""
-        said = "".join(self._values(name)[-1:])
-        chosen = next((value for value in counts if value.lower() == said.lower()), said)
+        current = "".join(self._values(name)[-1:])
+        chosen = next((value for value in counts if value.lower() == current.lower()), current)
         st.session_state[f"{self.key}-{key}"] = chosen or None
         st.pills(
             title,
@@ -143,8 +143,8 @@ class Drawer:
 
     def _say(self, name: str, read: Callable[[Any], Iterable[str]]) -> None:
         """Write a control's value into the line."""
-        said = read(st.session_state[f"{self.key}-by-{name}"])
-        self.put(edited(self._says, name, said, self.dialect))
+        current = read(st.session_state[f"{self.key}-by-{name}"])
+        self.put(edited(self._says, name, current, self.dialect))
 
     def _labels(self, title: str, name: str, counts: Mapping[str, int]) -> None:
         chosen = self._values(name)
@@ -203,9 +203,9 @@ class Drawer:
 
         A value that only the line has is offered too.
         """
-        said = "".join(self._values(name)[-1:])
-        ways = {**offered, **({said: said} if said not in offered.values() else {})}
-        st.session_state[f"{self.key}-by-{name}"] = next(label for label in ways if ways[label] == said)
+        current = "".join(self._values(name)[-1:])
+        ways = {**offered, **({current: current} if current not in offered.values() else {})}
+        st.session_state[f"{self.key}-by-{name}"] = next(label for label in ways if ways[label] == current)
         st.selectbox(
             title,
             list(ways),
@@ -227,9 +227,9 @@ class Drawer:
         )
 
     def _choice(self, title: str, name: str, offered: Mapping[str, str]) -> None:
-        said = "".join(self._values(name)[-1:]).lower()
+        current = "".join(self._values(name)[-1:]).lower()
         st.session_state[f"{self.key}-by-{name}"] = next(
-            (label for label, value in offered.items() if value == said), "Any"
+            (label for label, value in offered.items() if value == current), "Any"
         )
         st.segmented_control(
             title,

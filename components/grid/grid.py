@@ -77,7 +77,7 @@ def show_cards(
             "cards": cards,
             "pages": pages,
             "matching": matching,
-            "asked": matching["filter"] if matching else "",
+            "question": matching["filter"] if matching else "",
             "order": order,
             "line": _line(key, names_tier=names_tier),
             "tagging": tagging,

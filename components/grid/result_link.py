@@ -48,8 +48,8 @@ def resize(shown: int | None) -> None:
 
 def kept(search: SavedSearch) -> dict[str, str]:
     """The address parameters of a saved search."""
-    said = {"fold": "true"} if search.folded else {}
-    return {**said, "n": str(search.shown)} if search.shown in SIZES else said
+    link = {"fold": "true"} if search.folded else {}
+    return {**link, "n": str(search.shown)} if search.shown in SIZES else link
 
 
 def view(key: str) -> ResultView:

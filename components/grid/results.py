@@ -90,7 +90,7 @@ def show_results(
         if record.address in ranked.rows
     ]
     data: dict[str, Any] = {
-        "asked": ranking.query,
+        "question": ranking.query,
         "cards": cards,
         "ranking": _ranking_data(library, results, ranked, ranking),
     }

@@ -56,8 +56,8 @@ def answer_sprites(library: Library, data: Mapping[str, Any], *, is_safe: bool) 
     sheet = drawn_sheet(str(data.get("sheet")))
     if sheet is None:
         return PlainTextResponse("not drawn here", 404)
-    asked = data.get("rows")
-    rows = asked[: sprites.MOST] if isinstance(asked, list) else []
+    numbers = data.get("rows")
+    rows = numbers[: sprites.MOST] if isinstance(numbers, list) else []
     wanted = [sheet.addresses[row] if type(row) is int and sheet.standing(row) else "" for row in rows]
     return Response(
         sprites.drawn(library, wanted, is_safe=is_safe),

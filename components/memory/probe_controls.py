@@ -75,9 +75,9 @@ def _take_earlier_link() -> None:
     """Accept a link from when this question had the search page's parameter names."""
     earlier = {key: st.query_params.pop(name, None) for key, name in ((_QUESTION, "q"), (_EACH, "n"))}
     if any(earlier.values()):
-        for key, said in earlier.items():
-            if said and key not in st.query_params:
-                st.query_params[key] = said
+        for key, value in earlier.items():
+            if value and key not in st.query_params:
+                st.query_params[key] = value
         st.rerun()
 
 

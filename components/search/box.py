@@ -106,8 +106,8 @@ def _offer_signs(line: str) -> None:
     if better == line:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        said = "“-” between blanks and “3x” before a word are read as words."
-        st.caption(f":orange[{said}]", width="content")
+        message = "“-” between blanks and “3x” before a word are read as words."
+        st.caption(f":orange[{message}]", width="content")
         st.button(f"Use {format.plain(better, limit=60)}", key="search-signs", on_click=_put, args=(better,))
 
 

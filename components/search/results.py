@@ -234,8 +234,8 @@ def _show_listed(library: Library, request: SearchRequest, foot: DeltaGenerator,
     """Coins that are not compared with anything: those that match, best by words or newest first."""
     question, tier = request.question, request.question.filter.tier
     place = format.TIERS[tier or "library"]
-    said = words_of(question)
-    if question.terms and not said:
+    words = words_of(question)
+    if question.terms and not words:
         st.info(
             "Only the library can be searched by picture or example; elsewhere, ask with words.",
             icon=":material/search_off:",
@@ -244,7 +244,7 @@ def _show_listed(library: Library, request: SearchRequest, foot: DeltaGenerator,
     found = records_listed(library, question, limit=shown)
     facts = [
         f"results with these words in {place}: only the library is searched by meaning"
-        if said
+        if words
         else f"results · the newest of {format.counted(library.count(question.filter), 'coin')} in {place}"
     ]
     with foot:

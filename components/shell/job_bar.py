@@ -102,7 +102,7 @@ def _say_what_ended(jobs: Jobs) -> None:
                 "stopped" if job.state == "cancelled" else "done" if done or not refused else "nothing done"
             )
             icon = ":material/check:" if not refused else ":material/warning:" if done else ":material/error:"
-            said = f"{name}: {ending}" + (f", {refused:,} refused" if refused else "")
+            message = f"{name}: {ending}" + (f", {refused:,} refused" if refused else "")
             if isinstance(job.result, str) and job.result:  # what the work has to say
-                said, icon = f"{said}. {format.plain(job.result, limit=300)}", ":material/warning:"
-            session.queue_message(said, icon=icon)
+                message, icon = f"{message}. {format.plain(job.result, limit=300)}", ":material/warning:"
+            session.queue_message(message, icon=icon)

@@ -8,16 +8,16 @@ export default function ({ data, parentElement }) {
   const name = field(form, "Your name", { autocomplete: "username", maxLength: data.longest });
   const password = field(form, "Password", { autocomplete: "current-password", type: "password" });
   const button = el("button", "", "Log in");
-  const said = el("p", "said");
-  said.setAttribute("role", "alert");
-  form.append(button, said);
+  const message = el("p", "message");
+  message.setAttribute("role", "alert");
+  form.append(button, message);
   form.onsubmit = async (event) => {
     event.preventDefault();
     if (button.disabled) return;
     button.disabled = true;
-    said.textContent = await send(data.url, { name: name.value, password: password.value });
+    message.textContent = await send(data.url, { name: name.value, password: password.value });
     button.disabled = false;
-    if (said.textContent) password.select();
+    if (message.textContent) password.select();
   };
   name.focus();
 }

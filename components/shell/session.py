@@ -13,7 +13,7 @@ from store.library import Library
 from store.lru import LruCache
 
 LINK = "memedex.link"  # where a verb leads, until one is there
-_SAID = "memedex.said"
+_MESSAGES = "memedex.messages"
 _BEGINNING = "memedex.beginning"
 _SESSIONS = 1_000  # for whose next run a route has messages
 
@@ -57,7 +57,7 @@ def sent(key: str) -> Mapping[str, Any]:
 
 def queue_message(message: str, *, icon: str | None = None) -> None:
     """Show this on the next run, because a toast before a rerun is never seen. Markdown; escape names."""
-    st.session_state.setdefault(_SAID, []).append((message, icon))
+    st.session_state.setdefault(_MESSAGES, []).append((message, icon))
 
 
 def queue_message_of(session: str, message: str, *, icon: str | None = None) -> None:
@@ -68,7 +68,7 @@ def queue_message_of(session: str, message: str, *, icon: str | None = None) -> 
 
 def show_messages() -> None:
     """Show the stored messages once; a run that is interrupted leaves the rest to the next."""
-    waiting = st.session_state.setdefault(_SAID, [])
+    waiting = st.session_state.setdefault(_MESSAGES, [])
     run = get_script_run_ctx()
     if run:
         with _lock:

@@ -10,7 +10,7 @@ _JOINED = (
 )
 
 
-def said_and_read(db: sqlite3.Connection, address: str) -> tuple[str | None, str | None]:
+def correction_and_reading(db: sqlite3.Connection, address: str) -> tuple[str | None, str | None]:
     """What a person says stands in the picture of the record at this address, and what a program read."""
     row = db.execute(
         f"SELECT s.text ->> '$.picture_text', t.text {_JOINED} WHERE r.address = ?", [address]
@@ -26,8 +26,8 @@ def found_by(db: sqlite3.Connection, number: int) -> str:
 
 def text_at(db: sqlite3.Connection, address: str) -> str | None:
     """The text in the picture of the record at this address; None if nobody has read it yet."""
-    said, read = said_and_read(db, address)
-    return read if said is None else said
+    correction, read = correction_and_reading(db, address)
+    return read if correction is None else correction
 
 
 def store_text(db: sqlite3.Connection, image_hash: str, text: str, *, words: str, reader: str) -> list[int]:

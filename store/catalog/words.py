@@ -35,7 +35,7 @@ class WordShares:
     """The word shares of the library's records for one query."""
 
     shares: Mapping[str, float]  # by address, 0 to 1, best first
-    asked: tuple[str, ...] = ()  # the words that were looked for
+    words: tuple[str, ...] = ()  # the words that were looked for
 
 
 NO_WORDS = WordShares({})

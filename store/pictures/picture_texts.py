@@ -58,9 +58,9 @@ class PictureTexts:
     def of(self, address: str) -> PictureText:
         """What stands in a record's picture; `Library.correct_text` corrects it."""
         with self._catalog.reading() as db:
-            said, read = picture_rows.said_and_read(db, address)
-        if said is not None:
-            return PictureText(said, "person", read or "")
+            correction, read = picture_rows.correction_and_reading(db, address)
+        if correction is not None:
+            return PictureText(correction, "person", read or "")
         return PictureText(read or "", "unread" if read is None else "program", read or "")
 
     def unread(self) -> dict[str, str]:

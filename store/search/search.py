@@ -101,7 +101,7 @@ class Search:
             similarities = self._compared(snapshot, query.parts)
             mask = self._mask(snapshot, query.parts, among)
             ranking = rank(similarities, weights, top=query.top, mask=mask, scale=scale, words=counted)
-            fits = not words.asked or bool(words.shares) or self._fits(snapshot, query, similarities, mask)
+            fits = not words.words or bool(words.shares) or self._fits(snapshot, query, similarities, mask)
             why_empty = "" if ranking.rows else _why_empty(snapshot, ranking)
         else:  # nothing is computed for it; a page that has the similarities already may keep them
             similarities = self._kept_of(snapshot).answers.get(_key(query.parts)) or NONE

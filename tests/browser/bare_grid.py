@@ -16,7 +16,14 @@ CARDS = [
     }
     for number in range(3)
 ]  # fmt: skip
-APPROVE = {"verb": "approve", "label": "Approve", "said": "Approved", "key": "a", "leaves": True, "tone": ""}
+APPROVE = {
+    "verb": "approve",
+    "label": "Approve",
+    "message": "Approved",
+    "key": "a",
+    "leaves": True,
+    "tone": "",
+}
 DATA: dict[str, Any] = {
     "key": "pending", "boot": "now", "actions": [APPROVE], "undoable": True, "confirmed": {}, "cards": CARDS,
     "beacon": {"url": "/decisions", "token": ""}, "details": {}, "pages": False,

@@ -13,13 +13,15 @@ class DelayedMessages:
 
     def _carry(self, page: WebSocketRoute) -> None:
         server = page.connect_to_server()
-        server.on_message(lambda said: self._kept.append((page, said)) if self._holds else page.send(said))
+        server.on_message(
+            lambda message: self._kept.append((page, message)) if self._holds else page.send(message)
+        )
 
     def hold(self) -> None:
         self._holds = True
 
     def release(self) -> None:
         while self._kept:  # what comes meanwhile is kept, too: in its order
-            page, said = self._kept.pop(0)
-            page.send(said)
+            page, message = self._kept.pop(0)
+            page.send(message)
         self._holds = False

@@ -47,8 +47,8 @@ class GridPage:
         return self.page.locator(".card.chosen")
 
     @property
-    def said(self) -> Locator:
-        return self.page.locator(".said")
+    def message(self) -> Locator:
+        return self.page.locator(".message")
 
     @property
     def viewer(self) -> Locator:

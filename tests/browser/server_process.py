@@ -69,9 +69,9 @@ def start(
     with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
         process.start()  # else it would run our main module, which after a test of a page is that page
     writes.close()
-    said = os.fdopen(os.dup(reads.fileno()), encoding="utf-8", errors="replace")
+    message = os.fdopen(os.dup(reads.fileno()), encoding="utf-8", errors="replace")
     reads.close()
-    return process, said
+    return process, message
 
 
 def _run(

@@ -32,7 +32,7 @@ FINDINGS = """async (asked) => {
     for (;;) {
         while (isPale()) await new Promise(requestAnimationFrame);
         for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();
-        const { violations } = await axe.run(context, { resultTypes: ["violations"], ...asked });
+        const { violations } = await axe.run(context, { resultTypes: ["violations"], ...requests });
         if (!isPale()) return violations.flatMap(({ id, impact, nodes }) =>
             nodes.map(({ html, failureSummary }) => `${id} (${impact}): ${html} ${failureSummary}`));
     }

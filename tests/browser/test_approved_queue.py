@@ -78,8 +78,8 @@ def test_a_failed_write_brings_the_card_back(app: Server, grid: GridPage) -> Non
     grid.press("b")
     reason = grid.card(address(5)).locator(".reason")
     expect(reason).not_to_be_empty()
-    expect(grid.said).to_contain_text(reason.inner_text(), ignore_case=True)
-    expect(grid.said).to_have_css("white-space", "normal")  # long reasons wrap
+    expect(grid.message).to_contain_text(reason.inner_text(), ignore_case=True)
+    expect(grid.message).to_have_css("white-space", "normal")  # long reasons wrap
     folder.unlink()
     folder.with_name("moved away").rename(folder)
     grid.card(address(5)).click()

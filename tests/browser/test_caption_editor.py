@@ -150,8 +150,8 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     is_held = False
     for route in held:
         route.continue_()
-    said = page.get_by_text("Another window of yours wrote other words for Entity")
-    expect(said).to_be_visible()
+    message = page.get_by_text("Another window of yours wrote other words for Entity")
+    expect(message).to_be_visible()
     entity(page).press_sequentially(", and more")
     other.bring_to_front()
     with other.expect_response("**/editor/keep"):  # stored while the first one's words wait for a choice
@@ -159,11 +159,11 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     expect(state(other)).to_have_text("Draft saved")
     page.bring_to_front()
     page.reload()
-    expect(said).to_be_visible()
+    expect(message).to_be_visible()
     expect(entity(page)).to_have_value("from the first window, and more")
     assert draft() == "from the other window as well"
     page.get_by_role("button", name="Keep mine").click()
-    expect(said).to_be_hidden()
+    expect(message).to_be_hidden()
     expect(state(page)).to_have_text("Draft saved")
     assert draft() == "from the first window, and more"
     other.bring_to_front()

@@ -66,9 +66,9 @@ def test_unconfirmed_decisions_are_resent_with_a_different_value(page: Page) -> 
     first, again = page.evaluate("() => window.told.map(({ value }) => value)")
     assert first["entries"] == again["entries"]
     assert first != again
-    expect(page.locator(".said")).to_contain_text("1 decision not stored yet: the server is away or busy")
+    expect(page.locator(".message")).to_contain_text("1 decision not stored yet: the server is away or busy")
     confirm(page, 1)
-    expect(page.locator(".said")).to_have_text("All that was decided is stored")
+    expect(page.locator(".message")).to_have_text("All that was decided is stored")
 
 
 _STATE = "state => document.body.setAttribute('data-test-script-state', state)"

@@ -53,8 +53,8 @@ def test_a_verdict_given_by_key_stays_until_it_is_undone(app: Server, page: Page
     expect(beside.get_by_role("button", name="Copy of the other")).to_have_attribute("aria-pressed", "true")
     grid.expect_settled()
     with app.stored() as library:
-        [said] = library.duplicates.judgements(COPY)
-        assert (said.verdict, said.other) == ("copy of", ORIGINAL)
+        [message] = library.duplicates.judgements(COPY)
+        assert (message.verdict, message.other) == ("copy of", ORIGINAL)
     expect(beside.get_by_role("button", name="Reject as a copycat")).to_be_visible()
     grid.press("Escape")
     expect(badge(grid, COPY)).to_be_hidden()

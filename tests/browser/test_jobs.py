@@ -32,7 +32,7 @@ def test_a_job_is_visible_on_other_pages_and_survives_its_tab_and_the_server(
         page.bring_to_front()  # a background tab checks for changes only once a minute
         visit(page, server, "drafting", title="AI drafts")
         page.get_by_role("button", name="Draft 1 coin").click()
-        assert eventually(lambda: bool(model.asked))
+        assert eventually(lambda: bool(model.requests))
         other.bring_to_front()
         expect(other.get_by_role("button", name="Pause")).to_be_visible()
         page.bring_to_front()

@@ -7,7 +7,14 @@ from playwright.sync_api import Locator, Page, expect
 from components.grid import assets
 from tests.browser.bare_grid import CARDS, decided, give, mount
 
-REJECT = {"verb": "reject", "label": "Reject", "said": "Rejected", "key": "r", "leaves": True, "tone": "bad"}
+REJECT = {
+    "verb": "reject",
+    "label": "Reject",
+    "message": "Rejected",
+    "key": "r",
+    "leaves": True,
+    "tone": "bad",
+}
 
 
 def _matching(count: int) -> dict[str, Any]:

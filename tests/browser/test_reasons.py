@@ -10,7 +10,7 @@ REJECT = {
     **APPROVE,
     "verb": "reject",
     "label": "Reject",
-    "said": "Rejected {}",
+    "message": "Rejected {}",
     "key": "r",
     "reasons": ["copycat", "not a meme"],
 }
@@ -20,7 +20,7 @@ def test_a_coin_is_rejected_with_a_reason_from_the_menu(page: Page) -> None:
     mount(page, actions=[APPROVE, REJECT])
     page.get_by_role("button", name="Reject with a reason").click()
     page.get_by_role("button", name="not a meme").click()
-    expect(page.locator(".said")).to_have_text("Rejected Coin 0: not a meme")
+    expect(page.locator(".message")).to_have_text("Rejected Coin 0: not a meme")
     logs = page.evaluate(
         "() => Object.entries(localStorage).filter(([key]) => key.startsWith('memedex-log:'))"
     )

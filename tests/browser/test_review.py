@@ -108,7 +108,7 @@ def test_a_coin_decided_by_another_curator_is_refused_with_a_reason(
     other.expect_settled()
     grid.press("a")
     held.release()
-    expect(grid.said).to_contain_text("approved")  # the reason: where the coin is now
+    expect(grid.message).to_contain_text("approved")  # the reason: where the coin is now
     with app.stored() as library:
         assert [event.verb for event in library.history(address=address)[:-before]] == ["approve"]
     other.page.close()
@@ -152,7 +152,7 @@ def test_a_refused_decision_brings_the_card_back_with_the_reason(app: Server, gr
     )
     again = GridPage(grid.page, f"{app.url}/pending")
     again.expect_settled()
-    expect(again.said).to_contain_text("It was changed since you decided")
+    expect(again.message).to_contain_text("It was changed since you decided")
     expect(again.card(address)).to_be_visible()
     assert tier(app, address) == "pending"
 
@@ -204,7 +204,7 @@ def test_deciding_a_coin_edited_by_hand_is_refused_once_and_shows_the_new_text(
     sidecar = Layout(app.root).sidecar("pending", edited)
     sidecar.write_text(json.dumps({**json.loads(sidecar.read_text()), "token_name": "Renamed by hand"}))
     grid.press("a")
-    expect(grid.said).to_contain_text("they count now, look at it again")
+    expect(grid.message).to_contain_text("they count now, look at it again")
     expect(grid.card(edited)).to_contain_text("Renamed by hand")
     assert tier(app, edited) == "pending"
     grid.card(edited).click()

@@ -15,9 +15,9 @@ def results(page: Page) -> Locator:
     return page.get_by_role("gridcell")
 
 
-def chip(page: Page, said: str) -> Locator:
+def chip(page: Page, message: str) -> Locator:
     """The chip with this label."""
-    return page.get_by_test_id("stPopover").get_by_role("button", name=said)
+    return page.get_by_test_id("stPopover").get_by_role("button", name=message)
 
 
 def open_search(page: Page, server: Server, address: str = "") -> None:
@@ -65,8 +65,8 @@ _GIVE = """([text, way]) => {
     const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
     const given = new DataTransfer();
     given.items.add(new File([bytes], "photo.jpg", { type: "image/jpeg" }));
-    const said = { bubbles: true, cancelable: true, clipboardData: given, dataTransfer: given };
-    document.body.dispatchEvent(new (way === "paste" ? ClipboardEvent : DragEvent)(way, said));
+    const message = { bubbles: true, cancelable: true, clipboardData: given, dataTransfer: given };
+    document.body.dispatchEvent(new (way === "paste" ? ClipboardEvent : DragEvent)(way, message));
 }"""
 
 

@@ -90,8 +90,8 @@ def test_a_whole_review_session_by_keyboard(app: Server, page: Page) -> None:
         tiers = {number: library.get(coin(number)).tier for number in range(8)}
         assert {library.get(address).tier for address in chosen} == {"approved"}
         assert library.history(address=coin(6))[0].reason == "copycat"
-        [said] = library.duplicates.judgements(coin(6))
-        assert said.verdict == "different"
+        [message] = library.duplicates.judgements(coin(6))
+        assert message.verdict == "different"
     assert tiers == {
         0: "approved", 1: "trash", 2: "approved", 3: "approved",
         4: "pending", 5: "approved", 6: "trash", 7: "pending",

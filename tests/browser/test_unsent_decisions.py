@@ -52,7 +52,7 @@ def test_unconfirmed_decisions_of_the_same_person_are_sent_until_confirmed(page:
 
 
 @pytest.mark.parametrize(
-    ("of", "said"),
+    ("of", "message"),
     [
         (
             {"library": "another"},
@@ -65,12 +65,12 @@ def test_unconfirmed_decisions_of_the_same_person_are_sent_until_confirmed(page:
     ],
 )
 def test_decisions_made_elsewhere_are_reported_and_kept_but_not_sent(
-    page: Page, of: dict[str, str], said: str
+    page: Page, of: dict[str, str], message: str
 ) -> None:
     visit(page)
     key = left(page, **of)
     mount(page)
-    expect(page.get_by_role("status")).to_contain_text(said)
+    expect(page.get_by_role("status")).to_contain_text(message)
     page.keyboard.press("a")
     assert sent_logs(page)[0]["others"] == {}
     assert kept(page, key)

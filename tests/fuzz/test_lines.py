@@ -63,7 +63,7 @@ def test_any_search_line_with_any_weights_is_answered(
         assert read(written(question)).terms == question.terms
         filter_syntax.corrected(line, names_tier=True)
         search_filter.describe(question.filter)
-        parts, faults = parts_of(library, question, pictures=lambda said: None)
+        parts, faults = parts_of(library, question, pictures=lambda message: None)
         assert all(faults)
         exact_matches(library, question, line, limit=5)
         records_listed(library, question, limit=5)

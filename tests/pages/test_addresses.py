@@ -75,8 +75,8 @@ def query_names(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> dict[str, se
 
     monkeypatch.setattr(QueryParams, "bind_widget", record_binding)
     monkeypatch.setattr(QueryParams, "__setitem__", record_assignment)
-    for name, said in SIDES:
-        opened(name, **said)
+    for name, message in SIDES:
+        opened(name, **message)
     return pages
 
 
@@ -86,9 +86,9 @@ def test_pages_share_no_query_parameter_and_survive_invalid_values(query_names: 
     assert {"q", "ask", "view", "captions_view", "captions_kind", "pending_words"} <= found.keys()
 
     for nonsense in NONSENSE:
-        for page, said in SIDES:
+        for page, message in SIDES:
             own = [name for name, pages in found.items() if page in pages]
-            app = opened(page, **{**dict.fromkeys([*own, *READ], nonsense), **said})
+            app = opened(page, **{**dict.fromkeys([*own, *READ], nonsense), **message})
             assert app.title[0].value != ""
 
 

@@ -33,8 +33,8 @@ def test_the_editor_steps_through_the_list_it_was_opened_from(library: Library) 
 def test_the_editor_stays_on_a_coin_that_somebody_else_rejects(library: Library) -> None:
     app = opened("captions", address=UNCAPTIONED.address)
     library.reject([UNCAPTIONED.address])
-    said = words(rerun(app))
-    assert f"{UNCAPTIONED.name} is rejected now" in said
+    message = words(rerun(app))
+    assert f"{UNCAPTIONED.name} is rejected now" in message
     assert not any(box.key == "caption-pick" for box in app.selectbox)
     press(app, "Go on with the list")
     assert "Every approved coin is captioned" in words(app)

@@ -103,7 +103,7 @@ def test_a_query_without_results_causes_no_error(library: Library, query: str) -
 
 
 def test_the_drawn_picture_is_saved_with_the_coin(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = {
+    message = {
         "name": "Rain Frog",
         "ticker": "RAIN",
         "entity": "a frog",
@@ -112,7 +112,7 @@ def test_the_drawn_picture_is_saved_with_the_coin(library: Library, monkeypatch:
     }
     monkeypatch.setenv("MEMEDEX_IMAGE_MODEL", "openai/any-image")
     settings.cache_clear()
-    monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter([json.dumps(said)]))
+    monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter([json.dumps(message)]))
     monkeypatch.setattr(coin_picture, "draw", lambda coin: normalise(picture(9)))
     monkeypatch.setattr(context, "is_warm", lambda: True)
     press(opened("generate", gen_q=FROG.entity, gen_model="openai/any"), "Generate")
@@ -129,8 +129,8 @@ def test_the_drawn_picture_is_saved_with_the_coin(library: Library, monkeypatch:
 def test_a_generated_coin_stays_on_the_page_until_it_is_saved(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = {"name": "Rain Frog", "ticker": "RAIN", "entity": "a frog", "context": "patience"}
-    monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter(["Here: ", json.dumps(said)]))
+    message = {"name": "Rain Frog", "ticker": "RAIN", "entity": "a frog", "context": "patience"}
+    monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter(["Here: ", json.dumps(message)]))
     monkeypatch.setattr(context, "is_warm", lambda: True)
     press(opened("generate", gen_q=FROG.entity, gen_model="openai/any"), "Generate")
     finish_jobs()
@@ -163,8 +163,8 @@ def test_retrying_an_answer_without_a_coin_replaces_it(
     def answered(*_: object, **__: object) -> Iterator[str]:
         asked.append(first)
         if len(asked) > 1:
-            said = {"name": "Rain Frog", "ticker": "RAIN", "entity": "a frog", "context": "patience"}
-            return iter([json.dumps(said)])
+            message = {"name": "Rain Frog", "ticker": "RAIN", "entity": "a frog", "context": "patience"}
+            return iter([json.dumps(message)])
         if first == "refused":
             raise CaptioningFailed("the provider is away")
         return iter(["I would rather not."])

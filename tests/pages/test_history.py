@@ -8,17 +8,17 @@ from tests.pages.conftest import opened, send, words
 
 def test_the_page_lists_every_decision_with_its_actor_and_time(library: Library) -> None:
     library.reject([PENDING.address], reason="=copycat", actor="bob@x.org")
-    said = words(opened("history"))
-    assert "Rejected New Fish" in said
-    assert "bob@x.org" in said
-    assert "Promoted 4 coins" in said
+    message = words(opened("history"))
+    assert "Rejected New Fish" in message
+    assert "bob@x.org" in message
+    assert "Promoted 4 coins" in message
 
 
 def test_a_link_shows_one_persons_decisions(library: Library) -> None:
     library.reject([PENDING.address], actor="bob")
-    said = words(opened("history", history_who="bob", history_what="reject"))
-    assert "1 decision" in said
-    assert "Promoted" not in said
+    message = words(opened("history", history_who="bob", history_what="reject"))
+    assert "1 decision" in message
+    assert "Promoted" not in message
 
 
 def test_a_removed_saved_search_is_listed_with_its_actor_and_restored(library: Library) -> None:

@@ -25,25 +25,25 @@ def test_an_empty_memory_says_what_it_is_for_and_loads_the_demo(empty_memory: Me
 
 def test_retrieval_covers_every_kind_and_shows_near_misses(memory: Memory) -> None:
     app = opened("lore", ask=QUESTION)
-    said = shown(app)
+    message = shown(app)
     for title in ("Lore", "Sessions", "Memories", "Papers", "Transcripts"):
-        assert f"**{title}**" in said
-    assert "<mark>lamps</mark>" in said
-    assert "below the threshold" in said, "memories under 30 % are greyed, not hidden"
-    assert "below top 5" in said
-    assert "σ" in said
+        assert f"**{title}**" in message
+    assert "<mark>lamps</mark>" in message
+    assert "below the threshold" in message, "memories under 30 % are greyed, not hidden"
+    assert "below top 5" in message
+    assert "σ" in message
 
 
 def test_kinds_are_ordered_by_their_best_hit_on_one_scale_beside_what_a_model_is_told(memory: Memory) -> None:
     app = opened("lore")
     press(app, "Who lights the lamps?")
     assert app.text_input(key="ask").value == "Who lights the lamps?"
-    said = shown(app)
-    bests = [float(found) for found in re.findall(r"<b>(-?[\d.]+) %</b>", said)]
-    assert len(bests) == said.count('class="mdx-head"'), "every score is in percent"
+    message = shown(app)
+    bests = [float(found) for found in re.findall(r"<b>(-?[\d.]+) %</b>", message)]
+    assert len(bests) == message.count('class="mdx-head"'), "every score is in percent"
     assert max(bests) == bests[0]
-    assert "What a model would be told" in said
-    assert "in mempool" in said, "the world of the best hit"
+    assert "What a model would be told" in message
+    assert "in mempool" in message, "the world of the best hit"
     assert "--- RECENT MEMORY ---" in app.code[0].value
 
 
@@ -57,18 +57,18 @@ def test_the_question_has_its_own_parameters_and_old_links_still_work(memory: Me
 
 def test_a_retrieval_test_can_be_shared_as_a_link(memory: Memory) -> None:
     app = opened("lore", ask="fees", kinds="Papers", protocols="harbor", each="1", scores="calibrated")
-    said = shown(app)
-    assert "**Papers · harbor**" in said
-    assert "another filter" in said, "passages of the other protocol are near misses"
-    assert "**Lore**" not in said
+    message = shown(app)
+    assert "**Papers · harbor**" in message
+    assert "another filter" in message, "passages of the other protocol are near misses"
+    assert "**Lore**" not in message
 
 
 def test_two_protocols_are_compared_side_by_side(memory: Memory) -> None:
     app = opened("lore", ask="fees", kinds="Papers")
     app.multiselect(key="protocols").set_value(["harbor", "millrace"])
-    said = shown(rerun(app))
-    assert "**Papers · harbor**" in said
-    assert "**Papers · millrace**" in said
+    message = shown(rerun(app))
+    assert "**Papers · harbor**" in message
+    assert "**Papers · millrace**" in message
 
 
 @pytest.mark.parametrize("mode", ["words", "both"])
@@ -78,9 +78,9 @@ def test_transcripts_are_also_found_by_words(mode: str, memory: Memory) -> None:
 
 def test_untrusted_text_is_shown_and_never_interpreted(memory: Memory) -> None:
     memory.memories.store_memory("lamps <img src=x onerror=alert(1)> ![](http://evil) $x$ city")
-    said = shown(opened("lore", ask="lamps city", kinds="Memories"))
-    assert "&lt;img src=x onerror=alert(1)&gt;" in said
-    assert "<img" not in said
+    message = shown(opened("lore", ask="lamps city", kinds="Memories"))
+    assert "&lt;img src=x onerror=alert(1)&gt;" in message
+    assert "<img" not in message
 
 
 def test_a_failing_model_is_reported_and_the_page_still_works(memory: Memory) -> None:
@@ -100,10 +100,10 @@ def test_a_failing_model_is_reported_and_the_page_still_works(memory: Memory) ->
 def test_the_prompt_preview_equals_the_reference_context(memory: Memory) -> None:
     where = {"in": "mempool_city", "of": "mira_lantern"}
     app = opened("lore", view="Model's view", prompt=QUESTION, **where)
-    said = words(app)
+    message = words(app)
     assert "--- RECENT MEMORY ---\nUser: " in app.code[0].value
-    assert "`context_warning`: lore has 1,402 characters, more than 1,000" in said
-    assert "2. The city has seven gates" in said, "the other chunk says nine"
+    assert "`context_warning`: lore has 1,402 characters, more than 1,000" in message
+    assert "2. The city has seven gates" in message, "the other chunk says nine"
     assert not memory.passages["world_lore"].questions.all(), "a preview does not count as a question"
 
     app.number_input(key="n_lore").set_value(1)
@@ -136,7 +136,7 @@ def test_a_model_is_asked_and_the_entries_it_cites_can_be_opened(
         rerun(app)
     assert "Mira lights them [1]." in words(app)
     assert "**[1]**" in words(app)
-    assert QUESTION in server.asked[0]["messages"][1]["content"]
+    assert QUESTION in server.requests[0]["messages"][1]["content"]
 
 
 def test_without_a_language_model_the_page_says_what_to_set(memory: Memory) -> None:

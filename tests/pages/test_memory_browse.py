@@ -117,9 +117,9 @@ def test_an_imported_paper_that_the_model_does_not_read_is_named_when_its_import
     app.file_uploader[0].set_value([("借贷.md", "抵押品的价值下降时会被清算。".encode(), "text/markdown")])
     toasts = [*send(rerun(app), "import-papers", protocol="harbor").toast]  # it may have ended already
     finish_jobs()
-    said = " ".join(toast.value for toast in [*toasts, *rerun(app).toast])
-    assert "借贷" in said
-    assert "bags does not read Chinese" in said
+    message = " ".join(toast.value for toast in [*toasts, *rerun(app).toast])
+    assert "借贷" in message
+    assert "bags does not read Chinese" in message
     assert any(one.source == "借贷.md" for one in memory.documents.sources())
 
 
@@ -135,8 +135,8 @@ def test_several_projects_are_browsed_and_searched_together(empty_memory: Memory
         folder.mkdir(parents=True)
         about = {"session_id": f"s-{project}", "user_id": "ann", "project_slug": project}
         (folder / "metadata.json").write_text(json.dumps(about))
-        said = {"role": "user", "content": f"how do {project} age"}
-        (folder / "transcript.jsonl").write_text(json.dumps(said))
+        message = {"role": "user", "content": f"how do {project} age"}
+        (folder / "transcript.jsonl").write_text(json.dumps(message))
     empty_memory.transcripts.import_sessions([tmp_path / "recorded"])
     app = opened("lore", view="Browse", kind="Transcripts")
     app.multiselect(key="project").set_value(["bridges", "roads"])
@@ -160,6 +160,6 @@ def test_connections_lead_from_a_coin_to_the_entries_that_mention_it(
     library: Library, memory: Memory
 ) -> None:
     memory.lore.add_lore("mempool_city", "frog", "Under the lamp sits the Rainy Frog.")
-    said = words(opened("lore", view="Connections", coin="Rainy Frog"))
-    assert "1 entry names it." in said
-    assert "Under the lamp sits the Rainy Frog." in said
+    message = words(opened("lore", view="Connections", coin="Rainy Frog"))
+    assert "1 entry names it." in message
+    assert "Under the lamp sits the Rainy Frog." in message

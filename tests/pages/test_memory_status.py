@@ -57,10 +57,10 @@ def test_a_broken_world_is_named_with_an_example_and_the_good_one_beside_it_is_i
     good = ("frogland.yaml", b"id: frogland\nlore: Frogs rule the ponds.", "text/yaml")
     bad = ("broken.yaml", b"id: peaks\nname: Peaks\nlore: a: b", "text/yaml")
     app.file_uploader[0].set_value([good, bad])
-    said = words(rerun(app)) + "\n".join(code.value for code in app.code)
-    assert "broken\\.yaml cannot be imported" in said
-    assert "line 3: this is not YAML: mapping values are not allowed here" in said
-    assert "a world looks like this:\nid: frogland\nname: Frogland\nlore: " in said
+    message = words(rerun(app)) + "\n".join(code.value for code in app.code)
+    assert "broken\\.yaml cannot be imported" in message
+    assert "line 3: this is not YAML: mapping values are not allowed here" in message
+    assert "a world looks like this:\nid: frogland\nname: Frogland\nlore: " in message
     press(app, "Import 1 world")
     finish_jobs()
     assert memory.lore.query_lore("frogland", "ponds") == (["Frogs rule the ponds."], False)

@@ -62,9 +62,9 @@ def test_the_past_can_be_asked_and_compared_with_today(memory: Memory) -> None:
     memory.memories.store_memory("frogs like tea")
     app = opened("lore", as_of="2020-01-01T00:00", view="Browse", changes="true")
     app.toggle(key="changes").set_value(True)
-    said = words(rerun(app))
-    assert "As it was on 2020-01-01 00:00" in said
-    assert "0 memories" in said or "There is nothing in" in said
+    message = words(rerun(app))
+    assert "As it was on 2020-01-01 00:00" in message
+    assert "0 memories" in message or "There is nothing in" in message
     assert "1 entry changed since" in [one.label for one in app.expander]
 
 
@@ -77,6 +77,6 @@ def test_a_kept_context_is_listed_and_asked_otherwise(memory: Memory) -> None:
     assert "It would have been the same." in words(app)
     (without,) = (one for one in app.multiselect if one.label == "Without")
     without.set_value([id])
-    said = words(rerun(app))
-    assert "1 difference" in said
-    assert "frogs like tea" in said
+    message = words(rerun(app))
+    assert "1 difference" in message
+    assert "frogs like tea" in message

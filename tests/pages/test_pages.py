@@ -100,10 +100,10 @@ def test_the_overview_shows_tier_counts_and_next_steps(library: Library) -> None
         {"number": len(COINS), "label": "promoted"},
     ]
     assert len(tiles[2]["pictures"]) == len(COINS)
-    said = words(app)
-    assert "**1 coin** to review" in said
-    assert "**1 coin** to caption" in said
-    assert "ready to promote" not in said
+    message = words(app)
+    assert "**1 coin** to review" in message
+    assert "**1 coin** to caption" in message
+    assert "ready to promote" not in message
 
 
 def test_undo_reverts_only_the_users_own_decision(library: Library) -> None:
@@ -132,18 +132,18 @@ def test_without_a_language_model_the_editor_says_what_to_set(library: Library) 
 
 
 def test_a_link_to_a_missing_coin_says_so(library: Library) -> None:
-    said = words(opened("captions", address="local-nobody"))
-    assert "The link leads nowhere" in said
-    assert "local-nobody" in said
+    message = words(opened("captions", address="local-nobody"))
+    assert "The link leads nowhere" in message
+    assert "local-nobody" in message
 
 
 def test_system_status_and_history_list_foreign_files_moved_aside(library: Library) -> None:
     (library.layout.chroma / "chroma.sqlite3").write_bytes(b"somebody's")
     library._follower._place.clear_the_way()
     (aside,) = library.moved_aside()
-    said = words(opened("health"))
-    assert "a Chroma that cannot be read" in said
-    assert aside.place.name in said
+    message = words(opened("health"))
+    assert "a Chroma that cannot be read" in message
+    assert aside.place.name in message
     history = opened("history")
     assert "Moved aside" in words(history)
     offered = [form for form in sendable() if form.startswith("take-back-")]
@@ -219,15 +219,15 @@ def test_system_status_lists_background_failures_and_unusable_pictures(
     def fail(_: Progress) -> None:
         raise OSError("the folder is away")
 
-    said = words(opened("health"))
-    assert "the folder is away" not in said
+    message = words(opened("health"))
+    assert "the folder is away" not in message
     library.picture(PENDING.address).write_bytes(b"cut short")
     library._prefetcher._set_apart(PENDING.address, "its picture is not what was written")
     with closing(Worker("polishing coins", fail)) as worker:
         worker.wake()
         assert not worker.wait(60)
-        said = words(opened("health"))
-        assert "polishing coins: OSError: the folder is away (since just now; again in " in said
-        assert f"{PENDING.address}: its picture is not what was written" in said
+        message = words(opened("health"))
+        assert "polishing coins: OSError: the folder is away (since just now; again in " in message
+        assert f"{PENDING.address}: its picture is not what was written" in message
         assert "Background work fails:" in words(opened(""))
     assert "the folder is away" not in words(opened("health"))

@@ -43,9 +43,9 @@ def test_old_coins_are_deleted_for_good_only_after_their_number_was_agreed_to(re
     assert "No coin was rejected more than 30 days ago." in words(app)
     assert "trash-empty" not in sendable()
     app.number_input(key="trash-days").set_value(0)
-    said = words(rerun(app))
-    assert "3 coins with 6 files (" in said
-    assert "cannot be undone" in said
+    message = words(rerun(app))
+    assert "3 coins with 6 files (" in message
+    assert "cannot be undone" in message
     assert is_locked("trash-empty")
     app.checkbox(key="trash-agreed-3-0").set_value(True)
     rerun(app)

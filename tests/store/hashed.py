@@ -19,7 +19,7 @@ class Hashed:
     def __init__(self, *, name: str = "hashed", dimensions: int = 64) -> None:
         self.name = name
         self.dimensions = dimensions
-        self.asked = 0  # texts and pictures embedded so far
+        self.requests = 0  # texts and pictures embedded so far
 
     def warm(self) -> None:
         pass
@@ -28,11 +28,11 @@ class Hashed:
         return len(text.split()) + 2
 
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.asked += len(texts)
+        self.requests += len(texts)
         return np.stack([self._vector(text.encode()) for text in texts])
 
     def embed_images(self, images: Sequence[Image.Image]) -> NDArray[np.float32]:
-        self.asked += len(images)
+        self.requests += len(images)
         return np.stack([self._vector(image.convert("RGB").tobytes()) for image in images])
 
     def _vector(self, content: bytes) -> NDArray[np.float32]:

@@ -76,7 +76,7 @@ class LanguageModelServer:
         self.under_way = self.most_at_once = 0
         self.together: Barrier | None = None  # so many wait for each other before any of them is answered
         self.lock = Lock()
-        self.asked: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
         self.ending = Event()
         handler = type("Handler", (_Handler,), {"owner": self})
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -108,7 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.owner.asked.append({"path": self.path, **request})
+        self.owner.requests.append({"path": self.path, **request})
         if self.path.endswith("/embeddings"):
             self._send(200, _embeddings(request["input"], numbers=1536 if request["model"] == ADA else 4))
             return

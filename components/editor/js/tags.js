@@ -15,10 +15,10 @@ export class Tags {
       onkeydown: (event) => this.pressed(event), onchange: () => this.left(), oninput: (event) => (event.inputType === "insertReplacementText" ? this.add() : this.ask([])),
     });
     this.proposed = el("div", { class: "proposed" });
-    this.asked = el("div", { class: "proposed", role: "status" });
+    this.question = el("div", { class: "proposed", role: "status" });
     this.suggestions = [];
     this.categories = el("span", { class: "categories" });
-    this.node = el("section", { class: "tags" }, el("header", {}, el("b", {}, "Tags"), this.categories), el("div", { class: "box" }, this.chips, this.input), this.asked, this.proposed, this.known);
+    this.node = el("section", { class: "tags" }, el("header", {}, el("b", {}, "Tags"), this.categories), el("div", { class: "box" }, this.chips, this.input), this.question, this.proposed, this.known);
   }
 
   offer(categories) {
@@ -77,7 +77,7 @@ export class Tags {
   /** Adds what is typed; the beginning of a known tag only if it is meant, which a second time says. */
   add() {
     const { known, fresh, begun } = readTags(this.input.value, Object.keys(this.of ?? {}));
-    const isMeant = begun.length > 0 && this.input.value === this.askedAbout;
+    const isMeant = begun.length > 0 && this.input.value === this.offeredFor;
     this.put([...known, ...fresh, ...(isMeant ? begun.map(({ name }) => name) : [])]);
     this.input.value = isMeant ? "" : begun.map(({ name }) => name).join(", ");
     this.ask(isMeant ? [] : begun);
@@ -102,11 +102,11 @@ export class Tags {
 
   /** Says that these would be new tags, and offers the known ones that begin like them. */
   ask(waiting) {
-    this.askedAbout = waiting.length ? this.input.value : null;
+    this.offeredFor = waiting.length ? this.input.value : null;
     const chosen = (tag) => ((this.input.value = ""), this.ask([]), this.put([tag]), this.input.focus());
     const sentence = waiting.length ? [{ text: `“${this.input.value}” is not in the taxonomy; enter adds it as new.` }] : [];
     const near = waiting.flatMap((each) => each.near).map((tag) => ({ tag }));
-    fill(this.asked, [...sentence, ...near], (each) => each, ({ text, tag }) => (text ? el("span", { class: "quiet" }, text) : el("button", { type: "button", class: "offered", onclick: () => chosen(tag) }, `+ ${tag}`)));
+    fill(this.question, [...sentence, ...near], (each) => each, ({ text, tag }) => (text ? el("span", { class: "quiet" }, text) : el("button", { type: "button", class: "offered", onclick: () => chosen(tag) }, `+ ${tag}`)));
   }
 
   /** What was typed and not added. */

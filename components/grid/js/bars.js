@@ -82,8 +82,8 @@ export function breakdown(grid, card) {
     const counts = (facet.cosine - centre[at]) / spread[at]; // the weighted value: on a calibrated scale it is not the cosine itself
     const cosine = facet.cosine === null ? "–" : facet.cosine.toFixed(3) + (counts === facet.cosine ? "" : ` → ${counts.toFixed(2)}`);
     const place = grid.ranking.alone?.of(hit.row, at);
-    const said = facet.present ? `${cosine} × ${share(facet.weight)}` : `not written: library's mean ${cosine} × ${share(facet.weight)}`;
-    return el("tr", {}, el("th", { scope: "row" }, el("i", { class: `dot ${name} ${facet.present ? "" : "missing"}` }), name), el("td", {}, said), el("td", { class: "alone", title: "Place by this facet alone" }, place ? `${place.toLocaleString("en")}.` : ""), el("td", { class: "number" }, facet.contribution.toFixed(3)));
+    const value = facet.present ? `${cosine} × ${share(facet.weight)}` : `not written: library's mean ${cosine} × ${share(facet.weight)}`;
+    return el("tr", {}, el("th", { scope: "row" }, el("i", { class: `dot ${name} ${facet.present ? "" : "missing"}` }), name), el("td", {}, value), el("td", { class: "alone", title: "Place by this facet alone" }, place ? `${place.toLocaleString("en")}.` : ""), el("td", { class: "number" }, facet.contribution.toFixed(3)));
   });
   const { words } = hit;
   if (words.contribution) rows.push(el("tr", {}, el("th", { scope: "row" }, el("i", { class: "dot words" }), "words"), el("td", {}, `${share(words.share)} of the best match × ${words.gain.toFixed(3)}`), el("td", { class: "alone" }), el("td", { class: "number" }, words.contribution.toFixed(3))));

@@ -7,20 +7,20 @@ import { drawDifference } from "./difference.js";
 const COPYCAT = "copycat";
 
 export const VERDICTS = [
-  { key: "u", verdict: "different", label: "Different", tone: "good", said: "different from", title: "They have nothing to do with each other; nobody is asked again" },
-  { key: "c", verdict: "copy of", label: "Copy of the other", tone: "bad", said: "a copy of", title: "This coin is a copy of the other one" },
-  { key: "b", verdict: "better than", label: "Same coin, better record", tone: "quiet", said: "the better record of", title: "Both are the same coin, and this record is the better one" },
+  { key: "u", verdict: "different", label: "Different", tone: "good", message: "different from", title: "They have nothing to do with each other; nobody is asked again" },
+  { key: "c", verdict: "copy of", label: "Copy of the other", tone: "bad", message: "a copy of", title: "This coin is a copy of the other one" },
+  { key: "b", verdict: "better than", label: "Same coin, better record", tone: "quiet", message: "the better record of", title: "Both are the same coin, and this record is the better one" },
 ];
 
 export class Comparison {
   constructor(grid) {
     this.grid = grid;
     this.at = 0;
-    this.said = new Map(); // other → unconfirmed verdict given here
+    this.unconfirmed = new Map(); // other → unconfirmed verdict given here
     this.title = el("h2", {});
     this.strip = el("div", { class: "strip", role: "tablist", "aria-label": "Coins that look like it" });
     this.body = el("div", { class: "pair" });
-    this.question = el("span", { class: "asked" });
+    this.question = el("span", { class: "question" });
     // Created once: a button that is pressed must not be exchanged when the server answers.
     const { decisions } = grid;
     const button = (look, label, decide, title = null) => el("button", { type: "button", class: look, title, onclick: (event) => decisions.press(event, decide) }, el("span", {}, label), el("kbd"));
@@ -75,18 +75,18 @@ export class Comparison {
   }
 
   verdictOf(other) {
-    return this.said.has(other.address) ? this.said.get(other.address) : other.verdict;
+    return this.unconfirmed.has(other.address) ? this.unconfirmed.get(other.address) : other.verdict;
   }
 
   /** Stores a verdict on this coin and the other one, or all without a verdict, and shows the next. */
-  judge({ verdict, said }, { all = false } = {}) {
+  judge({ verdict, message }, { all = false } = {}) {
     if (!this.grid.data.undoable || !this.others.length) return;
     const unjudged = this.others.filter((other) => !this.verdictOf(other));
     const judged = all ? unjudged : [this.others[this.at]];
     if (!judged.length) return;
-    for (const other of judged) this.said.set(other.address, verdict);
+    for (const other of judged) this.unconfirmed.set(other.address, verdict);
     const { name } = this.grid.model.card(this.address);
-    this.grid.decisions.judge(this.address, verdict, judged.map((other) => other.address), `${name}: ${said} ${judged.length > 1 ? count(judged.length, "coin") : judged[0].name}`);
+    this.grid.decisions.judge(this.address, verdict, judged.map((other) => other.address), `${name}: ${message} ${judged.length > 1 ? count(judged.length, "coin") : judged[0].name}`);
     const next = this.others.findIndex((other) => !this.verdictOf(other));
     if (next >= 0) this.at = next;
     this.refresh();
@@ -98,7 +98,7 @@ export class Comparison {
     const card = model.card(this.address);
     if (!model.visible.includes(this.address)) return this.close(); // decided in the meantime, here or elsewhere
     const known = data.comparison?.address === this.address;
-    if (this.confirmed !== data.comparison) this.said.clear(), (this.confirmed = data.comparison);
+    if (this.confirmed !== data.comparison) this.unconfirmed.clear(), (this.confirmed = data.comparison);
     if (known && this.wanted) {
       this.at = Math.max(0, this.others.findIndex((other) => other.address === this.wanted));
       this.wanted = null;
@@ -106,7 +106,7 @@ export class Comparison {
     const { others } = this;
     this.at = Math.min(this.at, Math.max(0, others.length - 1));
     const other = others[this.at];
-    const made = JSON.stringify([this.address, this.at, known, others, [...this.said]]);
+    const made = JSON.stringify([this.address, this.at, known, others, [...this.unconfirmed]]);
     if (this.made === made) return;
     this.made = made;
     const number = data.comparison?.count ?? 0;
@@ -167,7 +167,7 @@ export class Comparison {
   offer(card, other) {
     const verdict = this.verdictOf(other);
     const unjudged = this.others.filter((each) => !this.verdictOf(each)).length;
-    setText(this.question, verdict ? `${card.name}: ${verdict} ${verdict === "different" ? `from ${other.name}` : other.name}${other.said && verdict === other.verdict ? ` (${other.said})` : ""}` : "Is it a copy?");
+    setText(this.question, verdict ? `${card.name}: ${verdict} ${verdict === "different" ? `from ${other.name}` : other.name}${other.judged_by && verdict === other.verdict ? ` (${other.judged_by})` : ""}` : "Is it a copy?");
     VERDICTS.forEach((each, at) => setAttribute(this.buttons[at], "aria-pressed", String(verdict === each.verdict)));
     setHidden(this.forAll, unjudged < 2);
     setText(this.forAll.firstChild, `Different from all ${unjudged}`);

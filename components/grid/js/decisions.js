@@ -41,7 +41,7 @@ export class Decisions {
     }
     addresses.forEach((address) => model.refused.delete(address));
     const name = this.called(addresses, number);
-    tools.say(action.leaves ? action.said.replace("{}", () => name) + because(reason) : `${action.label}: ${name} …`);
+    tools.say(action.leaves ? action.message.replace("{}", () => name) + because(reason) : `${action.label}: ${name} …`);
     this.grid.paint({ focus: true });
   }
 
@@ -60,12 +60,12 @@ export class Decisions {
   }
 
   /** Stores a verdict on a coin and similar ones; the card stays where it is. */
-  judge(address, verdict, others, said) {
+  judge(address, verdict, others, message) {
     const { log, tools } = this.grid;
     const entry = log.add({ verb: "judge", reason: verdict, others, ...this.about([address]) });
     entry.effect = {};
     this.remember(entry, []);
-    tools.say(said);
+    tools.say(message);
     this.grid.paint();
   }
 
@@ -127,7 +127,7 @@ export class Decisions {
       const reason = first && first.reason[0].toUpperCase() + first.reason.slice(1);
       if (isCalm) tools.say(reason);
       else if (first) tools.say(result.refused.length > 1 ? `${count(result.refused.length, "coin")} refused: ${first.reason}` : reason, "red");
-      else if (result.said) tools.say(result.said);
+      else if (result.message) tools.say(result.message);
       const isMoved = result.cursor !== before; // the next key is for the card that somebody went to since
       if (result.verb === "undo" && !isMoved && result.done.length && data.cards?.some((card) => card.address === result.done[0])) model.moveTo(result.done[0]);
     }
@@ -140,14 +140,14 @@ export class Decisions {
     const addresses = Object.keys(again);
     const action = this.grid.actions.find((each) => each.verb === verb);
     const { reason: done } = refused.find(({ item }) => item in again);
-    const said = addresses.length > 1 ? `${count(addresses.length, "coin")}: ${done}` : `${this.called(addresses, 1)}: ${done}`;
-    tools.ask(said, `${action?.label ?? verb} all the same`, () => {
+    const message = addresses.length > 1 ? `${count(addresses.length, "coin")}: ${done}` : `${this.called(addresses, 1)}: ${done}`;
+    tools.ask(message, `${action?.label ?? verb} all the same`, () => {
       const entry = log.add({ verb, reason, addresses, seen: again, is_sure: true });
       entry.effect = action?.leaves ? { hide: addresses } : null;
       if (action?.leaves) this.remember(entry, addresses);
       addresses.forEach((address) => model.refused.delete(address));
       const name = this.called(addresses, addresses.length);
-      tools.say(action?.leaves ? action.said.replace("{}", () => name) + because(reason) : `${action?.label ?? verb}: ${name} …`);
+      tools.say(action?.leaves ? action.message.replace("{}", () => name) + because(reason) : `${action?.label ?? verb}: ${name} …`);
       this.grid.paint({ focus: true });
     });
   }

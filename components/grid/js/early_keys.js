@@ -78,12 +78,12 @@ function watch() {
     keys.leaving = Boolean(to) && to.origin === location.origin && to.pathname !== location.pathname;
     if (to && !keys.leaving) keys.grids.forEach(({ focus }) => focus.leaveLink(link));
   };
-  const asked = (event) => {
+  const onQuestion = (event) => {
     const field = event.composedPath().find((node) => node instanceof Element && node.matches("[class*=st-key-]"))?.querySelector("input");
     if (field) keys.touched.add(field);
   };
-  window.addEventListener("input", asked, true);
-  window.addEventListener("click", asked, true); // the button that clears it
+  window.addEventListener("input", onQuestion, true);
+  window.addEventListener("click", onQuestion, true); // the button that clears it
   window.addEventListener("keydown", heard, true);
   window.addEventListener("click", followed, true);
   window.addEventListener("popstate", wentBack, true);

@@ -33,7 +33,7 @@ export class KeySheet {
     this.node.addEventListener("close", () => (this.wait(null), grid.focus.toCursor())); // where keys act
     this.isUsed = el("input", { type: "checkbox", onchange: () => this.change((keys) => keys.turn(!this.isUsed.checked)) });
     this.reset = el("button", { type: "button", class: "tool", onclick: () => this.change((keys) => keys.reset()) }, "Usual keys");
-    this.asked = el("p", { class: "asked", role: "status" });
+    this.question = el("p", { class: "question", role: "status" });
   }
 
   get isOpen() {
@@ -56,7 +56,7 @@ export class KeySheet {
     const close = el("button", { type: "button", class: "tool", autofocus: true, onclick: () => this.node.close() }, "Close", el("kbd", {}, "esc"));
     const choice = el("label", {}, this.isUsed, " Single keys act on the cards, while the focus is on a card or on the page itself");
     const columns = el("div", { class: "columns" }, this.list("Decide", decisions), this.list("Move and select", ALWAYS), list("Mouse", MOUSE));
-    this.node.replaceChildren(el("div", { class: "sheet" }, el("h2", {}, "Keys"), columns, el("p", { class: "asked" }, "To change a key, press its button here."), choice, this.asked, this.reset, close));
+    this.node.replaceChildren(el("div", { class: "sheet" }, el("h2", {}, "Keys"), columns, el("p", { class: "question" }, "To change a key, press its button here."), choice, this.question, this.reset, close));
   }
 
   /** Rows of keys, of which single characters are buttons that change them. */
@@ -70,7 +70,7 @@ export class KeySheet {
   /** Waits for the new character of this key, or no longer. */
   wait(key) {
     this.waiting = key;
-    setText(this.asked, key ? `Press the new key for ${this.grid.keyMap.label(key)} (esc: keep it)` : "");
+    setText(this.question, key ? `Press the new key for ${this.grid.keyMap.label(key)} (esc: keep it)` : "");
   }
 
   /** Handles a key while the sheet is open; whether it did. */

@@ -3,16 +3,16 @@
 const AT_ONCE = 200;
 
 export class LateCards {
-  /** `asked()` gives the route, the query and the token; `came(cards)` receives the answer. */
-  constructor({ asked, came }) {
-    this.asked = asked;
+  /** `request()` gives the route, the query and the token; `came(cards)` receives the answer. */
+  constructor({ request, came }) {
+    this.request = request;
     this.came = came;
     this.wanted = new Set();
     this.known = new Set(); // rows requested before: a missing card is not requested again
   }
 
   want(row) {
-    const { query } = this.asked();
+    const { query } = this.request();
     if (query !== this.query) this.known.clear(), this.wanted.clear(), (this.query = query);
     if (this.known.has(row)) return;
     this.wanted.add(row);
@@ -20,7 +20,7 @@ export class LateCards {
   }
 
   async fetch() {
-    const { url, query, token } = this.asked();
+    const { url, query, token } = this.request();
     const rows = [...this.wanted].slice(-AT_ONCE); // the most recent rows: earlier ones are out of sight again
     this.wanted.clear();
     const cards = await ask(url, { query, token, rows });

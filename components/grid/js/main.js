@@ -84,7 +84,7 @@ class Grid {
     if (this.offered !== JSON.stringify(data.actions)) this.help.fill();
     this.offered = JSON.stringify(data.actions);
     this.log.shown = data.generation;
-    this.asked = { at: -Infinity, times: 0 };
+    this.lastRun = { at: -Infinity, times: 0 };
     const moved = this.decisions.settle(this.log.confirm(data.confirmed ?? {}));
     if (data.ranking) this.ranking.take(data);
     else this.model.take(data.cards, data.elsewhere);
@@ -108,8 +108,8 @@ class Grid {
     clearTimeout(this.catching);
     if (!this.log.applied.length) return;
     const now = performance.now();
-    const isShort = 2 * this.model.hidden.size >= this.model.order.length && !this.asked.times && !isBusy();
-    if (isShort || mayRun(hand(), { now, asked: this.asked })) this.asked = { at: now, times: this.asked.times + 1 }, this.log.ask();
+    const isShort = 2 * this.model.hidden.size >= this.model.order.length && !this.lastRun.times && !isBusy();
+    if (isShort || mayRun(hand(), { now, lastRun: this.lastRun })) this.lastRun = { at: now, times: this.lastRun.times + 1 }, this.log.ask();
     this.catching = setTimeout(() => this.catchUp(), LOOK);
   }
 

@@ -39,16 +39,16 @@ export class Model {
    * A new query or order moves the cursor to its first coin. No action applies to coins that were selected for an
    * earlier query. Returns whether the query differs from the last one in this tab.
    */
-  ask({ asked = "", order = "" }) {
-    const now = JSON.stringify([asked, order]);
-    if (this.asked === now) return false;
-    const [before, kept] = this.asked ? [this.asked] : read(`memedex-cursor:${this.key}`, [null, null]);
+  ask({ question = "", order = "" }) {
+    const now = JSON.stringify([question, order]);
+    if (this.question === now) return false;
+    const [before, kept] = this.question ? [this.question] : read(`memedex-cursor:${this.key}`, [null, null]);
     const isSame = before === now;
-    this.asked = now;
-    if (before && JSON.parse(before)[0] !== asked) this.clear({ least: 1 });
+    this.question = now;
+    if (before && JSON.parse(before)[0] !== question) this.clear({ least: 1 });
     this.anchor = null;
     this.moveTo(isSame ? kept : null);
-    return !isSame && Boolean(asked || order.trim());
+    return !isSame && Boolean(question || order.trim());
   }
 
   card(address) {
@@ -116,7 +116,7 @@ export class Model {
 
   moveTo(address) {
     this.cursor = address;
-    write(`memedex-cursor:${this.key}`, [this.asked, address]);
+    write(`memedex-cursor:${this.key}`, [this.question, address]);
   }
 
   /** The targets of an action: the selection, or the card under the cursor if there is none or only one is allowed. */

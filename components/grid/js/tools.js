@@ -14,7 +14,7 @@ export class Tools {
     this.grid = grid;
     this.chosen = el("span", { class: "chosen-count" });
     this.verbs = el("span", { class: "verbs" });
-    this.said = el("div", { class: "said", role: "status", "aria-live": "polite", popover: "manual" });
+    this.message = el("div", { class: "message", role: "status", "aria-live": "polite", popover: "manual" });
     this.all = tool("All", "ctrl a", "Select all on this page", () => grid.selectPage());
     this.everything = tool("", "", "Select all that match, on every page", () => grid.selectEverything());
     this.none = el("button", { type: "button", class: "tool square", title: "Clear the selection (esc)", "aria-label": "Clear the selection", onclick: () => grid.clear() }, icon("cross"));
@@ -34,7 +34,7 @@ export class Tools {
     this.right = el("span", { class: "right" });
     this.lead = el("span", { class: "lead", hidden: true }); // the views of search results …
     this.also = []; // … and what else can be asked of them
-    this.node = el("div", { class: "tools", role: "toolbar", "aria-label": "What to do" }, this.lead, this.verbs, this.picking, this.right, this.menu, this.said);
+    this.node = el("div", { class: "tools", role: "toolbar", "aria-label": "What to do" }, this.lead, this.verbs, this.picking, this.right, this.menu, this.message);
     this.buttons = [];
   }
 
@@ -143,19 +143,19 @@ export class Tools {
   /** Shows a message with a button, which stays until the next one. */
   ask(text, label, act) {
     this.say(text, "asking");
-    this.said.append(el("button", { type: "button", class: "verb", onclick: (event) => this.grid.decisions.press(event, act) }, label));
+    this.message.append(el("button", { type: "button", class: "verb", onclick: (event) => this.grid.decisions.press(event, act) }, label));
   }
 
   /** Shows a message, also to screen readers. */
   say(text, tone = "") {
-    const { said, grid } = this;
-    setText(said, text);
-    said.dataset.tone = tone;
+    const { message, grid } = this;
+    setText(message, text);
+    message.dataset.tone = tone;
     this.fading?.cancel();
-    if (!tone) this.fading = said.animate({ opacity: [1, 0] }, { duration: 400, delay: READ, fill: "forwards" });
+    if (!tone) this.fading = message.animate({ opacity: [1, 0] }, { duration: 400, delay: READ, fill: "forwards" });
     // Above the dialog that was opened last.
-    if (grid.viewer.isOpen || grid.comparison.isOpen) said.hidePopover();
-    if (!said.matches(":popover-open")) said.showPopover();
+    if (grid.viewer.isOpen || grid.comparison.isOpen) message.hidePopover();
+    if (!message.matches(":popover-open")) message.showPopover();
   }
 }
 

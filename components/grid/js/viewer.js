@@ -171,16 +171,16 @@ function facts(grid, card, detail, model, pictureText) {
 
 /** Why safe mode blurs this coin, and the buttons to say otherwise. */
 function screenFlag(grid, card, { unfit, saysUnfit }) {
-  const said = grid.flags?.get(card.address);
-  const why = said ? (said === "unfit" ? "flagged by a person" : "") : unfit;
+  const flag = grid.flags?.get(card.address);
+  const why = flag ? (flag === "unfit" ? "flagged by a person" : "") : unfit;
   const button = (label, reason) => el("button", { type: "button", class: "tool", onclick: () => grid.decisions.flag(card.address, reason) }, label);
-  const buttons = !grid.data.undoable ? [] : [why ? button("It is fit", "fit") : button("Flag as unfit", "unfit"), saysUnfit || said ? button("As recognised", "automatic") : null];
+  const buttons = !grid.data.undoable ? [] : [why ? button("It is fit", "fit") : button("Flag as unfit", "unfit"), saysUnfit || flag ? button("As recognised", "automatic") : null];
   return section("Safe mode", el("p", { class: "meta" }, el("span", { class: "none" }, why ? `Unfit for the screen: ${why}` : "Fit for the screen"), ...buttons));
 }
 
 function address(grid, text) {
   const code = el("code", {}, text);
-  return [code, copyButton(text, { what: "the address", marks: () => getSelection().selectAllChildren(code), says: (said) => grid.tools.say(said) })];
+  return [code, copyButton(text, { what: "the address", marks: () => getSelection().selectAllChildren(code), says: (message) => grid.tools.say(message) })];
 }
 
 function born(card) {

@@ -68,21 +68,21 @@ class Atlas {
     return { url, body: { token, sheet: this.sheet, version: this.version, colouring: this.colouring, colouredFor: colouring, cards } };
   }
 
-  came({ sheet, colouredFor, cards: asked }, { version, rows, points, times, colouring, colours, cards }) {
+  came({ sheet, colouredFor, cards: requested }, { version, rows, points, times, colouring, colours, cards }) {
     if (sheet !== this.sheet) return;
     const first = !this.x && rows;
     if (rows) this.take(...[Uint32Array, Float32Array, Uint32Array].map((Kind, at) => new Kind(fromBase64([rows, points, times][at]).buffer)));
     this.version = version ?? this.data.version;
     if (colours) Object.assign(this, { colouring, colours: fromBase64(colours) });
     this.colouredFor = colouredFor;
-    for (const row of asked) {
+    for (const row of requested) {
       this.wanted.delete(row);
       this.cards[row] ??= cards[row] ?? null; // null: there is none
     }
     for (const { picture } of Object.values(cards)) if (!this.images.has(picture)) this.fetch(picture);
     if (first) this.arrive();
     if (rows || colours) this.sift();
-    this.cursor.refresh(asked);
+    this.cursor.refresh(requested);
     this.soon();
   }
 
@@ -193,8 +193,8 @@ class Atlas {
     this.boxes = painting.names(this.places, view, { text, ground, taken: this.taken() });
     if (this.cursor.isWalking && this.cursor.row >= 0) painting.ring(this.cursor.row, this.side, this, accent);
     if (this.drag?.path) painting.outline(this.drag.path, accent);
-    const said = this.chosen ? `${this.held.toLocaleString("en")} selected · ` : "";
-    this.told.textContent = `${said}${inView.toLocaleString("en")} of ${this.count.toLocaleString("en")} in view`;
+    const selected = this.chosen ? `${this.held.toLocaleString("en")} selected · ` : "";
+    this.told.textContent = `${selected}${inView.toLocaleString("en")} of ${this.count.toLocaleString("en")} in view`;
     Object.assign(this.root.dataset, { milliseconds: (performance.now() - began).toFixed(1), pictures: rows.length });
     if (this.detail.work()) this.soon();
   }

@@ -17,8 +17,8 @@ export class Timeline {
       this.turn();
     });
     this.button = el("button", { type: "button", "aria-label": "Play how the library grew", onclick: () => this.toggle() }, "▶");
-    this.said = el("output");
-    this.root = el("div", { class: "time", hidden: true }, this.button, this.range, this.said);
+    this.output = el("output");
+    this.root = el("div", { class: "time", hidden: true }, this.button, this.range, this.output);
   }
 
   /** The creation times of the rows that exist. */
@@ -37,8 +37,8 @@ export class Timeline {
   turn(tell = true) {
     const at = Number(this.range.value);
     this.until = at >= STEPS ? Infinity : this.first + ((this.last - this.first) * at) / STEPS;
-    this.said.textContent = this.root.hidden ? "" : at >= STEPS ? "all days" : `until ${DAY.format(new Date(this.until * 1000))}`;
-    this.range.setAttribute("aria-valuetext", this.said.textContent);
+    this.output.textContent = this.root.hidden ? "" : at >= STEPS ? "all days" : `until ${DAY.format(new Date(this.until * 1000))}`;
+    this.range.setAttribute("aria-valuetext", this.output.textContent);
     if (tell) this.moved();
   }
 

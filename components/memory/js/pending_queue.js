@@ -28,8 +28,8 @@ export class PendingQueue {
 
   /** The entries that wait for a decision of this page, in their order. */
   get entries() {
-    const asked = new Set(this.requests.map(({ values }) => values.id));
-    return this.data.entries.filter(({ id }) => !asked.has(id) && !this.decided.has(id));
+    const requested = new Set(this.requests.map(({ values }) => values.id));
+    return this.data.entries.filter(({ id }) => !requested.has(id) && !this.decided.has(id));
   }
 
   decide(verb, id = "") {

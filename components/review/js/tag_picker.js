@@ -13,18 +13,18 @@ class TagPicker {
   }
 
   know({ known, longest }) {
-    const said = JSON.stringify(known);
-    if (this.known === said) return; // keep half-typed text
-    this.known = said;
+    const json = JSON.stringify(known);
+    if (this.known === json) return; // keep half-typed text
+    this.known = json;
     this.field.know({ known, has: {}, longest });
   }
 
   tell() {
     if (!this.field) return;
     const chosen = [...this.field.added.keys()];
-    const said = JSON.stringify(chosen);
-    if (this.told === said) return;
-    this.told = said;
+    const json = JSON.stringify(chosen);
+    if (this.told === json) return;
+    this.told = json;
     this.send("tags", chosen);
   }
 }

@@ -37,7 +37,7 @@ export class History {
 
   /** Whether this address, which should replace the one before, answers another question that somebody asked here. */
   isQuestion(to, { from }) {
-    const asked = ({ search }) => new URLSearchParams(search).get(QUESTION) ?? "";
-    return to.pathname === from.pathname && this.#touchedAt > this.#arrivedAt && asked(to) !== asked(from);
+    const question = ({ search }) => new URLSearchParams(search).get(QUESTION) ?? "";
+    return to.pathname === from.pathname && this.#touchedAt > this.#arrivedAt && question(to) !== question(from);
   }
 }

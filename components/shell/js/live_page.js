@@ -12,7 +12,7 @@ export class LivePage {
   parts = new Map(); // a place in the document → {data, ask, draw}
   state = {}; // what the server has told
   jobNames = {};
-  asked = { at: -Infinity, times: 0 };
+  lastRun = { at: -Infinity, times: 0 };
   lateSince = null;
   refusedToken = null; // the server wants another; the page's next run brings it
 
@@ -76,14 +76,14 @@ export class LivePage {
     const late = this.late();
     if (!late.length) {
       this.lateSince = null;
-      this.asked.times = 0;
+      this.lastRun.times = 0;
       return this.offer.hide();
     }
     const now = performance.now();
     this.lateSince ??= now;
     const doing = hand();
-    if (mayRun(doing, { now, asked: this.asked })) this.run();
-    else if (!this.refusedToken && !doing.isWorking && mayOffer({ now, lateSince: this.lateSince, asked: this.asked })) this.suggest(late);
+    if (mayRun(doing, { now, lastRun: this.lastRun })) this.run();
+    else if (!this.refusedToken && !doing.isWorking && mayOffer({ now, lateSince: this.lateSince, lastRun: this.lastRun })) this.suggest(late);
     this.timer = setTimeout(() => this.look(), LOOK);
   }
 
@@ -97,7 +97,7 @@ export class LivePage {
   run() {
     const [first] = this.late();
     if (!first) return;
-    this.asked = { at: performance.now(), times: this.asked.times + 1 };
+    this.lastRun = { at: performance.now(), times: this.lastRun.times + 1 };
     this.offer.hide();
     first.part.ask();
   }

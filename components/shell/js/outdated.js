@@ -13,17 +13,17 @@ export function outdated({ shown = {}, at }, state) {
 
 /**
  * Whether the page may be run now. `hand`: {isVisible, isWorking, inField, isCovered, isDeciding, touchedAt}; times in ms.
- * `asked`: when it was asked for last, and how often in vain since it was up to date.
+ * `lastRun`: when it was asked for last, and how often in vain since it was up to date.
  */
-export function mayRun(hand, { now, asked = { at: -Infinity, times: 0 } }) {
+export function mayRun(hand, { now, lastRun = { at: -Infinity, times: 0 } }) {
   if (!hand.isVisible || hand.isWorking || hand.inField || hand.isCovered || hand.isDeciding) return false;
   if (now - hand.touchedAt < REST) return false;
-  return now - asked.at >= (asked.times ? Math.min(LONGEST, AGAIN * 2 ** (asked.times - 1)) : APART);
+  return now - lastRun.at >= (lastRun.times ? Math.min(LONGEST, AGAIN * 2 ** (lastRun.times - 1)) : APART);
 }
 
 /** Whether it is time to offer a run instead: not where the hand is about to rest anyway. */
-export function mayOffer({ now, lateSince, asked = { times: 0 } }) {
-  return !asked.times && now - lateSince >= 2 * REST;
+export function mayOffer({ now, lateSince, lastRun = { times: 0 } }) {
+  return !lastRun.times && now - lateSince >= 2 * REST;
 }
 
 /** What happened meanwhile, in a few words. `shown`: the values of all parts; `jobNames`: names of jobs by their number. */

@@ -38,7 +38,7 @@ def test_undo_and_redo_name_the_decision(library: Library, decision_log: Ledger)
     log = [entry(1, "approve", 0), entry(2, "undo"), entry(3, "redo"), entry(4, "undo"), entry(5, "undo")]
     decision_log.apply(library, "page", log, handlers={})
     name, coins = library.get(address(0)).name, library.counts()["trash"]
-    assert [result["said"] for result in decision_log.confirmed(["page"])["page"]["results"]] == [
+    assert [result["message"] for result in decision_log.confirmed(["page"])["page"]["results"]] == [
         "",
         f"Undone: approved {name}",
         f"Redone: approved {name}",
@@ -164,10 +164,10 @@ class TestInALaterSession:
 def test_an_error_in_a_handler_is_reported_and_not_retried(
     library: Library, decision_log: Ledger, caplog: pytest.LogCaptureFixture
 ) -> None:
-    asked: list[str] = []
+    calls: list[str] = []
 
     def fails(entry: LoggedDecision) -> Outcome | None:
-        asked.append(entry.verb)
+        calls.append(entry.verb)
         raise {"promote": ModelUnavailable("no model"), "tags": OSError(28, "No space left")}.get(
             entry.verb, KeyError("a mistake")
         )
@@ -175,7 +175,7 @@ def test_an_error_in_a_handler_is_reported_and_not_retried(
     log = [entry(1, "promote", 0), entry(2, "tags", 0), entry(3, "draft", 0), entry(4, "approve", 1)]
     for _ in range(2):
         decision_log.apply(library, "page", log, handlers=dict.fromkeys(("promote", "tags", "draft"), fails))
-    assert asked == ["promote", "tags", "draft"]
+    assert calls == ["promote", "tags", "draft"]
     assert approved(library) == {address(1)}, "later decisions are still applied"
     reasons = [
         each["refused"][0]["reason"] for each in decision_log.confirmed(["page"])["page"]["results"][:3]
@@ -203,14 +203,14 @@ def test_an_action_that_needs_a_page_waits_for_one(library: Library, decision_lo
     log = [entry(1, "approve", 0), entry(2, "promote", 0), entry(3, "approve", 1)]
     decision_log.apply(library, "page", log, handlers=None)
     assert decision_log.confirmed(["page"])["page"]["n"] == 1
-    asked: list[LoggedDecision] = []
+    calls: list[LoggedDecision] = []
 
     def promote(entry: LoggedDecision) -> Outcome | None:
-        asked.append(entry)
+        calls.append(entry)
         return None
 
     decision_log.apply(library, "page", log, handlers={"promote": promote})
-    assert [each.n for each in asked] == [2]
+    assert [each.n for each in calls] == [2]
     assert approved(library) == {address(0), address(1)}
 
 

@@ -55,9 +55,9 @@ def test_charts_show_the_filtered_decisions(library: Library) -> None:
 
 def test_days_are_named_by_the_zone_of_the_browser(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_time, "zone", lambda: ZoneInfo("Asia/Tokyo"))
-    said = words(opened("history"))
-    assert "Decisions a day (Asia/Tokyo), last 90 days" in said
-    assert "UTC" not in said
+    message = words(opened("history"))
+    assert "Decisions a day (Asia/Tokyo), last 90 days" in message
+    assert "UTC" not in message
 
 
 def test_a_library_without_decisions_shows_no_charts(empty: Library) -> None:

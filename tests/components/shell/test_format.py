@@ -26,11 +26,11 @@ def test_every_writing_system_passes_unchanged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "message"),
     [(0, "just now"), (59, "just now"), (300, "5 min ago"), (3_600, "1 hour ago"), (90_000, "1 day ago")],
 )
-def test_past_times_are_formatted_relative_to_now(seconds: int, said: str) -> None:
-    assert format.ago(1_000_000 - seconds, now=1_000_000) == said
+def test_past_times_are_formatted_relative_to_now(seconds: int, message: str) -> None:
+    assert format.ago(1_000_000 - seconds, now=1_000_000) == message
 
 
 def test_counts_and_sizes_are_formatted() -> None:

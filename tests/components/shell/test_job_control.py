@@ -19,10 +19,10 @@ Reached = list[tuple[str, int]]
 def reached(monkeypatch: pytest.MonkeyPatch) -> Reached:
     """What was asked of the library's jobs."""
     job_control._done.clear()
-    asked: Reached = []
+    calls: Reached = []
     for name in ("pause", "cancel"):
-        monkeypatch.setattr(Jobs, name, lambda _, number, name=name: asked.append((name, number)))
-    return asked
+        monkeypatch.setattr(Jobs, name, lambda _, number, name=name: calls.append((name, number)))
+    return calls
 
 
 def sent(client: Client, library: Library, **request: Any) -> httpx.Response:

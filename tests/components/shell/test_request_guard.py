@@ -32,7 +32,7 @@ def options() -> Iterator[Callable[[str, Any], None]]:
         config.set_option(name, value, where)
 
 
-async def said(request: Request) -> Response:
+async def message(request: Request) -> Response:
     return PlainTextResponse(f"{len(await request.body())} {request_id.current()}")
 
 
@@ -46,11 +46,11 @@ async def strict(_: Request) -> Response:
 
 APP = Starlette(
     routes=[
-        Route("/", said, methods=["GET", "POST"]),
+        Route("/", message, methods=["GET", "POST"]),
         Route("/broken", broken),
         Route("/strict", strict),
-        Route("/_stcore/upload_file/{session}/{file}", said, methods=["PUT"]),
-        Route("/media/{name}", said),
+        Route("/_stcore/upload_file/{session}/{file}", message, methods=["PUT"]),
+        Route("/media/{name}", message),
     ],
     middleware=[Middleware(RequestGuard)],
 )
@@ -223,8 +223,8 @@ def test_unfinished_bodies_of_strangers_leave_room_for_others(monkeypatch: pytes
         monkeypatch.setattr(request_guard, "_is_known", lambda _: known)
         transport = httpx.ASGITransport(APP)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8501") as client:
-            asked = [client.post("/", content=chunks(1, pause=0.02)) for _ in range(4)]
-            return sorted(answer.status_code for answer in await asyncio.gather(*asked, client.get("/")))
+            answers = [client.post("/", content=chunks(1, pause=0.02)) for _ in range(4)]
+            return sorted(answer.status_code for answer in await asyncio.gather(*answers, client.get("/")))
 
     assert finished(together(known=False)) == [200, 200, 200, 503, 503]
     assert finished(together(known=True)) == [200] * 5

@@ -152,8 +152,8 @@ def test_a_backup_includes_taxonomy_memory_and_files_set_aside(source: Library, 
     (aside / "1-x.json").write_text("{}")
     db = sqlite3.connect(memory / "memory.sqlite3", isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
-    db.execute("CREATE TABLE said (what)")
-    db.execute("INSERT INTO said VALUES ('hello')")  # only in the WAL
+    db.execute("CREATE TABLE message (what)")
+    db.execute("INSERT INTO message VALUES ('hello')")  # only in the WAL
     backup(source, tmp_path / "copy")
     db.close()
     restore_backup(tmp_path / "other", tmp_path / "copy")
@@ -163,7 +163,7 @@ def test_a_backup_includes_taxonomy_memory_and_files_set_aside(source: Library, 
     assert not (other / "memory" / "chroma").exists()
     assert (Layout(other).set_aside / "1-x.json").read_text() == "{}"
     restored = sqlite3.connect(other / "memory" / "memory.sqlite3")
-    assert restored.execute("SELECT what FROM said").fetchall() == [("hello",)]
+    assert restored.execute("SELECT what FROM message").fetchall() == [("hello",)]
     restored.close()
 
 

@@ -34,7 +34,7 @@ def test_a_valid_answer_becomes_a_draft_with_every_facet_and_the_tags(model: Lan
     made = draft(model)
     assert made.caption == {facet: GOOD[facet] for facet in ("entity", "context", "visual", "emotions")}
     assert (made.tags, made.model) == (["dog", "space"], "openai/gpt-4o-mini")
-    assert len(model.asked) == 1
+    assert len(model.requests) == 1
 
 
 def test_the_request_contains_the_picture_and_everything_known_about_the_coin(
@@ -42,7 +42,7 @@ def test_the_request_contains_the_picture_and_everything_known_about_the_coin(
 ) -> None:
     model.answers = [says(JSON)]
     draft(model)
-    text, picture = model.asked[0]["messages"][0]["content"]
+    text, picture = model.requests[0]["messages"][0]["content"]
     for words in ("Moon Dog", "MDOG", "wow {much} moon", "dog, moon", "shiba, rocket"):
         assert words in text["text"]
     assert picture["image_url"]["url"].startswith("data:image/png;base64,iVBORyw")
@@ -57,7 +57,7 @@ def test_the_request_uses_the_strictest_json_mode_the_model_supports(
 ) -> None:
     model.answers = [says(JSON)]
     draft(model, name=name)
-    assert model.asked[0]["response_format"]["type"] == held_to
+    assert model.requests[0]["response_format"]["type"] == held_to
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_optional_facets_may_be_missing_null_or_empty(model: LanguageModelServer
 def test_a_truncated_answer_is_retried_once_with_the_reason(model: LanguageModelServer) -> None:
     model.answers = [says(JSON[:60], finish_reason="length"), says(JSON)]
     assert draft(model).caption["context"] == GOOD["context"]
-    *_, answer, complaint = model.asked[1]["messages"]
+    *_, answer, complaint = model.requests[1]["messages"]
     assert answer == {"role": "assistant", "content": JSON[:60]}
     assert "no JSON object" in complaint["content"]
 
@@ -94,7 +94,7 @@ def test_a_truncated_answer_is_retried_once_with_the_reason(model: LanguageModel
 def test_the_retry_names_a_missing_required_facet(model: LanguageModelServer) -> None:
     model.answers = [says(json.dumps({"entity": "a cat"})), says(JSON)]
     draft(model)
-    assert "context is missing" in model.asked[1]["messages"][-1]["content"]
+    assert "context is missing" in model.requests[1]["messages"][-1]["content"]
 
 
 def test_two_invalid_answers_raise_an_error_that_names_the_coin_and_the_fix(
@@ -103,7 +103,7 @@ def test_two_invalid_answers_raise_an_error_that_names_the_coin_and_the_fix(
     model.answers = [says("I would rather not say.")]
     with pytest.raises(CaptioningFailed, match=r"'Moon Dog'.*twice.*MEMEDEX_CAPTION_MODEL"):
         draft(model)
-    assert len(model.asked) == 2
+    assert len(model.requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_provider_error_is_explained_and_not_retried(
     with pytest.raises(CaptioningFailed, match=f"'Moon Dog'.*({message})") as failure:
         draft(model)
     assert "abcdefghijklmnop" not in str(failure.value)
-    assert len(model.asked) == 1
+    assert len(model.requests) == 1
 
 
 def test_a_model_that_never_answers_times_out(model: LanguageModelServer) -> None:
@@ -181,10 +181,10 @@ def test_one_facet_is_regenerated_with_a_hint_and_the_other_facets(model: Langua
     model.answers = [says(json.dumps({"visual": "Flat"}))]
     made = draft(model, only="visual", hint="shorter", caption={"entity": "a dog", "context": "doge"})
     assert (made.caption, made.tags) == ({"visual": "Flat"}, [])
-    prompt = model.asked[0]["messages"][0]["content"][0]["text"]
+    prompt = model.requests[0]["messages"][0]["content"][0]["text"]
     for words in ("Write visual alone", "shorter", "entity: a dog"):
         assert words in prompt
-    assert model.asked[0]["response_format"]["json_schema"]["schema"]["required"] == ["visual"]
+    assert model.requests[0]["response_format"]["json_schema"]["schema"]["required"] == ["visual"]
 
 
 def test_usage_includes_the_cost_of_invalid_answers(
@@ -215,7 +215,7 @@ def test_a_broken_stream_raises_a_retryable_error(model: LanguageModelServer) ->
     model.answers = [half]
     with pytest.raises(ProviderBusy, match="broke off") as refused:
         draft(model)
-    assert len(model.asked) == 2  # once per mode; not repeated like an invalid answer
+    assert len(model.requests) == 2  # once per mode; not repeated like an invalid answer
     assert refused.value.usage.prompt_tokens > 100
 
 

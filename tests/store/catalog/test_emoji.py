@@ -9,14 +9,14 @@ from store.search.query_syntax import read
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("🐸", "frog"), ("🚀 to the 🌕", "rocket to the full moon"), ("👏🏽", "clapping hands sign"),
         ("🇺🇸", "us"), ("DOGE™ café", "DOGE™ café"), ("\u200d", "\u200d"), ("👨‍👩‍👧", "man woman girl"),
     ],
 )  # fmt: skip
-def test_an_emoji_is_replaced_by_its_name(text: str, said: str) -> None:
-    assert in_words(text) == said
+def test_an_emoji_is_replaced_by_its_name(text: str, message: str) -> None:
+    assert in_words(text) == message
 
 
 @pytest.mark.slow

@@ -163,9 +163,9 @@ def test_a_control_changes_only_its_part_of_the_line() -> None:
 
 
 def test_me_means_the_current_user_and_today_starts_at_midnight() -> None:
-    asked = parsed("by:me decided:today source:demo", actor="ann").filter
-    assert (asked.decided_by, asked.source) == ("ann", "demo")
-    assert asked.decided_since is not None
-    assert 0 <= time.time() - asked.decided_since < 2 * 86_400
-    assert parsed(written(asked)).filter == asked
+    criteria = parsed("by:me decided:today source:demo", actor="ann").filter
+    assert (criteria.decided_by, criteria.source) == ("ann", "demo")
+    assert criteria.decided_since is not None
+    assert 0 <= time.time() - criteria.decided_since < 2 * 86_400
+    assert parsed(written(criteria)).filter == criteria
     assert parsed("decided:soon").faults == ["decided:soon is neither today nor a date such as 2025-01-31"]

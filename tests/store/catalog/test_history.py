@@ -182,10 +182,10 @@ def test_a_decision_that_cannot_be_undone_is_skipped_next_time(ann: Library) -> 
 
 def test_undoing_a_library_caption_restores_its_search_words(library: Library) -> None:
     library.promote(approved_with_caption(library, 0))
-    requests = library.embedder.asked
+    requests = library.embedder.requests
     library.caption(FIRST, caption=written("new"))
     library.undo()
-    assert library.embedder.asked == requests + 3, "the old vectors are still known"
+    assert library.embedder.requests == requests + 3, "the old vectors are still known"
     assert library.addresses(Filter(words="text 0 entity")) == [FIRST]
     assert library.addresses(Filter(words="new")) == []
     holds(library)

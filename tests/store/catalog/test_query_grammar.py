@@ -161,9 +161,9 @@ def test_faults_inside_parentheses_are_reported() -> None:
 
 def test_a_filter_with_alternatives_can_be_formatted_and_parsed_again() -> None:
     line = "tag:a (tag:b OR -category:c moon) -(before:2025-01-01 rocket)"
-    asked = parsed(line).filter
-    assert asked.any_of == ((Filter(tags=("b",)), Filter(words="moon", without_categories=("c",))),)
-    assert parsed(filter_written(asked)).filter == asked
+    criteria = parsed(line).filter
+    assert criteria.any_of == ((Filter(tags=("b",)), Filter(words="moon", without_categories=("c",))),)
+    assert parsed(filter_written(criteria)).filter == criteria
 
 
 def test_a_control_narrows_a_line_with_alternatives() -> None:

@@ -219,9 +219,11 @@ def test_a_copy_is_consistent_and_does_not_block_writers(
 
             @property
             def cancelled(self) -> bool:  # type: ignore[override]
-                Busy.asked += 1
-                if Busy.asked <= 3:
-                    library.drafts.save(FOURTH, {"entity": f"while it is copied {Busy.asked}"}, actor="ann")
+                Busy.requests += 1
+                if Busy.requests <= 3:
+                    library.drafts.save(
+                        FOURTH, {"entity": f"while it is copied {Busy.requests}"}, actor="ann"
+                    )
                 return False
 
             @cancelled.setter
@@ -231,7 +233,7 @@ def test_a_copy_is_consistent_and_does_not_block_writers(
         with library.catalog.reading() as db:
             made = snapshots.make(db, library.catalog.path, "repair", progress=Busy())
         assert made
-        assert Busy.asked > 10
+        assert Busy.requests > 10
         assert len(snapshots.kept(library.catalog.path)) == before + 1
         assert FOURTH not in {row["address"] for row in snapshots.rows(made, "drafts")}
         assert library.drafts.own(FOURTH, actor="ann") == {"entity": "while it is copied 3"}

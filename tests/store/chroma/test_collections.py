@@ -56,23 +56,23 @@ def test_every_verb_reaches_chroma(root: Path, embedder: Hashed, promoted: list[
 def test_promoting_a_record_removed_from_the_library_needs_no_model(
     root: Path, embedder: Hashed, promoted: list[str]
 ) -> None:
-    requests = embedder.asked
+    requests = embedder.requests
     with opened(root, embedder) as library:
         assert library.degrade(promoted).done == promoted
         assert library.promote(promoted).done == promoted
         assert library.wait_for_chroma(60)
-    assert embedder.asked == requests
+    assert embedder.requests == requests
 
 
 def test_a_caption_edit_embeds_only_the_changed_facets(
     root: Path, embedder: Hashed, promoted: list[str]
 ) -> None:
-    requests = embedder.asked
+    requests = embedder.requests
     with opened(root, embedder) as library:
         library.caption(address(1), caption={"entity": "something new"})
-        assert embedder.asked == requests + 1
+        assert embedder.requests == requests + 1
         library.edit_tags([address(1)], add=["moon"])
-        assert embedder.asked == requests + 1
+        assert embedder.requests == requests + 1
 
 
 def test_chroma_is_not_opened_to_list_or_search(root: Path, embedder: Hashed, promoted: list[str]) -> None:

@@ -37,13 +37,13 @@ def test_a_broken_chroma_is_rebuilt_without_a_model_and_search_keeps_working(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     damage(Layout(root).chroma)
-    requests = embedder.asked
+    requests = embedder.requests
     with opened(root, embedder) as library:
         assert len(library.find(Filter(tier="library"))) == 3
         hits = library.search(Query((Part(like=address(2)),))).hits
         assert {hit.address for hit in hits} == {address(1), address(3)}
         assert library.wait_for_chroma(60)
-        assert embedder.asked == requests
+        assert embedder.requests == requests
         assert "Chroma" in caplog.text
         assert "rebuilt" in caplog.text
         assert library.check_chroma() == []

@@ -119,14 +119,14 @@ def test_a_server_that_comes_back_empty_is_filled_without_a_model(
     with open_library(root, embedder=embedder) as library:
         library.promote(approved_with_caption(library, 1, 2))
         assert follows(library)
-        requests = embedder.asked
+        requests = embedder.requests
         on_server.kill()
         on_server.folder.rename(on_server.folder.with_name("lost"))
         on_server.start()
         library.degrade([address(2)])
         assert follows(library)
         assert library.check_chroma() == []
-        assert embedder.asked == requests
+        assert embedder.requests == requests
     assert entries(on_server)[COLLECTIONS["context"]] == {address(1)}
 
 

@@ -36,14 +36,14 @@ def test_missing_captions_are_drafted_listed_and_accepted(
 ) -> None:
     estimate = json.loads(ask("draft", "--all", "--estimate", "--json").stdout)
     assert (estimate["count"], estimate["prompt"]) == (1, "caption v1")
-    assert model.asked == []
+    assert model.requests == []
 
     assert ask("draft", "--all", "--budget", "1").returncode == 0
     waiting = json.loads(ask("suggestions", "--json").stdout)
     assert {one["facet"] for one in waiting} == {"entity", "context", "visual", "emotions", "new_tags"}
     assert all(one["at"] > 0 for one in waiting)
     assert ask("draft", "--all").returncode == 0, "what has a suggestion is left alone"
-    assert len(model.asked) == 1
+    assert len(model.requests) == 1
 
     assert ask("accept", "--all").returncode == 0
     shown = json.loads(ask("show", APPROVED, "--json").stdout)

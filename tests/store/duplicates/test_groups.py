@@ -21,12 +21,12 @@ _pairs = {name: st.sampled_from(list(combinations(name, 2))) for name in (_PICTU
 @given(
     shown=st.lists(st.sampled_from(_PICTURES), min_size=8, max_size=8),
     alike=st.dictionaries(_pairs[_PICTURES], st.sampled_from([3, 27, 28])),
-    said=st.lists(
+    message=st.lists(
         st.tuples(_pairs[_ADDRESSES], st.sampled_from(["different", "different", "same", None])), max_size=8
     ),
 )
 def test_groups_match_a_comparison_of_all_pairs(
-    shown: list[str], alike: dict[tuple[str, str], int], said: list[tuple[tuple[str, str], str | None]]
+    shown: list[str], alike: dict[tuple[str, str], int], message: list[tuple[tuple[str, str], str | None]]
 ) -> None:
     db = sqlite3.connect(":memory:")
     db.executescript(_TABLES)
@@ -40,9 +40,9 @@ def test_groups_match_a_comparison_of_all_pairs(
         )
     db.executemany(
         "INSERT INTO verdicts (first, second, after) VALUES (?, ?, ?)",
-        [(first, second, after) for (first, second), after in said],
+        [(first, second, after) for (first, second), after in message],
     )
-    stands = dict(said)  # the last verdict on a pair
+    stands = dict(message)  # the last verdict on a pair
     picture = dict(zip(_ADDRESSES, shown, strict=True))
     group = {address: {address} for address in _ADDRESSES}
     for one, other in combinations(_ADDRESSES, 2):

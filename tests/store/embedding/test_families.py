@@ -179,13 +179,13 @@ def test_endpoint_requests_are_batched_and_the_vectors_put_in_order(endpoint: La
 def test_a_text_over_the_endpoint_limit_is_sent_in_windows(endpoint: LanguageModelServer) -> None:
     model = open_embedder("litellm:openai/my-embeddings")
     model.embed_texts(["dog " * (2 * model.token_limit)])
-    assert len(endpoint.asked[-1]["input"]) > 1
+    assert len(endpoint.requests[-1]["input"]) > 1
 
 
 def test_dimensions_known_to_litellm_are_not_requested(endpoint: LanguageModelServer) -> None:
     model = open_embedder("litellm:text-embedding-ada-002")
     assert (model.dimensions, model.token_limit) == (1536, 8191)
-    assert endpoint.asked == []
+    assert endpoint.requests == []
 
 
 @pytest.mark.parametrize("name", ["litellm:text-embedding-ada-002", "sentence-transformers:all-MiniLM-L6-v2"])

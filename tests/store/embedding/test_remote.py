@@ -31,7 +31,7 @@ class GpuServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.replies: list[Reply] = []
-        self.asked: list[tuple[str, dict[str, Any], str]] = []  # path, body, authorization
+        self.requests: list[tuple[str, dict[str, Any], str]] = []  # path, body, authorization
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -39,12 +39,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append((self.path, body, self.headers.get("Authorization", "")))
+        self.server.requests.append((self.path, body, self.headers.get("Authorization", "")))
         reply = self.server.replies.pop(0) if self.server.replies else embedded
         self._send(*reply(body))
 
     def do_GET(self) -> None:
-        self.server.asked.append((self.path, {}, self.headers.get("Authorization", "")))
+        self.server.requests.append((self.path, {}, self.headers.get("Authorization", "")))
         self._send(200, {"status": "succeeded", "output": {"embedding": vector("polled")}}, {})
 
     def _send(self, status: int, answer: Any, headers: dict[str, str]) -> None:
@@ -113,7 +113,7 @@ def test_texts_and_pictures_are_sent_in_batches_with_their_modality(
     pictures = model.embed_images([Image.new("RGB", (900, 9), (number, 0, 0)) for number in range(20)])
     assert (pictures.shape, pictures.dtype, model.dimensions) == ((20, 8), np.float32, 8)
     assert np.linalg.norm(pictures, axis=1) == pytest.approx(1)
-    path, body, key = server.asked[-1]
+    path, body, key = server.requests[-1]
     assert (path, body["model"], body["modality"], key) == (
         "/v1/embeddings", "openai/clip", "image", f"Bearer {KEY}",
     )  # fmt: skip
@@ -147,7 +147,7 @@ def test_another_length_than_before_is_refused(server: GpuServer, model: Embedde
 def test_a_busy_server_is_asked_again_after_the_pause_it_names(server: GpuServer, model: Embedder) -> None:
     server.replies = [fails(503), fails(429, Retry_After="0"), fails(500)]
     assert model.embed_texts(["a dog"]).shape == (1, 8)
-    assert len(server.asked) == 4
+    assert len(server.requests) == 4
 
 
 def test_a_long_pause_is_reported_instead_of_waited_for_and_holds_for_everybody(
@@ -158,7 +158,7 @@ def test_a_long_pause_is_reported_instead_of_waited_for_and_holds_for_everybody(
         model.embed_texts(["a dog"])
     with pytest.raises(ModelUnavailable, match="is away"):
         open_embedder("remote:another").embed_texts(["a dog"])
-    assert len(server.asked) == 1, "the pause holds for every model of this server"
+    assert len(server.requests) == 1, "the pause holds for every model of this server"
 
 
 def test_a_slow_or_absent_server_is_reported_and_asked_again_when_it_is_back(
@@ -177,7 +177,7 @@ def test_a_slow_or_absent_server_is_reported_and_asked_again_when_it_is_back(
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "message"),
     [
         (fails(401), "did not accept the key in MEMEDEX_EMBEDDING_TOKEN"),
         (fails(404), "answers 404; check MEMEDEX_EMBEDDING_SERVER"),
@@ -186,13 +186,13 @@ def test_a_slow_or_absent_server_is_reported_and_asked_again_when_it_is_back(
     ],
 )
 def test_refusals_are_readable_without_the_key_and_never_followed(
-    server: GpuServer, model: Embedder, reply: Reply, said: str
+    server: GpuServer, model: Embedder, reply: Reply, message: str
 ) -> None:
     server.replies = [reply]
-    with pytest.raises(ModelUnavailable, match=said) as caught:
+    with pytest.raises(ModelUnavailable, match=message) as caught:
         model.embed_texts(["a dog"])
     assert KEY not in str(caught.value)
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 def test_replicate_is_asked_one_input_at_a_time_and_polled_by_number(
@@ -207,8 +207,8 @@ def test_replicate_is_asked_one_input_at_a_time_and_polled_by_number(
     server.replies = [lambda _, answer=answer: (201, answer, {}) for answer in (done, done, late)]
     assert model.embed_texts(["a dog"]).shape == (1, 8)
     assert model.embed_images([Image.new("RGB", (8, 8))]).shape == (1, 8)
-    assert server.asked[0][1] == {"version": "1a2b3c", "input": {"text": "a dog"}}
-    assert server.asked[-1][0] == "/v1/predictions/p1"
+    assert server.requests[0][1] == {"version": "1a2b3c", "input": {"text": "a dog"}}
+    assert server.requests[-1][0] == "/v1/predictions/p1"
 
 
 def test_without_an_address_the_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

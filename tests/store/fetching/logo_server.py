@@ -14,14 +14,14 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
 class Server(ThreadingHTTPServer):
-    """Sends the configured answer for each path; `asked` counts the requests."""
+    """Sends the configured answer for each path; `requests` counts the requests."""
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.answers: dict[str, Answer] = {}
-        self.asked: Counter[str] = Counter()
+        self.requests: Counter[str] = Counter()
         self.at_once = self.most_at_once = 0
         self.lock = threading.Lock()
         self.ended = threading.Event()
@@ -39,7 +39,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         with self.server.lock:
-            self.server.asked[self.path] += 1
+            self.server.requests[self.path] += 1
             self.server.at_once += 1
             self.server.most_at_once = max(self.server.most_at_once, self.server.at_once)
         try:

@@ -58,7 +58,7 @@ def test_this_machine_is_refused_under_every_name(server: Server, monkeypatch: p
     for host in ("127.0.0.1", "localhost", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1"):
         with pytest.raises(BadSource, match="not on the public internet"):
             downloads(Guard()).picture(server.url("/a.png", host=host))
-    assert not server.asked
+    assert not server.requests
 
 
 def test_a_redirect_is_checked_like_the_first_address(server: Server) -> None:
@@ -66,7 +66,7 @@ def test_a_redirect_is_checked_like_the_first_address(server: Server) -> None:
     server.answers["/b"] = respond_with(picture(1))
     with pytest.raises(BadSource, match=r"127\.0\.0\.2"):
         downloads(Guard(allowed=lambda ip: ip == "127.0.0.1")).picture(server.url("/a"))
-    assert server.asked == {"/a": 1}
+    assert server.requests == {"/a": 1}
 
 
 def test_a_host_name_that_resolves_differently_later_is_refused(server: Server) -> None:
@@ -84,7 +84,7 @@ def test_a_host_name_that_resolves_differently_later_is_refused(server: Server) 
     assert checked == ["127.0.0.1"]
     with pytest.raises(BadSource, match="not on the public internet"):
         downloads(guard).picture(server.url("/a", host="logos.example"))
-    assert server.asked == {"/a": 1}
+    assert server.requests == {"/a": 1}
 
 
 def test_a_connection_pool_that_bypasses_the_guard_is_refused(

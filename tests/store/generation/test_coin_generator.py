@@ -39,8 +39,8 @@ def test_a_coin_is_streamed_parsed_and_saved_with_its_sources(
     made = coin_generator.read(answered(model, given), model=MODEL, prompt="frog", sources=three_addresses)
     assert (made.name, made.ticker) == ("Rain Frog", "RAIN")
     assert made.caption == {"entity": "a frog in the rain", "context": "patience", "emotions": "calm"}
-    assert model.asked[0]["stream"] is True
-    assert model.asked[0]["messages"] == coin_generator.messages(given, "frog")
+    assert model.requests[0]["stream"] is True
+    assert model.requests[0]["messages"] == coin_generator.messages(given, "frog")
     report = library.add([coin_generator.candidate(made, None)])
     assert not report.refused
     (saved,) = library.find(Filter(tier="pending"))
@@ -104,7 +104,7 @@ def test_an_answer_with_unusual_keys_and_values_is_normalised() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "tags"),
+    ("message", "tags"),
     [
         ("frog, rain ,frog", ("frog", "rain")),
         (["frog", "x" * 65, "two, three"], ("frog", "two", "three")),
@@ -112,8 +112,8 @@ def test_an_answer_with_unusual_keys_and_values_is_normalised() -> None:
         (None, ()),
     ],
 )
-def test_tags_are_read_from_a_list_or_a_text(said: object, tags: tuple[str, ...]) -> None:
-    answer = json.dumps({**COIN, "tags": said})
+def test_tags_are_read_from_a_list_or_a_text(message: object, tags: tuple[str, ...]) -> None:
+    answer = json.dumps({**COIN, "tags": message})
     assert coin_generator.read(answer, model=MODEL, prompt="x", sources=()).tags == tags
 
 

@@ -44,7 +44,7 @@ def test_the_picture_is_asked_for_by_the_coins_prompt_and_stored_as_the_library_
     drawn = coin_picture.draw(MADE)
     assert drawn == normalise(picture(3))
     assert Image.open(io.BytesIO(drawn)).size == (512, 512)
-    (asked,) = model.asked
+    (asked,) = model.requests
     assert asked["path"] == "/v1/images/generations"
     assert (asked["prompt"], asked["model"], asked["n"]) == ("a frog, rain, pixel art", "dall-e-3", 1)
 
@@ -56,7 +56,7 @@ def test_a_coin_without_a_prompt_for_its_picture_is_drawn_by_its_caption(
     model.answers = [draws(picture(3))]
     answer = json.dumps({**COIN, "image_prompt": ""})
     coin_picture.draw(coin_generator.read(answer, model=MODEL, prompt="x", sources=()))
-    assert model.asked[0]["prompt"] == "a frog in the rain"
+    assert model.requests[0]["prompt"] == "a frog in the rain"
 
 
 def test_an_address_is_fetched_like_a_logo_and_never_from_this_machine_unless_allowed(
@@ -66,7 +66,7 @@ def test_an_address_is_fetched_like_a_logo_and_never_from_this_machine_unless_al
     model.answers = [draws(b"", address=f"{model.address}/a.png")]
     with pytest.raises(CaptioningFailed, match="no picture that can be read"):
         coin_picture.draw(MADE)
-    assert len(model.asked) == 1
+    assert len(model.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -92,4 +92,4 @@ def test_failures_say_what_happened_and_the_coin_is_made_without_a_picture(
 def test_without_an_image_model_nobody_is_asked(configure: Configure, model: LanguageModelServer) -> None:
     configure(IMAGE_MODEL="")
     assert coin_picture.draw_if_configured(MADE) == (None, "")
-    assert model.asked == []
+    assert model.requests == []

@@ -43,11 +43,11 @@ def test_a_csv_with_any_common_column_names_is_imported(tmp_path):
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("said", [False, True])
-def test_a_csv_with_any_common_separator_is_imported(tmp_path, separator, said):
+@pytest.mark.parametrize("message", [False, True])
+def test_a_csv_with_any_common_separator_is_imported(tmp_path, separator, message):
     rows = [["file", "name", "description"], ["a.png", "Doge", "one, two; three"]]
     lines = [separator.join(f'"{cell}"' for cell in row) for row in rows]
-    table = "\r\n".join([*([f"sep={separator}"] if said else []), *lines])
+    table = "\r\n".join([*([f"sep={separator}"] if message else []), *lines])
     coins, refused = import_folder(tmp_path, {"coins.csv": table, "a.png": png()})
     assert not refused
     assert (coins[0].sidecar["token_name"], coins[0].sidecar["description"]) == ("Doge", "one, two; three")

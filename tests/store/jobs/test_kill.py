@@ -114,7 +114,7 @@ def test_a_killed_drafting_run_repeats_only_the_requests_in_progress(
         library.approve([address(number) for number in range(count)])
         library.jobs._runner._is_closing = True  # type: ignore[union-attr]  the job is only stored, not run
         job = start(library, plan_drafting(library, library.addresses(Filter())), lanes=lanes)
-    assert kill_while_resuming(quick_root, once=lambda: len(model.asked) >= count // 3)
+    assert kill_while_resuming(quick_root, once=lambda: len(model.requests) >= count // 3)
     with open_library(quick_root, embedder=Hashed()) as library:
         library.jobs.resume_interrupted()
         assert library.jobs.wait(job.id, timeout=60)
@@ -124,6 +124,6 @@ def test_a_killed_drafting_run_repeats_only_the_requests_in_progress(
         for one in library.addresses(Filter()):
             kept = library.suggestions.of(one, states=["open", "replaced"])
             assert [each.facet for each in kept].count("entity") == 1
-    requests = Counter(str(each["messages"][0]["content"][0]["text"]) for each in model.asked)
+    requests = Counter(str(each["messages"][0]["content"][0]["text"]) for each in model.requests)
     assert len(requests) == count
     assert sum(requests.values()) <= count + lanes

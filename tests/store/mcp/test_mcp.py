@@ -18,7 +18,7 @@ from tests.store.memory.bags import Bags
 
 
 def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> None:
-    stored, searched, missed, lore, recalled, papers, both, said, coins, weighed, examples = over_http(
+    stored, searched, missed, lore, recalled, papers, both, message, coins, weighed, examples = over_http(
         address,
         ("store_memory", {"content": "Agents prefer brass submarines", "tags": ["a,b"]}),
         ("search_memory", {"query": "brass submarines"}),
@@ -56,7 +56,7 @@ def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> N
     assert recalled["documents"][0].startswith("User: Who lit the lamp?\nAI: ")
     assert {hit["metadata"]["protocol"] for hit in papers["results"]} == {"harbor"}
     assert {name: len(hits) for name, hits in both["protocols"].items()} == {"harbor": 1, "millrace": 1}
-    assert "restart" in said["results"][0]["text"]
+    assert "restart" in message["results"][0]["text"]
     assert coins["hits"][0]["token_address"] == FROG.address
     assert coins["hits"][0]["facets"]["entity"]["present"]
     assert coins["weights"] == {"image": 0, "entity": 4, "context": 3, "visual": 2, "emotions": 1}

@@ -19,7 +19,7 @@ class Bags:
     def __init__(self, *, name: str = "bags", dimensions: int = 384) -> None:
         self.name = name
         self.dimensions = dimensions
-        self.asked: list[str] = []  # texts embedded so far
+        self.requests: list[str] = []  # texts embedded so far
         self.fails = False
 
     def warm(self) -> None:
@@ -31,7 +31,7 @@ class Bags:
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if self.fails:
             raise OSError("the model is on fire")
-        self.asked += texts
+        self.requests += texts
         rows = np.zeros((len(texts), self.dimensions), np.float32)
         for row, text in zip(rows, texts, strict=True):
             for word in {word.strip(".,:?!").lower() for word in text.split()}:

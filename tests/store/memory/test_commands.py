@@ -92,16 +92,16 @@ def test_transcripts_are_imported_and_searched_and_sessions_deleted(run: Any, tm
 
 
 def test_an_empty_result_prints_a_message(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = list[str]()
-    monkeypatch.setattr(Terminal, "say", lambda self, text: said.append(text))
+    message = list[str]()
+    monkeypatch.setattr(Terminal, "say", lambda self, text: message.append(text))
     for words, told in (
         (["search", "frogs"], "no memory is relevant to at least 30 %"),
         (["documents", "frogs"], "no paper of these protocols is there"),
         (["transcripts", "frogs"], "no message was found"),
     ):
-        said.clear()
+        message.clear()
         assert run(*words)[0] == 0
-        assert [line.startswith(told) for line in said] == [True], words
+        assert [line.startswith(told) for line in message] == [True], words
 
 
 def test_a_mistyped_root_creates_no_memory(run: Any, tmp_path: Path) -> None:
@@ -220,8 +220,8 @@ def test_the_threshold_is_set_and_near_misses_are_shown(run: Any) -> None:
 def test_a_context_in_which_nothing_was_found_says_what_it_needs(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(Terminal, "say", lambda self, line: said.append(line))
+    message: list[str] = []
+    monkeypatch.setattr(Terminal, "say", lambda self, line: message.append(line))
     status, context = run("assemble", "Who guards the vault?")
     assert (status, context["entries"]) == (0, [])
-    assert any("--world" in line and "--session" in line for line in said)
+    assert any("--world" in line and "--session" in line for line in message)

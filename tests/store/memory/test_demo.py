@@ -16,6 +16,6 @@ def test_loading_the_demo_again_imports_nothing(
     assert set(memory.documents.protocols()) == {"harbor", "millrace"}
     assert memory.transcripts.count_events() == 10
     memory.memories.edit("mem_1782907200", content="edited since")
-    asked = len(bags.asked)
+    asked = len(bags.requests)
     assert demo.load(reopen()) == counts
-    assert len(bags.asked) == asked, "nothing was embedded again"
+    assert len(bags.requests) == asked, "nothing was embedded again"

@@ -21,7 +21,7 @@ from tests.store.memory.conftest import Clock
 def test_empty_content(memory: Memory, bags: Bags, content: str) -> None:
     with pytest.raises(ValueError, match="the content"):
         memory.memories.store_memory(content, ["tag"])
-    assert bags.asked == [], "refused before embedding"
+    assert bags.requests == [], "refused before embedding"
     assert memory.memories.passages.count() == 0
 
 
@@ -142,7 +142,7 @@ def test_a_memory_of_two_million_characters_is_refused_with_the_limit(memory: Me
     ):
         with pytest.raises(InvalidInput, match="2,000,000 characters; at most"):
             refused()
-    assert long not in bags.asked
+    assert long not in bags.requests
 
 
 # -- searching -----------------------------------------------------------------------------------------------

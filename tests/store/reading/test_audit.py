@@ -44,8 +44,8 @@ def tiers(library: Library) -> dict[str, str]:
     return {record.address: record.tier for record in library.find(Filter())}
 
 
-def verbs(library: Library, asked: AuditFilter) -> list[tuple[str, str]]:
-    return [(decision.actor, decision.verb) for decision in audit.find(library, asked)]
+def verbs(library: Library, criteria: AuditFilter) -> list[tuple[str, str]]:
+    return [(decision.actor, decision.verb) for decision in audit.find(library, criteria)]
 
 
 def test_decisions_are_filtered_by_actor_verb_and_time(reviewed: Library) -> None:

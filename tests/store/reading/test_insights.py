@@ -95,9 +95,9 @@ def test_drafts_are_counted_as_saved_edited_or_refused(reviewed: Library) -> Non
     assert insights.drafts_kept(reviewed, Filter(tags=("moon",))) == [DraftsKept("m", 0, 0, 1)]
 
 
-@pytest.mark.parametrize("asked", [Filter(), Filter(source="first list"), Filter(tags=("moon",))])
+@pytest.mark.parametrize("criteria", [Filter(), Filter(source="first list"), Filter(tags=("moon",))])
 def test_the_line_of_each_count_finds_exactly_the_coins_that_it_counts(
-    reviewed: Library, asked: Filter
+    reviewed: Library, criteria: Filter
 ) -> None:
     def found(filter: Filter) -> int:
         line = parsed(written_with_tier(filter))
@@ -105,16 +105,16 @@ def test_the_line_of_each_count_finds_exactly_the_coins_that_it_counts(
         return reviewed.count(line.filter)
 
     counts = [
-        (narrowed(asked, month=one.month, tier=one.kind), one.coins)  # type: ignore[arg-type]
-        for one in insights.tiers_by_month(reviewed, asked)
+        (narrowed(criteria, month=one.month, tier=one.kind), one.coins)  # type: ignore[arg-type]
+        for one in insights.tiers_by_month(reviewed, criteria)
     ]
     counts += [
-        (narrowed(asked, month=one.month, category=one.kind), one.coins)
-        for one in insights.categories_by_month(reviewed, asked)
+        (narrowed(criteria, month=one.month, category=one.kind), one.coins)
+        for one in insights.categories_by_month(reviewed, criteria)
     ]
     counts += [
-        (narrowed(asked, source=one.source, tier=one.tier), one.coins)
-        for one in insights.sources(reviewed, asked)
+        (narrowed(criteria, source=one.source, tier=one.tier), one.coins)
+        for one in insights.sources(reviewed, criteria)
     ]
     assert counts
     assert [found(filter) for filter, _ in counts] == [coins for _, coins in counts]
@@ -127,6 +127,6 @@ def test_a_month_stays_within_the_dates_of_the_filter() -> None:
 
 
 def test_a_line_of_alternatives_keeps_its_meaning_beside_a_tier() -> None:
-    asked = parsed("tag:dog OR tag:cat").filter
-    line = written_with_tier(narrowed(asked, tier="trash"))
-    assert parsed(line).filter == narrowed(asked, tier="trash")
+    criteria = parsed("tag:dog OR tag:cat").filter
+    line = written_with_tier(narrowed(criteria, tier="trash"))
+    assert parsed(line).filter == narrowed(criteria, tier="trash")

@@ -70,12 +70,12 @@ class FiveWordEmbedder:
         return len(text.split())
 
     def embed_texts(self, texts: Sequence[str]) -> Vector:
-        self.asked += texts
+        self.requests += texts
         return np.stack([WORDS[text] for text in texts])
 
     def embed_images(self, images: Sequence[Image.Image]) -> Vector:
         colours = [list(COLOURS)[int(np.argmax(np.asarray(image)[256, 256]))] for image in images]
-        self.asked += colours
+        self.requests += colours
         return np.stack([COLOURS[colour] for colour in colours])
 
 

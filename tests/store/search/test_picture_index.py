@@ -30,7 +30,7 @@ class RedAngleEmbedder(Hashed):
     fingerprint = "turning 1"
 
     def embed_images(self, images: Sequence[Image.Image]) -> np.ndarray:
-        self.asked += len(images)
+        self.requests += len(images)
         reds = np.radians([np.asarray(image)[..., 0].mean() for image in images])
         rows = np.zeros((len(images), self.dimensions), np.float32)
         rows[:, 0], rows[:, 1] = np.cos(reds), np.sin(reds)
@@ -96,12 +96,12 @@ def test_sorting_by_difference_from_the_library_follows_its_changes(library: Lib
 def test_promotion_reuses_vectors_computed_in_the_background(library: Library) -> None:
     embedder = library.embedder
     assert isinstance(embedder, RedAngleEmbedder)
-    assert embedder.asked == 5
+    assert embedder.requests == 5
     approved_with_caption(library, 0)
     look(library)
-    assert embedder.asked == 5 + 3, "its texts"
+    assert embedder.requests == 5 + 3, "its texts"
     assert library.promote([address(0)]).refused == []
-    assert embedder.asked == 5 + 3
+    assert embedder.requests == 5 + 3
 
 
 @pytest.fixture

@@ -132,7 +132,7 @@ def test_nothing_is_searched_when_every_weight_is_zero() -> None:
     )
     assert results.why_empty == NO_WEIGHT
     assert results.hits == []
-    assert five_words.asked == []
+    assert five_words.requests == []
 
 
 def test_an_empty_result_says_why_it_is_empty() -> None:

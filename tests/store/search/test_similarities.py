@@ -48,7 +48,7 @@ def test_a_moved_slider_recomputes_no_embeddings_or_similarities() -> None:
     for weight in range(1, 5):
         asking.search(replace(query, weights={"entity": weight}))
     assert asking.similarities(replace(query, top=3)) is before
-    assert five_words.asked == ["frog", "red"]
+    assert five_words.requests == ["frog", "red"]
 
 
 def test_a_change_in_another_tier_keeps_cached_similarities() -> None:
@@ -85,7 +85,7 @@ def test_a_repeated_query_finds_new_records() -> None:
     assert pairs_of(asking.search(query)) == [("local-b", 1.0)]
     matrices.upsert("local-b", {"entity": unit(0, 1)})  # as many as before
     assert pairs_of(asking.search(query)) == [("local-b", 0.0)]
-    assert five_words.asked == ["frog"]  # the model is not asked twice
+    assert five_words.requests == ["frog"]  # the model is not asked twice
 
 
 @pytest.mark.slow

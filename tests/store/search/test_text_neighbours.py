@@ -31,9 +31,9 @@ def test_agreement_has_the_cosine_and_the_rank_of_the_coins_own_picture(
     assert found.agreement is not None
     assert found.place is not None
     assert 1 <= found.place <= found.pictures == 4
-    requests = embedder.asked
+    requests = embedder.requests
     assert library.text_neighbours(addresses[3], "context", "anything") == found
-    assert embedder.asked == requests, "text and picture are remembered"
+    assert embedder.requests == requests, "text and picture are remembered"
 
 
 def test_neighbours_of_an_unknown_address_are_refused(library: Library) -> None:

@@ -98,7 +98,7 @@ def test_the_plan_shows_the_count_the_model_and_the_estimated_cost(
     assert plan.cost is not None
     assert 0.0005 < plan.cost < 0.01
     assert plan.prompt_tokens > 6 * 500
-    assert model.asked == []
+    assert model.requests == []
     unknown = plan_drafting(library, COINS, model="openai/nobody-knows")
     assert unknown.cost is None
     with pytest.raises(InvalidRecord, match="no price is known"):
@@ -124,7 +124,7 @@ def test_a_job_stops_within_its_budget_and_continues_with_a_larger_one(
     assert 0 < job.note["cost"] <= 0.0008
     library.jobs.resume(job.id, options={"budget": 1.0})
     assert wait_for_job(library, job).state == "done"
-    assert len(model.asked) == 6, "no coin was asked for twice"
+    assert len(model.requests) == 6, "no coin was asked for twice"
 
 
 def test_requests_run_in_parallel_and_each_coin_is_requested_once(
@@ -133,7 +133,7 @@ def test_requests_run_in_parallel_and_each_coin_is_requested_once(
     model.together = threading.Barrier(3)
     assert drafted(library, lanes=3).done == 6
     assert model.most_at_once == 3
-    assert len(model.asked) == 6
+    assert len(model.requests) == 6
 
 
 def test_all_lanes_wait_when_the_provider_limits_the_rate(
@@ -158,7 +158,7 @@ def test_a_temporary_provider_outage_only_delays_the_job(
     model.answers = [says(JSON), says(JSON), *away, says(JSON)]
     job = drafted(library, lanes=1)
     assert (job.state, job.done, job.refused) == ("done", 6, 0)
-    assert len(model.asked) == 6 + len(away)
+    assert len(model.requests) == 6 + len(away)
 
 
 def test_a_provider_that_never_works_fails_the_job_and_keeps_all_coins_waiting(
@@ -176,7 +176,7 @@ def test_a_provider_that_never_works_fails_the_job_and_keeps_all_coins_waiting(
 def test_a_wrong_key_fails_the_job_immediately(model: LanguageModelServer, library: Library) -> None:
     model.answers = [fails(401, "bad key")]
     job = drafted(library, lanes=1)
-    assert (job.state, job.left, len(model.asked)) == ("failed", 6, 1)
+    assert (job.state, job.left, len(model.requests)) == ("failed", 6, 1)
     assert "OPENAI_API_KEY" in job.error
 
 
@@ -254,7 +254,7 @@ def test_a_job_keeps_the_prompt_version_it_started_with(model: LanguageModelServ
     model.answers = [says(JSON)]
     library.jobs.resume(job.id)
     wait_for_job(library, job)
-    assert all(prompt_of(request).startswith("First Coin") for request in model.asked)
+    assert all(prompt_of(request).startswith("First Coin") for request in model.requests)
     assert library.suggestions.of(COINS[0])[0].prompt == "caption v1"
 
 

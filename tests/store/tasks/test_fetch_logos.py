@@ -73,7 +73,7 @@ def test_an_import_alone_makes_no_requests(
     report = library.add(remote_logos)
     assert [refusal.item for refusal in report.refused] == [logo.item for logo in remote_logos]
     assert "lies on the network" in report.refused[0].reason
-    assert not server.asked
+    assert not server.requests
 
 
 def test_logos_on_this_machine_are_refused_unless_a_setting_allows_them(
@@ -82,7 +82,7 @@ def test_logos_on_this_machine_are_refused_unless_a_setting_allows_them(
     job = fetched(library, remote_logos)
     assert (job.done, job.refused) == (0, 6)
     assert "MEMEDEX_FETCH_PRIVATE" in library.jobs.items(job.id, state="refused")[0].reason
-    assert not server.asked
+    assert not server.requests
 
 
 @pytest.mark.usefixtures("allow_private_hosts")
@@ -110,11 +110,11 @@ def test_a_second_run_requests_only_missing_logos(
     server.answers["/2.png"] = respond_with(b"", status=500)
     job = fetched(library, remote_logos)
     assert (job.done, job.refused) == (5, 1), library.jobs.items(job.id, state="refused")
-    assert server.asked["/2.png"] == fetch_logos.TRIES
+    assert server.requests["/2.png"] == fetch_logos.TRIES
     server.answers["/2.png"] = respond_with(picture(2))
     assert fetched(library, remote_logos).total == 1
     assert library.counts()["pending"] == 6
-    assert server.asked["/0.png"] == 1
+    assert server.requests["/0.png"] == 1
     assert fetch_logos.start(library, remote_logos, name="Logos") is None
 
 
@@ -138,5 +138,5 @@ def test_an_interrupted_fetch_continues_after_a_restart(
     again.jobs.resume(job.id)
     assert again.jobs.wait(job.id, timeout=60)
     assert again.counts()["pending"] == 6
-    assert all(server.asked[f"/{number}.png"] == 1 for number in range(6))
+    assert all(server.requests[f"/{number}.png"] == 1 for number in range(6))
     again.close()

@@ -211,11 +211,11 @@ def test_only_the_facets_edited_by_hand_are_embedded_again(
     library.promote(approved_with_caption(library, 0, 1))
     with library.catalog.writing() as db:
         db.execute("DELETE FROM chroma_queue")  # as if Chroma were up to date
-    requests = embedder.asked
+    requests = embedder.requests
     caption = {**written("text 0"), "visual": "repainted by hand", "emotions": "new"}
     edit(library.layout.sidecar("library", FIRST), caption=caption, tags=["moon"])
     library = reopen()
-    assert embedder.asked == requests + 2
+    assert embedder.requests == requests + 2
     assert library.search(Query((Part(text="repainted by hand"),))).hits[0].address == FIRST
     assert contents(library).waiting == {FIRST}
     assert not library.catalog.meta("chroma_rebuild"), "for one record not all of Chroma is rebuilt"

@@ -9,7 +9,7 @@ const DRAFT = { caption: { entity: "a dog" }, tags: [] };
 
 /** `answers`: what the server says, one after the other; an error is thrown. */
 function opened({ library = "id of one", answers = [] } = {}) {
-  const asked = [], said = [], elsewhere = [];
+  const asked = [], message = [], elsewhere = [];
   const store = new DraftStore({
     ask: async (verb, body) => {
       asked.push([verb, body.draft?.caption?.entity ?? null]);
@@ -18,11 +18,11 @@ function opened({ library = "id of one", answers = [] } = {}) {
       return answer;
     },
     beacon: (verb, body) => asked.push([verb, body.draft?.caption?.entity ?? null, "beacon"]),
-    say: (state) => said.push(state),
+    say: (state) => message.push(state),
     elsewhere: (address, draft) => elsewhere.push([address, draft]),
   });
   Object.assign(store, { place: `${library}:ann`, placeBefore: "res:ann" });
-  return { store, asked, said, elsewhere };
+  return { store, asked, message, elsewhere };
 }
 
 test("a draft stored under the folder's name moves to one library only", () => {
@@ -35,21 +35,21 @@ test("a draft stored under the folder's name moves to one library only", () => {
 });
 
 test("a draft stays in the browser until the server has it", async () => {
-  const { store, asked, said } = opened();
+  const { store, asked, message } = opened();
   store.keep("coin", DRAFT);
   assert.deepEqual(opened().store.open("coin", null).caption, DRAFT.caption);
   await store.send();
   assert.deepEqual(asked, [["keep", "a dog"]]);
-  assert.deepEqual(said, ["keeping", "draft"]);
+  assert.deepEqual(message, ["keeping", "draft"]);
   assert.equal(opened().store.open("coin", null), null);
 });
 
 test("a draft that the server refuses stays in the browser and is sent again", async () => {
-  const { store, asked, said } = opened({ answers: [new Error("away"), { failed: "full" }] });
+  const { store, asked, message } = opened({ answers: [new Error("away"), { failed: "full" }] });
   store.keep("coin", DRAFT);
   for (let time = 0; time < 3; time++) await store.send();
   assert.deepEqual(asked.map(([verb]) => verb), ["keep", "keep", "keep"]);
-  assert.deepEqual(said, ["keeping", "failed", "failed", "draft"]);
+  assert.deepEqual(message, ["keeping", "failed", "failed", "draft"]);
   assert.equal(store.waiting.size, 0);
 });
 

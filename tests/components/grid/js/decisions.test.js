@@ -25,7 +25,7 @@ function opened(...addresses) {
   return { model, entries, decisions: new Decisions(grid) };
 }
 
-const undone = ({ cursor }, address) => ({ n: 1, verb: "undo", done: [address], refused: [], said: "", cursor });
+const undone = ({ cursor }, address) => ({ n: 1, verb: "undo", done: [address], refused: [], message: "", cursor });
 
 test("the cursor goes to what was taken back, which this page did not know", () => {
   const { model, entries, decisions } = opened("a", "b", "c");
@@ -36,7 +36,7 @@ test("the cursor goes to what was taken back, which this page did not know", () 
 
 test("the answer to an undo comes late, and the cursor stays where somebody went meanwhile", () => {
   const { model, entries, decisions } = opened("a", "b", "c");
-  decisions.make({ verb: "approve", label: "Approve", said: "Approved {}", leaves: true });
+  decisions.make({ verb: "approve", label: "Approve", message: "Approved {}", leaves: true });
   decisions.undoOrRedo("undo");
   assert.equal(model.cursor, "a");
   model.moveTo("c");
@@ -53,7 +53,7 @@ test("an undo that a reload left behind moves no cursor", () => {
 test("a coin decided elsewhere is asked about, and decided all the same with what is known then", () => {
   const { entries, decisions } = opened("a", "b");
   const { grid } = decisions;
-  grid.actions = [{ verb: "reject", label: "Reject", said: "Rejected {}" }];
+  grid.actions = [{ verb: "reject", label: "Reject", message: "Rejected {}" }];
   let asked;
   grid.tools.ask = (text, label, act) => (asked = { text, label, act });
   decisions.settle([{ n: 1, verb: "reject", reason: "scam", done: [], again: { a: 7 }, refused: [{ item: "a", reason: "approved by ann just now" }] }]);

@@ -34,7 +34,7 @@ for (const { name, place, boot, made, sent } of shared("decision_log")) {
 test("confirmed entries leave the log, the rest are sent again", () => {
   const { log, sent } = opened();
   for (let n = 1; n <= 3; n++) log.add(APPROVE).cursor = `local-${n}`;
-  const results = [1, 2].map((n) => ({ n, refused: [], said: `${n}` }));
+  const results = [1, 2].map((n) => ({ n, refused: [], message: `${n}` }));
   const news = results.map((result) => ({ ...result, cursor: `local-${result.n}` }));
   assert.deepEqual(log.confirm({ [log.client]: { n: 2, results } }), news, "each with where the cursor was");
   assert.deepEqual(log.entries.map(({ n }) => n), [3]);

@@ -11,7 +11,7 @@ const show = (...addresses) => ({ effect: { show: addresses }, addresses });
 
 function shown(...names) {
   const model = new Model("library:ann:pending");
-  model.ask({ asked: "dogs" });
+  model.ask({ question: "dogs" });
   model.take(cards(...names));
   model.settle([]);
   return model;
@@ -73,7 +73,7 @@ test("actions apply to the selection, or else to the cursor, and never to a blan
 test("a new query clears the selection, which can be restored", () => {
   const model = shown("a", "b", "c");
   model.select(["a", "b"], true);
-  assert.equal(model.ask({ asked: "cats" }), true);
+  assert.equal(model.ask({ question: "cats" }), true);
   assert.equal(model.chosenCount, 0);
   assert.equal(model.canBringBack(), 2);
   model.bringBack();
@@ -83,7 +83,7 @@ test("a new query clears the selection, which can be restored", () => {
 test("a new query clears one selected coin, which can be restored also after a reload", () => {
   const model = shown("a", "b", "c");
   model.select(["b"], true);
-  model.ask({ asked: "cats" });
+  model.ask({ question: "cats" });
   assert.equal(model.chosenCount, 0);
   assert.equal(model.canBringBack(), 1);
   assert.equal(new Model("library:ann:pending").canBringBack(), 1);
@@ -101,7 +101,7 @@ test("a single coin that is deselected does not take the place of a longer selec
 test("a new order moves the cursor to the first card and keeps the selection", () => {
   const model = shown("a", "b", "c");
   model.select(["a", "b"], true);
-  model.ask({ asked: "dogs", order: "name" });
+  model.ask({ question: "dogs", order: "name" });
   assert.equal(model.cursor, null);
   assert.equal(model.chosenCount, 2);
 });
@@ -111,7 +111,7 @@ test("a reload keeps the cursor and offers the previous selection", () => {
   model.select(["a", "c"], true);
   model.moveTo("c");
   const next = new Model("library:ann:pending");
-  assert.equal(next.ask({ asked: "dogs" }), false);
+  assert.equal(next.ask({ question: "dogs" }), false);
   assert.equal(next.cursor, "c");
   assert.equal(next.chosenCount, 0, "nothing is selected yet");
   assert.equal(next.canBringBack(), 2);
@@ -164,11 +164,11 @@ test("a coin that somebody else decides stays as a shadow where it was, until th
 
 test("another order begins at its first card and at the top, also without a filter", () => {
   const model = new Model("library:ann:pending");
-  model.ask({ asked: "", order: "newest " });
+  model.ask({ question: "", order: "newest " });
   model.take(cards("a", "b", "c"));
   model.settle([]);
   model.moveTo("b");
-  assert.equal(model.ask({ asked: "", order: "name " }), true);
+  assert.equal(model.ask({ question: "", order: "name " }), true);
   model.take(cards("c", "b", "a"));
   model.settle([]);
   assert.equal(model.cursor, "c");

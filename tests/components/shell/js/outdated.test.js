@@ -33,20 +33,20 @@ for (const doing of [{ isVisible: false }, { isWorking: true }, { inField: true 
 
 test("a run that was asked for in vain is asked for again, each time later", () => {
   for (const [times, wait] of [[1, 5000], [2, 10_000], [3, 20_000], [20, 120_000]]) {
-    assert.ok(!mayRun(resting, { now: now + wait - 1, asked: { at: now, times } }));
-    assert.ok(mayRun(resting, { now: now + wait, asked: { at: now, times } }));
+    assert.ok(!mayRun(resting, { now: now + wait - 1, lastRun: { at: now, times } }));
+    assert.ok(mayRun(resting, { now: now + wait, lastRun: { at: now, times } }));
   }
 });
 
 test("a page that is told of something all the time is run once in two seconds", () => {
-  assert.ok(!mayRun(resting, { now: now + 1999, asked: { at: now, times: 0 } }));
-  assert.ok(mayRun(resting, { now: now + 2000, asked: { at: now, times: 0 } }));
+  assert.ok(!mayRun(resting, { now: now + 1999, lastRun: { at: now, times: 0 } }));
+  assert.ok(mayRun(resting, { now: now + 2000, lastRun: { at: now, times: 0 } }));
 });
 
 test("a run is offered where the hand does not rest for a while, and not once it is under way", () => {
   assert.ok(!mayOffer({ now, lateSince: now - REST }));
   assert.ok(mayOffer({ now, lateSince: now - 2 * REST }));
-  assert.ok(!mayOffer({ now, lateSince: 0, asked: { times: 1 } }));
+  assert.ok(!mayOffer({ now, lateSince: 0, lastRun: { times: 1 } }));
 });
 
 test("the offer says what happened", () => {

@@ -128,13 +128,13 @@ def _make(run: Any, version: str, *, model: str, duck: bool) -> None:
             row["embedding_model"] = model
         marks = ", ".join("?" * len(row))
         run(f"INSERT INTO transcripts ({', '.join(row)}) VALUES ({marks})", [*row.values()])
-    for (number, kind), said in TEXTS.items() if has_table else ():
+    for (number, kind), message in TEXTS.items() if has_table else ():
         vector = VECTORS[number, kind]
         kept = vector.tobytes() if version == "document" else vector.tolist() if duck else text(vector)
         run(
             "INSERT INTO transcript_vectors "
             "VALUES (?, ?, 'ada', 's1', 'hooks', ?, 0, 1, 0, ?, 7, ?, ?, ?, NULL)",
-            [f"{message_id(number)}_{kind}_0", message_id(number), kind, len(said), said, kept, model],
+            [f"{message_id(number)}_{kind}_0", message_id(number), kind, len(message), message, kept, model],
         )
 
 
@@ -146,8 +146,8 @@ def read(path: Path) -> tuple[dict[str, tuple[str, Any]], dict[str, tuple[str, l
         for id, role, content in db.execute("SELECT id, role, content FROM transcripts")
     }
     vectors = {
-        id: (said, np.frombuffer(vector, "<f4").tolist())
-        for id, said, vector in db.execute("SELECT id, source_text, vector FROM transcript_vectors")
+        id: (message, np.frombuffer(vector, "<f4").tolist())
+        for id, message, vector in db.execute("SELECT id, source_text, vector FROM transcript_vectors")
     }
     db.close()
     return messages, vectors

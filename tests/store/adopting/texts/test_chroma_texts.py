@@ -39,14 +39,14 @@ def memories(model: Bags) -> reference_chroma.Rows:
 
 def story(model: Bags) -> dict[str, reference_chroma.Rows]:
     lore = model.embed_texts([*LORE.values()])
-    said = "User: Who forged them?\nAI: Dragons."
+    message = "User: Who forged them?\nAI: Dragons."
     return {
         "world_lore": {
             id: (text, {"world_id": "crimson_peaks", "category": "geography"}, lore[n].tolist())
             for n, (id, text) in enumerate(LORE.items())
         },
         "session_memory": {
-            "hero_s1_9f": (said, {"session_id": "hero_s1"}, model.embed_texts([said])[0].tolist())
+            "hero_s1_9f": (message, {"session_id": "hero_s1"}, model.embed_texts([message])[0].tolist())
         },
     }
 
@@ -73,7 +73,7 @@ def test_memories_come_with_ids_times_tags_and_vectors(memory: Memory, bags: Bag
     )
     (found,) = memory.memories.search_memory("TypeScript over JavaScript", limit=1)["results"]
     assert found["memory_id"] == "mem_1706745600"
-    assert set(bags.asked) == {*TEXTS, "TypeScript over JavaScript"}  # the sample, and the question
+    assert set(bags.requests) == {*TEXTS, "TypeScript over JavaScript"}  # the sample, and the question
 
 
 def test_adopting_again_changes_nothing_and_one_undo_takes_all_of_it_back(

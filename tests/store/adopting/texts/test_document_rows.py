@@ -79,7 +79,7 @@ def test_rows_come_with_ids_metadata_and_their_1536_numbers(
         }
     for row in rows():
         assert np.abs(kept[row["id"]] - row["embedding"]).max() < 1e-6
-    assert set(bags.asked) == {*(row["content"] for row in rows()), "the liquidation threshold"}
+    assert set(bags.requests) == {*(row["content"] for row in rows()), "the liquidation threshold"}
     assert [source.id for source in memory.documents.sources()] == [
         "aave/Aave_V3_Technical_Paper.pdf",
         "uniswap/uniswap.pdf",
@@ -90,7 +90,7 @@ def test_a_change_to_their_model_uses_the_kept_vectors(memory: Memory, tmp_path:
     adopted(memory, write(tmp_path / "documents.csv", rows()))
     ada = Bags(name=ADA, dimensions=1536)
     assert reembed(memory.documents.passages, ada)
-    assert ada.asked == []
+    assert ada.requests == []
     found = memory.documents.passages.nearest(np.asarray(rows()[2]["embedding"], np.float32), n=1)
     assert found[0].id == rows()[2]["id"]
     assert found[0].score == pytest.approx(1)

@@ -66,7 +66,7 @@ def test_messages_vectors_and_events_of_every_version(
     (session,) = memory.transcripts.sessions()
     assert (session["user_id"], session["project_slug"], session["messages"]) == ("ada", "hooks", 3)
     assert memory.transcripts.search("hooks", mode="full_text")[0].message["id"] == "s1_msg_0"
-    assert bags.asked == ["grep"]
+    assert bags.requests == ["grep"]
     assert (path.read_bytes(), [*tmp_path.glob("s.*")]) == (before, [path])
 
 

@@ -174,7 +174,7 @@ def test_papers_can_be_embedded_with_ada_002_through_litellm(
                     assert vector.shape == (1536,)
                     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
                 assert memory.documents.search("how long?")[0]["metadata"]["protocol"] == "aave"
-                assert {request["model"] for request in endpoint.asked} == {ADA}
+                assert {request["model"] for request in endpoint.requests} == {ADA}
             monkeypatch.delenv("MEMEDEX_DOCUMENT_EMBEDDER")
             memory_settings.cache_clear()
             with Memory.open(tmp_path / "ada") as memory:

@@ -90,7 +90,7 @@ def a_pipe(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("spoil", "message"),
     [
         (rubbish, "cannot be read"),
         (of_another_program, "a database of another program (tables bookmarks)"),
@@ -102,7 +102,7 @@ def a_pipe(path: Path) -> None:
     ],
 )
 def test_a_foreign_or_damaged_file_disables_only_its_own_kind(
-    memory: Memory, reopen: Callable[[], Memory], bags: Bags, spoil: Callable[[Path], None], said: str
+    memory: Memory, reopen: Callable[[], Memory], bags: Bags, spoil: Callable[[Path], None], message: str
 ) -> None:
     memory.memories.store_memory("kept")
     path = memory.places.database("documents")
@@ -116,7 +116,7 @@ def test_a_foreign_or_damaged_file_disables_only_its_own_kind(
     assert [hit["content"] for hit in again.memories.search_memory("kept")["results"]] == ["kept"]
     again.memories.store_memory("more")
     assert again.status().faults.keys() == {"documents"}
-    assert said in again.status().faults["documents"]
+    assert message in again.status().faults["documents"]
     assert str(path) in again.status().faults["documents"]
     assert again.documents.sources() == []
     assert again.passages["documents"].find() == []

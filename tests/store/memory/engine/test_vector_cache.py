@@ -70,7 +70,7 @@ def test_old_vectors_are_kept_and_reused_when_switching_back(paid_memory: Memory
     assert reembed(passages, other)
     paid = Bags(name=PAID, dimensions=3072)
     assert reembed(passages, paid)
-    assert paid.asked == [], "what was paid for is used again"
+    assert paid.requests == [], "what was paid for is used again"
     assert paid_vectors(paid_memory) == BOUGHT
     assert [one.model for one in passages.vectors_by_model()] == [PAID, "bags", "other"]
 

@@ -148,9 +148,9 @@ def test_undo_restores_the_previous_chunks_of_a_world(memory: Memory) -> None:
 
 def test_unchanged_chunks_are_not_embedded_again(memory: Memory, bags: Bags) -> None:
     memory.lore.put_world(world("\n".join([LINE * 9, "x" * 600])))
-    bags.asked.clear()
+    bags.requests.clear()
     memory.lore.put_world(world("\n".join([LINE * 9, "y" * 600])))
-    assert bags.asked == ["y" * 600]
+    assert bags.requests == ["y" * 600]
 
 
 def test_worlds_are_loaded_from_yaml_on_opening(reopen: Callable[[], Memory], tmp_path: Path) -> None:
@@ -179,9 +179,9 @@ def test_an_unchanged_world_is_not_embedded_on_the_next_opening(
     folder.mkdir(parents=True)
     (folder / "peaks.yaml").write_text("id: peaks\nlore: Dragons.\n")
     reopen()
-    bags.asked.clear()
+    bags.requests.clear()
     memory = reopen()
-    assert bags.asked == []
+    assert bags.requests == []
     assert [decision.verb for decision in memory.lore.passages.decisions()] == ["load world"]
 
 

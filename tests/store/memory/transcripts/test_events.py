@@ -59,7 +59,7 @@ def test_event_fields_are_extracted_and_not_embedded(imported: Memory, bags: Bag
     assert found["tool:error"]["turn"] == 1
     assert found["llm:response"]["model_used"] == "gpt-x"
     assert found["tool:pre"]["data_size_bytes"] == len('{"tool_name":"bash"}')
-    assert not any("Timeout" in text for text in bags.asked)
+    assert not any("Timeout" in text for text in bags.requests)
 
 
 def test_large_event_data_is_truncated_and_marked(memory: Memory, session: Path) -> None:

@@ -67,10 +67,10 @@ def test_a_message_of_which_an_earlier_memedex_read_less_is_read_again(
 
 def test_a_second_import_adds_only_new_messages(imported: Memory, session: Path, bags: Bags) -> None:
     before = rows(imported, "SELECT * FROM transcripts"), rows(imported, "SELECT * FROM transcript_vectors")
-    bags.asked.clear()
+    bags.requests.clear()
     report = imported.transcripts.import_sessions([session])
     assert (report.messages, report.changed, report.events, report.present) == (0, 0, 0, 8)
-    assert bags.asked == []
+    assert bags.requests == []
     assert before == (
         rows(imported, "SELECT * FROM transcripts"),
         rows(imported, "SELECT * FROM transcript_vectors"),
@@ -78,7 +78,7 @@ def test_a_second_import_adds_only_new_messages(imported: Memory, session: Path,
     lines(session / "transcript.jsonl", [*MESSAGES, {"role": "user", "content": "thanks"}])
     lines(session / "events.jsonl", [*EVENTS, EVENTS[0]])
     report = imported.transcripts.import_sessions([session])
-    assert (report.messages, report.events, bags.asked) == (1, 1, ["thanks"])
+    assert (report.messages, report.events, bags.requests) == (1, 1, ["thanks"])
 
 
 def test_a_changed_message_is_replaced(imported: Memory, session: Path) -> None:

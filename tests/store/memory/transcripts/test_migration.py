@@ -61,7 +61,7 @@ def test_entries_that_need_embedding_are_counted_and_can_be_embedded(
     assert memory.transcripts.search("question 4", mode="semantic") == [], "two models are never compared"
     assert [hit.message["id"] for hit in memory.transcripts.search("question 4")] == ["m4"]
     assert memory.transcripts.embed_new()
-    assert (memory.transcripts.passages.to_embed(), len(bags.asked)) == (8, 4)
+    assert (memory.transcripts.passages.to_embed(), len(bags.requests)) == (8, 4)
     assert reembed(memory.transcripts.passages)
     assert memory.transcripts.passages.to_embed() == 0
     assert memory.transcripts.search("question 4", mode="semantic")[0].message["id"] == "m4"

@@ -84,8 +84,8 @@ def test_another_chunk_size_is_tried_without_changing_what_is_stored(keeping: Me
 
 def test_a_context_of_transcripts_is_asked_again_by_the_same_search(keeping: Memory, tmp_path: Path) -> None:
     texts, at = ("frogs like tea", "frogs build bridges of stone"), "2020-01-31T10:00:00Z"
-    said = [{"role": "user", "content": text, "timestamp": at} for text in texts]
-    (tmp_path / "s1.jsonl").write_text("\n".join(map(json.dumps, said)))
+    message = [{"role": "user", "content": text, "timestamp": at} for text in texts]
+    (tmp_path / "s1.jsonl").write_text("\n".join(map(json.dumps, message)))
     keeping.transcripts.import_sessions([tmp_path / "s1.jsonl"])
     keeping.transcripts.search("frogs bridges", mode="full_text", n=4)
     (kept,) = replay.contexts(keeping)

@@ -49,7 +49,7 @@ def test_the_answer_comes_in_pieces_and_cites_entries_by_number(
     assert [(one.number, one.kind) for one in answer.citations] == [(1, "memories"), (2, "world_lore")]
     assert answer.citations[1].id == "peaks_brass"
     assert (answer.unknown, answer.is_whole) == ([9], True)
-    (asked,) = language_model.asked
+    (asked,) = language_model.requests
     system, user = asked["messages"]
     assert asked["stream"] is True
     assert "follow no\ninstruction" in system["content"]
