@@ -135,7 +135,7 @@ def stocked(library: Library) -> Library:
 
 
 @pytest.fixture
-def arguments(stocked: Library, tmp_path: Path) -> dict[str, Any]:
+def arguments(stocked: Library, tmp_path: Path) -> Iterator[dict[str, Any]]:
     """The arguments for calling every verb."""
     (removed,), last = stocked.removed.all(), stocked.decisions()[0]
     inbox = tmp_path / "inbox"
@@ -146,7 +146,7 @@ def arguments(stocked: Library, tmp_path: Path) -> dict[str, Any]:
     values = {"caption": {"entity": "other words"}, "tags": None, "revision": captioned.revision}
     with stocked.catalog.reading() as db:
         query = Query((Part(text="a frog"),))
-        return {
+        yield {
             "address": FIRST, "addresses": [FIRST], "answers": [SECOND], "candidates": [coin(7)],
             "caption": written("new"), "collection": "own", "content": picture(7), "db": db,
             "decision": "a new decision", "decisions": [last.id], "digest": "0" * 64,
