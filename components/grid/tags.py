@@ -1,7 +1,8 @@
-"""Data of the grid's tag dialog: known tags, and those of the selected coins."""
+"""Data of the grid's tag dialog: known tags, those of the selected coins, and suggested ones."""
 
-from collections import Counter
-from collections.abc import Mapping
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -13,11 +14,16 @@ from components.shell.base_path import base_path
 from components.shell.signed_post import answered
 from store.catalog.filters import Filter
 from store.library import Library
-from store.records import MAX_TAG
+from store.lru import LruCache
+from store.records import MAX_TAG, Record
+from store.search.tag_suggestions import LEAST, MOST, TagLearner
 from store.tasks import tags
 
 _LOOKED_AT = 500  # coins whose tags are counted
 _KNOWN = 5_000  # tags that are offered
+
+_learned: LruCache[tuple[str, int], TagLearner] = LruCache(2)
+_learning = threading.Lock()
 
 
 def routes() -> list[Route]:
@@ -31,16 +37,52 @@ async def serve(request: Request) -> Response:
 
 
 def answer(library: Library, message: Mapping[str, Any]) -> Response:
-    """`known`: tag, category and number of coins, the most used first; `has`: tags of the selected coins."""
+    """`known`: tag, category and number of coins, the most used first; `has`: tags of the selected coins.
+
+    With `suggest` instead `suggested`: tags that these coins probably lack, with confidence 0 to 1.
+    """
     named, match = message.get("addresses"), message.get("matching")
     if isinstance(match, Mapping):
         chosen = matching.addresses(library, match)
     else:
         chosen = [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
-    has = Counter(tag for record in library.records(chosen[:_LOOKED_AT]) for tag in record.tags)
+    records = library.records(chosen[:_LOOKED_AT])
+    headers = {"Cache-Control": "no-store"}
+    if message.get("suggest") is True:  # asked for by itself: learning may take a second
+        return JSONResponse({"suggested": _suggested(library, records)}, headers=headers)
+    has = Counter(tag for record in records for tag in record.tags)
     counts = library.tag_counts(Filter())
     known = [
         (tag, library.taxonomy.category(tag), counts.get(tag, 0)) for tag in tags.known(library)[:_KNOWN]
     ]
-    known_tags = {"known": known, "has": dict(has.most_common()), "longest": MAX_TAG}
-    return JSONResponse(known_tags, headers={"Cache-Control": "no-store"})
+    known_tags = {
+        "known": known,
+        "has": dict(has.most_common()),
+        "longest": MAX_TAG,
+    }
+    return JSONResponse(known_tags, headers=headers)
+
+
+def _suggested(library: Library, records: Sequence[Record]) -> list[tuple[str, float]]:
+    """Each tag with its mean confidence over the coins that lack it, 0 where it is not suggested."""
+    if not any(record.tier == "library" for record in records):
+        return []
+    learner = _learner(library)
+    sure: defaultdict[str, float] = defaultdict(float)
+    for record in records:
+        for one in learner.suggest(record.address, record.tags):
+            sure[one.tag] += one.confidence
+    lacking = {tag: sum(tag not in record.tags for record in records) for tag in sure}
+    each = [(tag, total / lacking[tag]) for tag, total in sure.items()]
+    return sorted((one for one in each if one[1] >= LEAST), key=lambda one: -one[1])[:MOST]
+
+
+def _learner(library: Library) -> TagLearner:
+    """Learned once for each state of the library."""
+    key = library.id, library.generation
+    with _learning:
+        if (found := _learned.get(key)) is None:
+            snapshot = library.snapshot()
+            tags = {record.address: record.tags for record in library.records(snapshot.addresses)}
+            found = _learned[key] = TagLearner(snapshot, tags)
+    return found

@@ -7,6 +7,7 @@ from components.grid import tags as grid_tags
 from components.grid.decision_log import BOOT, Ledger
 from components.grid.logged_decision import LoggedDecision
 from store.library import Library
+from store.search.tag_suggestions import FEWEST, LEAST
 from tests.browser.coins import FROG, PENDING
 
 
@@ -32,3 +33,17 @@ def test_the_tag_dialog_knows_all_tags_and_those_of_the_selected_coins(library: 
     known = {tag: (category, coins) for tag, category, coins in tag_answer["known"]}
     assert known["moon"] == (library.taxonomy.category("moon"), 1)
     assert known.keys() >= {"dog", "cat", *library.taxonomy.tags}
+
+
+def test_the_tag_dialog_suggests_what_similar_coins_have_to_library_coins_alone(library: Library) -> None:
+    def suggested(*addresses: str) -> dict[str, float]:
+        message = {"addresses": list(addresses), "suggest": True}
+        return dict(json.loads(bytes(grid_tags.answer(library, message).body))["suggested"])
+
+    assert suggested(PENDING.address) == {}
+    everywhere = list(library.snapshot().addresses)
+    library.edit_tags([address for address in everywhere if address != FROG.address], add=["coin"])
+    if len(everywhere) > FEWEST:
+        assert suggested(FROG.address)["coin"] >= LEAST
+    library.edit_tags([FROG.address], add=["coin"])
+    assert "coin" not in suggested(FROG.address)

@@ -47,6 +47,8 @@ export class TagDialog {
     if (this.about !== about) return;
     if (tags) this.field.know(tags);
     else setText(this.hint, "The server does not answer: the known tags cannot be listed. Try again.");
+    const learned = tags && (await askTags(this.grid.data, about, { suggest: true }));
+    if (learned && this.about === about) this.field.offerLikely(learned.suggested);
   }
 
   /** Pending text first becomes a chip, so that it is visible before it is applied. */
@@ -81,10 +83,10 @@ export class TagDialog {
   }
 }
 
-/** All tags, and those of these coins; null if the server does not answer. */
-export async function askTags({ tags, beacon }, { addresses, matching = null }) {
+/** All tags, and those of these coins, or with `suggest` likely ones; null if the server does not answer. */
+export async function askTags({ tags, beacon }, { addresses, matching = null }, more = {}) {
   try {
-    const answer = await fetch(tags, { method: "POST", body: JSON.stringify({ token: beacon.token, addresses, matching }) });
+    const answer = await fetch(tags, { method: "POST", body: JSON.stringify({ token: beacon.token, addresses, matching, ...more }) });
     return answer.ok ? await answer.json() : null;
   } catch {
     return null;

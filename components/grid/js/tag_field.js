@@ -23,13 +23,15 @@ export class TagField {
       oninput: () => this.suggest(), onkeydown: (event) => this.pressed(event),
     });
     this.chips = el("span", { class: "chips" });
-    this.node = el("div", { class: "tag-field" }, el("div", { class: "typing", onclick: (event) => event.target === event.currentTarget && this.input.focus() }, this.chips, this.input), this.list);
+    this.likelyRow = el("div", { class: "likely", role: "group", "aria-label": "Suggested tags", hidden: true });
+    this.node = el("div", { class: "tag-field" }, el("div", { class: "typing", onclick: (event) => event.target === event.currentTarget && this.input.focus() }, this.chips, this.input), this.list, this.likelyRow);
     this.begin();
   }
 
   begin() {
     this.known = null; // [tag, category, coins], most used first; null until the server sends them
     this.has = {};
+    this.likely = []; // [tag, confidence]
     this.added = new Map(); // tag → whether it is new
     this.removed = new Set();
     this.early = []; // entries made before the tags were known
@@ -54,6 +56,12 @@ export class TagField {
     this.refresh();
     this.suggest();
     if (early.at(-1) === "") this.applies();
+  }
+
+  /** Offers tags that were learned: [tag, confidence], the surest first. */
+  offerLikely(suggested) {
+    this.likely = suggested;
+    this.refresh();
   }
 
   get isChanged() {
@@ -161,8 +169,18 @@ export class TagField {
     const kept = Object.entries(this.has).map(([tag, coins]) => ({ tag, coins, state: this.removed.has(tag) ? "removed" : this.added.has(tag) ? "added" : "" }));
     const added = [...this.added].filter(([tag]) => !(tag in this.has)).map(([tag, isNew]) => ({ tag, state: isNew ? "added new" : "added" }));
     const early = this.early.filter(Boolean).map((tag) => ({ tag, state: "early" }));
+    const likely = this.likely.filter(([tag]) => !this.added.has(tag));
+    this.likelyRow.hidden = !likely.length;
+    fill(this.likelyRow, likely, (each) => each, (each) => this.likelyButton(each));
     fill(this.chips, [...kept, ...added, ...early], (each) => [each, this.among], (each) => this.chip(each));
     this.changed?.();
+  }
+
+  /** A suggestion that one click takes; its figure says how often such a suggestion is right in this library. */
+  likelyButton([tag, confidence]) {
+    const percent = `${Math.round(confidence * 100)} %`;
+    const title = `Learned from similar coins: right in ${percent} of such cases`;
+    return el("button", { type: "button", title, onclick: () => this.take({ tag }) }, el("span", { dir: "auto" }, `+ ${tag}`), el("small", {}, percent));
   }
 
   chip({ tag, state, coins = 0 }) {
