@@ -1,6 +1,5 @@
 """Data of the grid's tag dialog: known tags, those of the selected coins, and suggested ones."""
 
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,16 +13,12 @@ from components.shell.base_path import base_path
 from components.shell.signed_post import answered
 from store.catalog.filters import Filter
 from store.library import Library
-from store.lru import LruCache
 from store.records import MAX_TAG, Record
-from store.search.tag_suggestions import LEAST, MOST, TagLearner
+from store.search.tag_learner import MOST
 from store.tasks import tags
 
 _LOOKED_AT = 500  # coins whose tags are counted
 _KNOWN = 5_000  # tags that are offered
-
-_learned: LruCache[tuple[str, int], TagLearner] = LruCache(2)
-_learning = threading.Lock()
 
 
 def routes() -> list[Route]:
@@ -39,7 +34,8 @@ async def serve(request: Request) -> Response:
 def answer(library: Library, message: Mapping[str, Any]) -> Response:
     """`known`: tag, category and number of coins, the most used first; `has`: tags of the selected coins.
 
-    With `suggest` instead `suggested`: tags that these coins probably lack, with confidence 0 to 1.
+    With `suggest` instead `suggested`: tags that coins probably lack, each with a confidence from 0 to 1 and
+    the addresses of those coins.
     """
     named, match = message.get("addresses"), message.get("matching")
     if isinstance(match, Mapping):
@@ -55,34 +51,17 @@ def answer(library: Library, message: Mapping[str, Any]) -> Response:
     known = [
         (tag, library.taxonomy.category(tag), counts.get(tag, 0)) for tag in tags.known(library)[:_KNOWN]
     ]
-    known_tags = {
-        "known": known,
-        "has": dict(has.most_common()),
-        "longest": MAX_TAG,
-    }
+    known_tags = {"known": known, "has": dict(has.most_common()), "longest": MAX_TAG}
     return JSONResponse(known_tags, headers=headers)
 
 
-def _suggested(library: Library, records: Sequence[Record]) -> list[tuple[str, float]]:
-    """Each tag with its mean confidence over the coins that lack it, 0 where it is not suggested."""
-    if not any(record.tier == "library" for record in records):
-        return []
-    learner = _learner(library)
-    sure: defaultdict[str, float] = defaultdict(float)
-    for record in records:
-        for one in learner.suggest(record.address, record.tags):
-            sure[one.tag] += one.confidence
-    lacking = {tag: sum(tag not in record.tags for record in records) for tag in sure}
-    each = [(tag, total / lacking[tag]) for tag, total in sure.items()]
-    return sorted((one for one in each if one[1] >= LEAST), key=lambda one: -one[1])[:MOST]
-
-
-def _learner(library: Library) -> TagLearner:
-    """Learned once for each state of the library."""
-    key = library.id, library.generation
-    with _learning:
-        if (found := _learned.get(key)) is None:
-            snapshot = library.snapshot()
-            tags = {record.address: record.tags for record in library.records(snapshot.addresses)}
-            found = _learned[key] = TagLearner(snapshot, tags)
-    return found
+def _suggested(library: Library, records: Sequence[Record]) -> list[tuple[str, float, list[str]]]:
+    """Tags that these coins probably lack: the mean confidence, and which coins lack it."""
+    coins: defaultdict[str, list[str]] = defaultdict(list)
+    total: defaultdict[str, float] = defaultdict(float)
+    for address, suggestions in library.tag_suggestions.of(records).items():
+        for each in suggestions:
+            coins[each.tag].append(address)
+            total[each.tag] += each.confidence
+    most = sorted(total, key=lambda tag: -total[tag])[:MOST]
+    return [(tag, total[tag] / len(coins[tag]), coins[tag]) for tag in most]

@@ -54,6 +54,7 @@ from store.search.query_pictures import QueryPictures
 from store.search.resident import ResidentVectors
 from store.search.saved_searches import SavedSearches
 from store.search.search import Results
+from store.search.tag_suggestions import TagSuggestions
 from store.search.text_neighbours import TextNeighbours
 from store.tags import taxonomy_file
 from store.tags.taxonomy import Taxonomy
@@ -82,6 +83,9 @@ class Reader(RecordLists):
         self._pictures = PictureSimilarity(catalog, self._model, picture=self.picture)
         self._neighbours = Neighbours()
         self._examiner = Examiner(catalog, self._neighbours, picture=self.picture)
+        self.tag_suggestions = TagSuggestions(
+            self._pictures, snapshot=self._resident.snapshot, records=self.records
+        )
         self._text_reader = TextReader()
         self._nudity = NudityClassifier()
         self._unfit: LruCache[tuple[object, object], frozenset[str]] = LruCache(1)

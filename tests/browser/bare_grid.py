@@ -80,6 +80,11 @@ def confirm(page: Page, n: int) -> None:
 
 
 def decided(page: Page) -> list[str]:
+    """The verbs of the unconfirmed decisions, in order."""
+    return [entry["verb"] for entry in written(page)]
+
+
+def written(page: Page) -> list[dict[str, Any]]:
     """The unconfirmed decisions, in order."""
     logs = page.evaluate(f"() => Object.keys(localStorage).filter({_IS_LOG}).map((key) => localStorage[key])")
-    return [entry["verb"] for log in logs for entry in json.loads(log)]
+    return [entry for log in logs for entry in json.loads(log)]

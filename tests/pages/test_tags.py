@@ -7,7 +7,7 @@ from components.grid import tags as grid_tags
 from components.grid.decision_log import BOOT, Ledger
 from components.grid.logged_decision import LoggedDecision
 from store.library import Library
-from store.search.tag_suggestions import FEWEST, LEAST
+from store.search.tag_learner import LEAST
 from tests.browser.coins import FROG, PENDING
 
 
@@ -35,15 +35,16 @@ def test_the_tag_dialog_knows_all_tags_and_those_of_the_selected_coins(library: 
     assert known.keys() >= {"dog", "cat", *library.taxonomy.tags}
 
 
-def test_the_tag_dialog_suggests_what_similar_coins_have_to_library_coins_alone(library: Library) -> None:
-    def suggested(*addresses: str) -> dict[str, float]:
+def test_the_tag_dialog_suggests_what_similar_coins_have_for_the_coins_that_lack_it(library: Library) -> None:
+    def suggested(*addresses: str) -> dict[str, tuple[float, list[str]]]:
         message = {"addresses": list(addresses), "suggest": True}
-        return dict(json.loads(bytes(grid_tags.answer(library, message).body))["suggested"])
+        answer = json.loads(bytes(grid_tags.answer(library, message).body))
+        return {tag: (confidence, coins) for tag, confidence, coins in answer["suggested"]}
 
-    assert suggested(PENDING.address) == {}
-    everywhere = list(library.snapshot().addresses)
-    library.edit_tags([address for address in everywhere if address != FROG.address], add=["coin"])
-    if len(everywhere) > FEWEST:
-        assert suggested(FROG.address)["coin"] >= LEAST
+    others = [address for address in library.snapshot().addresses if address != FROG.address]
+    library.edit_tags(others, add=["coin"])
+    confidence, coins = suggested(FROG.address, *others)["coin"]
+    assert coins == [FROG.address]
+    assert LEAST <= confidence <= 1
     library.edit_tags([FROG.address], add=["coin"])
-    assert "coin" not in suggested(FROG.address)
+    assert "coin" not in suggested(FROG.address, *others)

@@ -60,7 +60,10 @@ export class TagDialog {
 
   apply() {
     const { field, about, number } = this;
-    if (field.isChanged) this.grid.decisions.tag(about, { add: [...field.added.keys()], remove: [...field.removed], number });
+    const { decisions } = this.grid;
+    const add = [...field.added.keys()].filter((tag) => !field.only.has(tag));
+    if (add.length || field.removed.size) decisions.tag(about, { add, remove: [...field.removed], number });
+    for (const [tag, addresses] of field.only) decisions.tag(decisions.about(addresses), { add: [tag], remove: [], number: addresses.length });
     this.close();
   }
 

@@ -1,7 +1,7 @@
 // One field to add and remove tags: typed text is matched with known tags, Enter accepts it, chips show it.
 
 import { fill } from "../../shell/js/arrange.js";
-import { el, setText } from "./dom.js";
+import { count, el, setText } from "./dom.js";
 
 const SHOWN = 8; // suggestions
 const NEAR = 2; // letters that may be wrong
@@ -31,7 +31,8 @@ export class TagField {
   begin() {
     this.known = null; // [tag, category, coins], most used first; null until the server sends them
     this.has = {};
-    this.likely = []; // [tag, confidence]
+    this.likely = []; // [tag, confidence, addresses]
+    this.only = new Map(); // suggested tag that not all of the coins get → addresses
     this.added = new Map(); // tag → whether it is new
     this.removed = new Set();
     this.early = []; // entries made before the tags were known
@@ -58,7 +59,7 @@ export class TagField {
     if (early.at(-1) === "") this.applies();
   }
 
-  /** Offers tags that were learned: [tag, confidence], the surest first. */
+  /** Offers tags that were learned: [tag, confidence, addresses of the coins that lack it]. */
   offerLikely(suggested) {
     this.likely = suggested;
     this.refresh();
@@ -95,9 +96,18 @@ export class TagField {
     if (removes) this.removed.add(tag), this.added.delete(tag);
     else if (this.removed.has(tag)) this.removed.delete(tag);
     else this.added.set(tag, Boolean(isNew));
+    this.only.delete(tag);
     this.input.value = "";
     this.refresh();
     this.suggest();
+    this.input.focus();
+  }
+
+  /** Makes a chip of a suggestion; it is for the coins that probably lack the tag, not for all. */
+  accept([tag, , addresses]) {
+    this.added.set(tag, false);
+    if (addresses.length < this.among) this.only.set(tag, addresses);
+    this.refresh();
     this.input.focus();
   }
 
@@ -109,6 +119,7 @@ export class TagField {
 
   withdraw(tag) {
     this.added.delete(tag);
+    this.only.delete(tag);
     this.removed.delete(tag);
     this.refresh();
     this.input.focus();
@@ -176,20 +187,23 @@ export class TagField {
     this.changed?.();
   }
 
-  /** A suggestion that one click takes; its figure says how often such a suggestion is right in this library. */
-  likelyButton([tag, confidence]) {
+  /** A suggestion that one click accepts; its figure says how often such a suggestion is right in this library. */
+  likelyButton(suggestion) {
+    const [tag, confidence, addresses] = suggestion;
     const percent = `${Math.round(confidence * 100)} %`;
-    const title = `Learned from similar coins: right in ${percent} of such cases`;
-    return el("button", { type: "button", title, onclick: () => this.take({ tag }) }, el("span", { dir: "auto" }, `+ ${tag}`), el("small", {}, percent));
+    const title = `Similar coins have this tag; such suggestions are right in ${percent} of cases`;
+    const told = this.among > 1 ? `${count(addresses.length, "coin")} · ${percent}` : percent;
+    return el("button", { type: "button", title, "aria-label": `Add ${tag}, ${told}`, onclick: () => this.accept(suggestion) }, el("span", { dir: "auto" }, `+ ${tag}`), el("small", {}, told));
   }
 
   chip({ tag, state, coins = 0 }) {
     if (state === "early") return el("span", { class: "chip early" }, el("span", { dir: "auto" }, `${tag} …`));
     const isOurs = Boolean(state);
-    const told = state.includes("new") ? "new tag" : coins && coins < this.among ? `${coins} of ${this.among}` : "";
+    const number = this.only.get(tag)?.length ?? coins;
+    const told = state.includes("new") ? "new tag" : number && number < this.among ? `${number} of ${this.among}` : "";
     const button = el("button", { type: "button", "aria-label": state === "removed" ? `Keep ${tag}` : `Remove ${tag}`, onclick: () => (isOurs ? this.withdraw(tag) : (this.removed.add(tag), this.refresh(), this.input.focus())) });
     setText(button, state === "removed" ? "↺" : "×");
-    return el("span", { class: `chip ${state}`, "data-tag": tag }, el("span", { dir: "auto" }, tag), told && state !== "added" ? el("small", {}, told) : null, button);
+    return el("span", { class: `chip ${state}`, "data-tag": tag }, el("span", { dir: "auto" }, tag), told && (state !== "added" || this.only.has(tag)) ? el("small", {}, told) : null, button);
   }
 }
 

@@ -1,68 +1,50 @@
-"""Tags are suggested from a few tagged coins, with a confidence that holds on coins not learned from."""
+"""Coins of every tier are suggested the tags of library coins that they resemble."""
 
-import numpy as np
+from collections.abc import Iterator
+from pathlib import Path
 
-from store.records import FACETS
-from store.search.tag_suggestions import FEWEST, LEAST, TagLearner
-from store.vectors.blocks import VectorSnapshot
-from store.vectors.matrices import load
+import pytest
 
-TAGS = ("dog", "cat", "frog")
+from store.library import Library
+from store.progress import Progress
+from store.runtime import open_library
+from tests.store.conftest import address, written
+from tests.store.search.test_picture_index import RedAngleEmbedder, shade
 
-
-def coins(count: int, *, seed: int = 0, noise: float = 0.6) -> tuple[VectorSnapshot, dict[str, str]]:
-    """Coins of three kinds, whose vectors lie around those of their kind; and the kind of each."""
-    random = np.random.default_rng(seed)
-    centres = np.random.default_rng(99).normal(size=(len(TAGS), 32))
-    kinds = {f"coin{number:03}": TAGS[number % len(TAGS)] for number in range(count)}
-    rows = []
-    for address, kind in kinds.items():
-        vectors = {}
-        for facet in FACETS:
-            vector = centres[TAGS.index(kind)] + noise * random.normal(size=32)
-            vectors[facet] = (vector / np.linalg.norm(vector)).astype(np.float32)
-        rows.append((address, vectors))
-    return load(rows, dimensions=32, generation=1).snapshot(), kinds
+RED, DARK, UNKNOWN = address(20), address(21), address(22)
+pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
-def test_an_untagged_coin_is_suggested_the_tag_of_its_likes_from_few_examples() -> None:
-    snapshot, kinds = coins(30)
-    learner = TagLearner(snapshot, {address: [kind] for address, kind in list(kinds.items())[:12]})
-    right = 0
-    for address, kind in list(kinds.items())[12:]:
-        found = learner.suggest(address, [])
-        assert all(LEAST <= one.confidence <= 1 for one in found)
-        right += bool(found) and found[0].tag == kind
-    assert right == 18
+@pytest.fixture
+def library(root: Path) -> Iterator[Library]:
+    """Six red and six dark coins in the library, tagged; one more of each that is pending."""
+    with open_library(root, embedder=RedAngleEmbedder()) as library:
+        reds = {number: 200 + number for number in range(6)}
+        darks = {number: number for number in range(6, 12)}
+        library.add(shade(number, red) for number, red in {**reds, **darks, 20: 206, 21: 5}.items())
+        inside = [address(number) for number in (*reds, *darks)]
+        library.approve(inside)
+        for one in inside:
+            library.caption(one, caption=written(f"text of {one}"))
+        library.promote(inside)
+        library.edit_tags([address(number) for number in reds], add=["ruby"])
+        library.edit_tags([address(number) for number in darks], add=["night"])
+        library._prefetcher.embed_next(Progress())
+        yield library
 
 
-def test_tags_that_a_coin_has_are_not_suggested_and_rare_ones_never() -> None:
-    snapshot, kinds = coins(12)
-    tags = {address: [kind, "once"] if address == "coin000" else [kind] for address, kind in kinds.items()}
-    learner = TagLearner(snapshot, tags)
-    assert learner.tags == sorted(TAGS)
-    assert "dog" not in [one.tag for one in learner.suggest("coin000", ["dog", "once"])]
-    assert TagLearner(snapshot, {"coin000": ["dog"]}).suggest("coin003", []) == []
-    assert FEWEST == 3
-    assert learner.suggest("unknown", []) == []
+def suggested(library: Library, *addresses: str) -> dict[str, list[str]]:
+    found = library.tag_suggestions.of(library.records(addresses))
+    return {one: [each.tag for each in suggestions] for one, suggestions in found.items()}
 
 
-def test_the_confidence_promises_no_more_than_suggestions_keep() -> None:
-    snapshot, kinds = coins(240, noise=3.0)
-    learned = dict(list(kinds.items())[:160])
-    learner = TagLearner(snapshot, {address: [kind] for address, kind in learned.items()})
-    said, right = [], []
-    for address, kind in kinds.items():
-        if address not in learned:
-            for one in learner.suggest(address, []):
-                said.append(one.confidence)
-                right.append(one.tag == kind)
-    assert len(said) > 40
-    assert 0.4 < np.mean(said) < np.mean(right) + 0.05
+def test_pending_coins_are_suggested_the_tags_of_library_coins_with_similar_pictures(
+    library: Library,
+) -> None:
+    assert suggested(library, RED, DARK, UNKNOWN) == {RED: ["ruby"], DARK: ["night"]}
 
 
-def test_a_coin_that_lacks_a_tag_is_judged_without_its_own_tags() -> None:
-    snapshot, kinds = coins(30)
-    tags = {address: [kind] for address, kind in kinds.items()}
-    tags["coin000"] = ["cat"]  # mistaken: it looks like a dog
-    assert [one.tag for one in TagLearner(snapshot, tags).suggest("coin000", ["cat"])][:1] == ["dog"]
+def test_a_tag_that_a_coin_has_is_not_suggested_and_new_tags_are_learned(library: Library) -> None:
+    assert suggested(library, address(0)) == {address(0): []}
+    library.edit_tags([address(0)], remove=["ruby"], add=["odd"])
+    assert suggested(library, address(0)) == {address(0): ["ruby"]}
