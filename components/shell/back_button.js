@@ -29,4 +29,5 @@ export default function () {
   isListening = true;
   known.arrive(performance.now());
   listen();
+  document.documentElement.dataset.history = "kept"; // from now on; tests wait for it
 }

@@ -26,13 +26,13 @@ THEMES: dict[Literal["dark", "light"], tuple[str, dict[str, object]]] = {
 # Rule, impact and element of each finding. What is drawn again is pale until then: a change of colours is
 # ended at once, and a page that was drawn again meanwhile is examined once more. One part is excluded:
 # Streamlit's own file uploader gives a region a name and no role.
-FINDINGS = """async (asked) => {
+FINDINGS = """async (options) => {
     const context = { exclude: ["[data-testid=stFileUploaderDropzone]"] };
     const isPale = () => document.querySelector("[data-stale=true]");
     for (;;) {
         while (isPale()) await new Promise(requestAnimationFrame);
         for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();
-        const { violations } = await axe.run(context, { resultTypes: ["violations"], ...requests });
+        const { violations } = await axe.run(context, { resultTypes: ["violations"], ...options });
         if (!isPale()) return violations.flatMap(({ id, impact, nodes }) =>
             nodes.map(({ html, failureSummary }) => `${id} (${impact}): ${html} ${failureSummary}`));
     }

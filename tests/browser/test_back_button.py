@@ -9,6 +9,7 @@ from tests.browser.dashboard import Server, visit, wait_until_idle
 def test_one_press_leads_back_from_a_page_that_adds_to_its_address(page: Page, shared: Server) -> None:
     visit(page, shared, "history", title="History")
     wait_until_idle(page)
+    expect(page.locator("html")).to_have_attribute("data-history", "kept")
     before = page.evaluate("history.length")
     page.get_by_test_id("stSidebar").get_by_role("link", name="Captions").click()
     expect(page).to_have_url(f"{shared.url}/captions?address={UNCAPTIONED.address}")

@@ -215,7 +215,7 @@ def test_a_copy_is_consistent_and_does_not_block_writers(
     with open_library(stocked, embedder=Hashed()) as library:
 
         class Busy(Progress):
-            asked = 0
+            requests = 0
 
             @property
             def cancelled(self) -> bool:  # type: ignore[override]

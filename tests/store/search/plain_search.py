@@ -61,7 +61,7 @@ class FiveWordEmbedder:
     token_limit: int = 77
     cross_modal_scale: float = SCALE
     status: str = "ready"
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
     def warm(self) -> None:
         pass
