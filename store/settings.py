@@ -73,6 +73,11 @@ class Settings(BaseSettings):
         description="`1`: pictures unfit for the screen are blurred until clicked, "
         "unless a browser switches that off.",
     )
+    presenter: bool = Field(
+        False,
+        description="`1`: for screens that others see: larger type, safe mode, no names of people, no "
+        "passing messages, unless a browser switches that off (`?present=0`).",
+    )
     fetch_private: bool = Field(
         False, description="`1`: logos may also be fetched from this machine and its own network."
     )

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from components.captions import draft
-from components.shell import format, forms, job_bar, job_text, thumbnails
+from components.shell import format, forms, job_bar, job_text, presenter, thumbnails
 from components.shell.forms import Button, Field
 from store.captions.suggestions import Suggestion
 from store.catalog.filters import Filter
@@ -81,6 +81,10 @@ def _save(library: Library, saved: list[str], given: Mapping[str, Any]) -> str:
     return f"Saved as {format.plain(prompt.label)}."
 
 
+def _described(prompt: Prompt) -> str:
+    return f"{prompt.label} · {presenter.name(prompt.actor)} · {format.ago(prompt.created_at)}"
+
+
 def _versions(library: Library, prompt: Prompt) -> None:
     older = [one for one in library.prompts.versions(prompt.name) if one.version != prompt.version]
     if not older:
@@ -88,7 +92,7 @@ def _versions(library: Library, prompt: Prompt) -> None:
     with st.expander(f"Earlier versions ({len(older):,})"):
         chosen = st.selectbox(
             "Version", older, key=f"version-{prompt.name}", label_visibility="collapsed", width=320,
-            format_func=lambda one: f"{one.label} · {one.actor} · {format.ago(one.created_at)}",
+            format_func=_described,
         )  # fmt: skip
         if chosen is None:
             return

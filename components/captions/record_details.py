@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.shell import format, tables
+from components.shell import format, presenter, tables
 from store.library import Library
 from store.records import FACETS, Record, chroma_metadata
 
@@ -52,7 +52,7 @@ def _history(library: Library, record: Record) -> None:
             "what": format.done(event.verb) + (" (undone)" if event.is_undone else ""),
             "from": event.before_tier or "",
             "to": event.after_tier or "",
-            "who": event.actor,
+            "who": presenter.name(event.actor),
             "why": event.reason,
         }
         for event in library.history(address=record.address, limit=50)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from components.shell import format, pictures, resources
+from components.shell import format, pictures, presenter, resources
 from store.captions.revisions import Revision, authors
 from store.embedding.windows import reading
 from store.library import Library
@@ -33,7 +33,7 @@ def content(library: Library, record: Record) -> dict[str, Any]:
         ),
         "suggestions": proposed(library, record.address),
         "others": [
-            {"who": each.actor, "when": format.ago(each.created_at)}
+            {"who": presenter.name(each.actor), "when": format.ago(each.created_at)}
             for each in drafts
             if each.actor != library.actor_name
         ],
@@ -131,7 +131,7 @@ def _neighbour(library: Library, address: str, facet: Facet, cosine: float) -> d
 
 
 def _who_when(revision: Revision) -> dict[str, str]:
-    return {"who": revision.event.actor, "when": format.ago(revision.event.created_at)}
+    return {"who": presenter.name(revision.event.actor), "when": format.ago(revision.event.created_at)}
 
 
 def _by(revision: Revision, facet: Facet) -> dict[str, Any]:

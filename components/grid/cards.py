@@ -6,7 +6,7 @@ from typing import Any, Literal, TypedDict
 from urllib.parse import urlencode
 
 from components.grid.fields import NO_AGE, created, shown_fields
-from components.shell import format, pictures
+from components.shell import format, pictures, presenter
 from store.duplicates.findings import Suspicion
 from store.errors import InvalidRecord, UnknownRecord
 from store.pictures.text_reader import INSTALL, is_installed
@@ -102,7 +102,7 @@ def _detail(library: Reader, record: Record) -> dict[str, Any]:
         },
         "history": [
             {
-                "what": f"{format.done(event.verb).capitalize()} by {event.actor}"
+                "what": f"{format.done(event.verb).capitalize()} by {presenter.name(event.actor)}"
                 + (f": {event.reason}" if event.reason else "")
                 + (" (undone)" if event.is_undone else ""),
                 "when": datetime.fromtimestamp(event.created_at, UTC).strftime("%Y-%m-%d %H:%M"),

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from components.grid.fields import created, shown_fields
-from components.shell import format, pictures
+from components.shell import format, pictures, presenter
 from store.duplicates.disguises import Piece, compared
 from store.duplicates.findings import Suspect
 from store.errors import UnknownRecord
@@ -58,7 +58,7 @@ def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | No
         "findings": [[finding.kind, finding.confidence] for finding in suspect.findings],
         "letters": suspect.has_other_letters,
         "verdict": judgement.verdict if judgement else None,
-        "judged_by": f"{judgement.actor}, {format.ago(judgement.created_at)}" if judgement else "",
+        "judged_by": _by(judgement.actor, judgement.created_at) if judgement else "",
         "fields": _differing(library, own, other),
     }
 
@@ -67,8 +67,12 @@ def _since(library: Reader, record: Record) -> str:
     """How it came to its tier: "rejected by ann: copycat"."""
     for event in library.history(address=record.address, limit=1):
         reason = f": {event.reason}" if event.reason else ""
-        return f"{format.done(event.verb)} by {event.actor}{reason}, {format.ago(event.created_at)}"
+        return f"{format.done(event.verb)} by {_by(event.actor, event.created_at, reason)}"
     return ""
+
+
+def _by(actor: str, at: float, reason: str = "") -> str:
+    return f"{presenter.name(actor)}{reason}, {format.ago(at)}"
 
 
 def _differing(library: Reader, own: Record, other: Record) -> list[tuple[str, str, str]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import format
+from components.shell import format, presenter
 from store.catalog.history import Event
 from store.errors import MemedexError
 from store.library import Library
@@ -36,7 +36,7 @@ def decided_since(library: Library, address: str, *, seen: int, made: Collection
 
 def decision_text(library: Reader, event: Event, *, with_age: bool = True) -> str:
     """ "approved by ann just now"."""
-    who = "you in another window" if event.actor == library.actor_name else event.actor
+    who = "you in another window" if event.actor == library.actor_name else presenter.name(event.actor)
     done = _REVERSALS.get(event.verb) or format.done(event.verb)
     return f"{done} by {who}{f' {format.ago(event.created_at)}' if with_age else ''}"
 

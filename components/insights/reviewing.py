@@ -9,7 +9,7 @@ import streamlit as st
 from components.insights import compared, figures
 from components.insights.compared import CoinSet
 from components.insights.content import COLUMNS, TIER_COLORS, labels
-from components.shell import charts, format
+from components.shell import charts, format, presenter
 from store.catalog.filters import Filter
 from store.library import Library
 from store.reading import insights, statistics
@@ -97,8 +97,8 @@ def speeds(found: Sequence[Sequence[ReviewSpeed]], sets: Sequence[CoinSet]) -> "
                 f"{person.an_hour:.1f} an hour: {person.approved:,} approved, {person.rejected:,} rejected "
                 f"in {format.counted(person.hours, 'hour')}"
             )
-            line = figures.line_of(narrowed(one.filter, actor=person.actor))
-            rows.append((person.actor, one.label, person.an_hour, coins, text, line))
+            line = "" if presenter.is_on() else figures.line_of(narrowed(one.filter, actor=person.actor))
+            rows.append((presenter.name(person.actor), one.label, person.an_hour, coins, text, line))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

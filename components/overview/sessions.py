@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import format, forms, known_sessions, login, resources
+from components.shell import format, forms, known_sessions, login, presenter, resources
 from components.shell.forms import Button
 from store.sessions.sessions import LoginSession, LoginSessions
 
@@ -41,10 +41,11 @@ def show() -> None:
 def _describe(session: LoginSession) -> str:
     where = f" from {session.address}" if session.address else ""
     began, seen = format.ago(session.began), format.ago(session.seen)
-    return f"{format.cut(session.person, limit=80)} · logged in {began}{where} · seen {seen} · {session.id}"
+    person = format.cut(presenter.name(session.person), limit=80)
+    return f"{person} · logged in {began}{where} · seen {seen} · {session.id}"
 
 
 def _end(known: LoginSessions, id: str, _: Mapping[str, Any]) -> str:
     session = known.end(id)
     known_sessions.look_again()
-    return f"Ended: {format.plain(session.person)}"
+    return f"Ended: {format.plain(presenter.name(session.person))}"

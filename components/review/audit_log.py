@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import format, forms, local_time, thumbnails
+from components.shell import format, forms, local_time, presenter, thumbnails
 from components.shell import undo as shell_undo
 from components.shell.decision_text import sentence
 from components.shell.forms import Button
@@ -27,8 +27,9 @@ def controls(library: Library) -> AuditFilter:
     """Draw the controls and return their values; all are in the page's address."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         actor = st.selectbox(
-            "Who", [_EVERYBODY, *audit.people(library)], key="history_who", bind="query-params", width=240
-        )
+            "Who", [_EVERYBODY, *audit.people(library)], key="history_who", bind="query-params", width=240,
+            format_func=lambda one: one if one == _EVERYBODY else presenter.name(one),
+        )  # fmt: skip
         verb = st.selectbox(
             "What", [_EVERYTHING, *audit.verbs(library)], key="history_what", bind="query-params", width=160
         )
@@ -81,7 +82,7 @@ def _since(library: Library, filter: AuditFilter) -> None:
     if day is None or hour is None:
         return
     chosen = audit.since(library, local_time.at(day, hour), filter=filter)
-    whose = f" of {format.plain(filter.actor)}" if filter.actor else ""
+    whose = f" of {format.plain(presenter.name(filter.actor))}" if filter.actor else ""
     what = f" ({format.done(filter.verb)})" if filter.verb else ""
     st.markdown(f"{format.counted(len(chosen), 'decision')}{whose}{what} since then")
     forms.show(
@@ -115,7 +116,9 @@ def _line(library: Library, decision: PastDecision) -> None:
         events = library.history(decision=decision.id, limit=thumbnails.SHOWN)
         thumbnails.row(library, [event.address for event in events])
         with st.container(width=150, gap=None):  # one above the other: the row is as high as its button
-            st.text(decision.actor + (" (you)" if decision.actor == library.actor_name else ""))
+            st.text(
+                presenter.name(decision.actor) + (" (you)" if decision.actor == library.actor_name else "")
+            )
             st.caption(local_time.text(decision.created_at, "%Y-%m-%d %H:%M:%S"))
         st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words, width="stretch")
         if library.can_write and not decision.is_undone and decision.verb not in FINAL:

@@ -6,7 +6,17 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from components.shell import current_state, format, forms, job_text, live, local_time, tables, thumbnails
+from components.shell import (
+    current_state,
+    format,
+    forms,
+    job_text,
+    live,
+    local_time,
+    presenter,
+    tables,
+    thumbnails,
+)
 from components.shell.forms import Button, Field
 from store.errors import UnknownRecord
 from store.jobs import Item, Job
@@ -86,7 +96,9 @@ def _card(library: Library, job: Job) -> None:
         st.badge("stopping" if job.is_stopping else word, color=color, icon=icon)
         st.markdown(f"**{format.plain(job.name)}**", width="stretch")
         by = job.note.get("ended_by", "")
-        actor = f"{job.actor}, ended by {by}" if by and by != job.actor else job.actor
+        actor = presenter.name(job.actor)
+        if by and by != job.actor:
+            actor += f", ended by {presenter.name(by)}"
         at = job.ended_at or job.made_at
         st.caption(
             f"{format.plain(actor)} · {local_time.text(at)} · {format.ago(at)}", width="content",

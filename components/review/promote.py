@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from components.grid import Handler, LoggedDecision, Mark, Repeatable
-from components.shell import format, forms, job_bar
+from components.shell import format, forms, job_bar, presenter
 from components.shell.forms import Button
 from store.catalog.filters import Filter
 from store.errors import MemedexError, UnknownRecord
@@ -188,7 +188,9 @@ def _summaries(library: Library) -> None:
 
 
 def _summary(library: Library, job: Job) -> None:
-    st.markdown(f"**{_headline(job)}** · {format.plain(job.actor)} · {format.ago(job.ended_at)}")
+    st.markdown(
+        f"**{_headline(job)}** · {format.plain(presenter.name(job.actor))} · {format.ago(job.ended_at)}"
+    )
     st.caption(f"{format.plain(job.name)}: {job.state} after {job.worked:,.1f} s")
     if job.error:
         st.text(job.error)

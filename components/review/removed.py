@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from components.shell import format, forms
+from components.shell import format, forms, presenter
 from components.shell.forms import Button
 from store.catalog.removed import Removed
 from store.library import Library
@@ -26,10 +26,10 @@ def _line(library: Library, one: Removed) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.badge(one.what, color="gray")
         st.text(one.name, width="stretch")
-        actor = one.actor or "removed to make room"
+        actor = presenter.name(one.actor) or "removed to make room"
         st.caption(f"{format.plain(actor)} · {format.ago(one.removed_at)}", width="content")
         if one.put_back_at:
-            st.caption(f"put back by {format.plain(one.put_back_by)}", width="content")
+            st.caption(f"put back by {format.plain(presenter.name(one.put_back_by))}", width="content")
         elif library.can_write and library.removed.can_restore(one):
             forms.button(
                 f"put-back-{one.id}", library, partial(library.removed.restore, one.id),

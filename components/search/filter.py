@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from components.shell import format
+from components.shell import format, presenter
 from store.catalog.filter_syntax import written
 from store.catalog.filters import Filter
 
@@ -29,7 +29,7 @@ def describe(chosen: Filter) -> str:
         reason = format.plain(chosen.rejected_for)
         parts.append(f"rejected for {reason}" if reason else "rejected without a reason")
     if chosen.decided_by or chosen.decided_since is not None:
-        parts.append(f"decided by {format.plain(chosen.decided_by or 'anybody')}")
+        parts.append(f"decided by {format.plain(presenter.name(chosen.decided_by) or 'anybody')}")
     if chosen.any_of or chosen.none_of:
         line = written(Filter(any_of=chosen.any_of, none_of=chosen.none_of))
         parts.append(format.plain(line))

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from components.shell import javascript, known_sessions, logins, password_login, server_names
+from components.shell import javascript, known_sessions, logins, password_login, presenter, server_names
 from store.identity import may_view
 from store.permissions import Actor
 from store.sessions.sessions import PASSWORD
@@ -118,7 +118,7 @@ def account() -> None:
     """Who is logged in, and the logout button; nothing if no login is required."""
     if claims().get("is_logged_in"):
         _wanted_page(key="memedex-wanted-page", data={"asks": False})
-        st.text(person())
+        st.text(presenter.name(person()))
         st.button("Log out", key="log-out", type="tertiary", icon=":material/logout:", on_click=_log_out)
 
 

@@ -10,6 +10,7 @@ from components.shell import (
     job_bar,
     live,
     login,
+    presenter,
     resources,
     safe_mode,
     session,
@@ -76,6 +77,7 @@ def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_b
         menu_items={"About": ABOUT},
     )
     st.html(streamlit_style.BUTTONS)
+    presenter.begin()
     st.logo(BRAND / "wordmark.svg", size="large", icon_image=MARK)
     resources.freeze_imports()
     if not login.may_see():
@@ -119,7 +121,7 @@ def _header(title: str, library: Library, undo: Callable[[Library], None]) -> No
         if library.can_write:
             undo(library)  # on the left: a toast covers what stands on the right, and says what can be undone
         st.space("stretch")
-        safe_mode.switch()
+        safe_mode.switches()
         live.badges(library)
         if title == "Review" and library.can_write and (left := library.duplicates.unexamined()):
             st.badge(f"{left:,} to compare", icon=":material/difference:", color="gray", help=_COPYCATS)

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from components.shell import error_page, login, logins, logs, request_id, safe_mode, server_names
+from components.shell import error_page, login, logins, logs, presenter, request_id, safe_mode, server_names
 from components.shell.base_path import base_path
 from components.shell.content_policy import content_policy
 
@@ -87,8 +87,9 @@ class RequestGuard:
                 headers["X-Request-Id"] = number
                 if body.is_unread:
                     headers["Connection"] = "close"  # else the server would read it to its end
-                if chosen := safe_mode.cookie(scope):
-                    headers.append("Set-Cookie", chosen)
+                for switch in (safe_mode.SWITCH, presenter.SWITCH):
+                    if chosen := switch.set_cookie(scope):
+                        headers.append("Set-Cookie", chosen)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value())
             await send(message)
@@ -105,7 +106,8 @@ class RequestGuard:
         self._requests += 1
         self._unknown_bodies += is_unknown
         try:
-            await self._app(scope, body.receive, send_with_headers)
+            with presenter.request(HTTPConnection(scope).cookies):
+                await self._app(scope, body.receive, send_with_headers)
         except ClientDisconnect:
             pass  # nobody waits for the answer
         except Exception as error:

@@ -1,22 +1,27 @@
-// The switch for safe mode, and the click that shows a blurred picture. The server blurs; a clicked picture is asked for
+// The switches for safe mode and for presenting, and the click that shows a blurred picture. The server blurs; a clicked picture is asked for
 // once more with another address.
 
 let isListening = false;
 
 export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".memedex-safe");
-  const button = root.firstElementChild ?? root.appendChild(document.createElement("button"));
-  button.type = "button";
-  button.setAttribute("role", "switch");
-  button.setAttribute("aria-checked", String(data.isOn));
-  button.title = data.isOn ? "Pictures unfit for the screen are blurred until you click them" : "Blur pictures unfit for the screen";
-  button.textContent = "Safe mode";
-  button.onclick = () => {
+  parentElement.querySelector(".memedex-safe").replaceChildren(...data.switches.map(button));
+  document.documentElement.toggleAttribute("data-presents", data.presents);
+  if (data.isOn && !isListening) listen(data);
+}
+
+function button({ label, title, parameter, isOn }) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.setAttribute("role", "switch");
+  made.setAttribute("aria-checked", String(isOn));
+  made.title = title;
+  made.textContent = label;
+  made.onclick = () => {
     const address = new URL(location.href);
-    address.searchParams.set("safe", data.isOn ? "0" : "1");
+    address.searchParams.set(parameter, isOn ? "0" : "1");
     location.assign(address);
   };
-  if (data.isOn && !isListening) listen(data);
+  return made;
 }
 
 function listen({ mark, shown }) {

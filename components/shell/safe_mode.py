@@ -1,28 +1,35 @@
 """Safe mode: pictures of coins that are unfit for the screen are blurred until somebody clicks them.
 
-The server blurs, so every picture of such a coin is blurred wherever it is drawn. A cookie says whether a
-browser is in safe mode; `?safe=1` or `?safe=0` in the address of a page sets it. Else the setting counts.
+The server blurs, so every picture of such a coin is blurred wherever it is drawn.
 """
 
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from urllib.parse import parse_qs
 
 import streamlit as st
 from PIL import Image, ImageFilter
-from starlette.types import Scope
 
-from components.shell import javascript
-from components.shell.base_path import base_path
+from components.shell import javascript, presenter
+from components.shell.browser_switch import BrowserSwitch
 from store.settings import settings
 
-COOKIE = "memedex_safe"
+SWITCH = BrowserSwitch("safe", "memedex_safe", lambda: settings().safe_mode)
 MARK = "unfit"  # the parameter of a picture's address that may be blurred …
 SHOWN = "shown"  # … and of one that somebody clicked
-_YEAR = 31_536_000  # seconds
 _DETAIL = 10  # pixels of the longer side that are left
 _HERE = Path(__file__).resolve().parent
+
+_SAFE = {
+    "label": "Safe mode",
+    "parameter": SWITCH.parameter,
+    "title": "Pictures unfit for the screen are blurred until you click them",
+}
+_PRESENTER = {
+    "label": "Present",
+    "parameter": presenter.SWITCH.parameter,
+    "title": "For a screen that others see: larger type, safe mode, no names of people, no passing messages",
+}
 
 _component = st.components.v2.component(
     "memedex.safe_mode",
@@ -33,24 +40,23 @@ _component = st.components.v2.component(
 
 
 def is_on(cookies: Mapping[str, str]) -> bool:
-    """Whether the browser with these cookies is in safe mode."""
-    chosen = cookies.get(COOKIE)
-    return chosen == "1" if chosen in ("0", "1") else settings().safe_mode
+    """Whether the browser with these cookies is in safe mode; one that presents always is."""
+    return presenter.SWITCH.is_on(cookies) or SWITCH.is_on(cookies)
 
 
-def cookie(scope: Scope) -> str | None:
-    """The cookie to set for a request whose address switches safe mode on or off; None for any other."""
-    asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("safe", [""])[-1]
-    if scope.get("method") != "GET" or asked not in ("0", "1"):
-        return None
-    return f"{COOKIE}={asked}; Path={base_path() or '/'}; Max-Age={_YEAR}; SameSite=Lax; HttpOnly"
-
-
-def switch() -> None:
-    """The switch in the header; once on a page is enough."""
+def switches() -> None:
+    """The switches in the header for safe mode and for presenting; once on a page is enough."""
+    presents = presenter.is_on()
     _component(
         key="memedex-safe-mode",
-        data={"isOn": is_on(st.context.cookies), "mark": MARK, "shown": SHOWN},
+        data={
+            "isOn": is_on(st.context.cookies),
+            "presents": presents,
+            "switches": [_PRESENTER | {"isOn": presents}]
+            + ([] if presents else [_SAFE | {"isOn": SWITCH.is_on(st.context.cookies)}]),
+            "mark": MARK,
+            "shown": SHOWN,
+        },
         width="content",
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from components.shell import current_state
+from components.shell import current_state, presenter
 from store.library import Library
 from store.lru import LruCache
 
@@ -76,5 +76,6 @@ def show_messages() -> None:
             _from_routes[run.session_id] = ()
     while waiting:
         message, icon = waiting[0]
-        st.toast(message, icon=icon)
+        if not presenter.is_on():
+            st.toast(message, icon=icon)
         del waiting[0]

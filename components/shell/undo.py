@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import format, forms
+from components.shell import format, forms, presenter
 from components.shell.decision_text import sentence
 from components.shell.forms import Button
 from store.errors import InvalidRecord
@@ -52,4 +52,7 @@ def recent(library: Library, *, limit: int) -> None:
             words = sentence(library, decision)
             words = words[:1].upper() + words[1:]
             st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words, width="stretch")
-            st.caption(f"{format.plain(decision.actor)} · {format.ago(decision.created_at)}", width="content")
+            st.caption(
+                f"{format.plain(presenter.name(decision.actor))} · {format.ago(decision.created_at)}",
+                width="content",
+            )

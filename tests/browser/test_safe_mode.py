@@ -36,3 +36,16 @@ def test_a_flagged_coin_is_blurred_until_it_is_clicked(app: Server, page: Page) 
     expect(page.get_by_role("switch", name="Safe mode")).to_have_attribute("aria-checked", "false")
     with app.stored() as library:
         assert library.unfit.of(first) == {"hand": "flagged by a person"}
+
+
+def test_a_presented_page_is_larger_safe_and_without_passing_messages(app: Server, page: Page) -> None:
+    GridPage(page, f"{app.url}/pending?present=1")
+    assert page.evaluate("() => getComputedStyle(document.documentElement).fontSize") == "18.5px"
+    expect(page.get_by_role("switch", name="Safe mode")).to_have_count(0)
+    grid = GridPage(page, f"{app.url}/pending")  # the browser goes on presenting
+    grid.press("a")
+    grid.expect_settled()
+    expect(page.locator(".message")).to_be_hidden()
+    page.get_by_role("switch", name="Present").click()
+    expect(page.get_by_role("switch", name="Present")).to_have_attribute("aria-checked", "false")
+    expect(page.get_by_role("switch", name="Safe mode")).to_be_visible()

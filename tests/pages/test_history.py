@@ -1,7 +1,10 @@
 """The page History: its decisions, by link and by person, and removed searches."""
 
+import pytest
+
 from store.library import Library
 from store.search.saved_searches import SavedSearch
+from store.settings import settings
 from tests.browser.coins import PENDING
 from tests.pages.conftest import opened, send, words
 
@@ -12,6 +15,16 @@ def test_the_page_lists_every_decision_with_its_actor_and_time(library: Library)
     assert "Rejected New Fish" in message
     assert "bob@x.org" in message
     assert "Promoted 4 coins" in message
+
+
+def test_while_it_is_presented_no_person_is_named(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings(), "presenter", True)
+    library.reject([PENDING.address], actor="bob@x.org")
+    app = opened("history")
+    assert "bob@x" not in words(app).replace("\\", "")
+    assert "Reviewer" in words(app)
+    [people] = [box for box in app.selectbox if box.label == "Who"]
+    assert not any("bob" in option for option in people.options)
 
 
 def test_a_link_shows_one_persons_decisions(library: Library) -> None:

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from components.shell import pictures, safe_mode
+from components.shell import pictures, presenter, safe_mode
 from store.library import Library
-from store.settings import settings
 from tests.components.conftest import Client
 from tests.store.conftest import address
 
 FIRST = address(0)
-SAFE = {"Cookie": f"{safe_mode.COOKIE}=1"}
+SAFE = {"Cookie": f"{safe_mode.SWITCH.cookie}=1"}
 
 
 @pytest.fixture
@@ -55,15 +54,6 @@ def test_other_pictures_stay_as_they_are(client: Client, library: Library) -> No
     assert "immutable" in answer.headers["cache-control"]
 
 
-@pytest.mark.parametrize(
-    ("query", "set_to"), [("safe=1", "1"), ("a=b&safe=0", "0"), ("safe=2", None), ("", None)]
-)
-def test_an_address_switches_safe_mode(query: str, set_to: str | None) -> None:
-    made = safe_mode.cookie({"method": "GET", "query_string": query.encode(), "type": "http"})
-    assert (made or "").partition(";")[0] == (f"memedex_safe={set_to}" if set_to else "")
-
-
-def test_the_setting_counts_until_a_browser_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings(), "safe_mode", True)
-    assert safe_mode.is_on({})
-    assert not safe_mode.is_on({safe_mode.COOKIE: "0"})
+def test_a_browser_that_presents_is_in_safe_mode(client: Client, link: str) -> None:
+    hidden = client.get(link, headers={"Cookie": f"{presenter.SWITCH.cookie}=1"})
+    assert hidden.content == client.get(link, headers=SAFE).content
