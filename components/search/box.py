@@ -106,7 +106,7 @@ def _offer_signs(line: str) -> None:
     if better == line:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        message = "“-” between blanks and “3x” before a word are read as words."
+        message = "“-” between blanks and weights such as “3x” are read as words."
         st.caption(f":orange[{message}]", width="content")
         st.button(f"Use {format.plain(better, limit=60)}", key="search-signs", on_click=_put, args=(better,))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from store.catalog import blockers
-from store.records import Facet, Tier
+from store.records import Facet, Tier, is_evm
 
 # Why a record `r` is in the trash: undo and redo bring it there without naming the reason again.
 REJECTED_FOR = (
@@ -72,7 +72,9 @@ def _comparisons(filter: Filter) -> list[SqlCondition]:
     """Conditions on one value each; None asks nothing."""
     length = "(SELECT length(caption) FROM words WHERE rowid = r.id)"
     imported = "r.address IN (SELECT address FROM history WHERE verb = 'import' AND reason = ?)"
-    words = f"{{name ticker description caption picture}} : ({matching(filter.words)})"
+    address = filter.words.strip().strip('"')
+    words = [f"{{name ticker description caption picture}} : ({matching(filter.words)})"]
+    words += [address.lower() if is_evm(address) else address]
     by_words = "r.id IN (SELECT rowid FROM words WHERE words MATCH ?)"
     compared: tuple[tuple[str, str | int | None], ...] = (
         ("r.tier = ?", filter.tier),
@@ -83,10 +85,11 @@ def _comparisons(filter: Filter) -> list[SqlCondition]:
         ("r.captioned = ?", filter.captioned),
         ("r.generation <= ?", filter.unchanged_since),
         (imported, filter.source or None),
-        (by_words, words if filter.words.strip() else None),
     )
+    by_words_or_address = f"{by_words[:-1]} UNION ALL SELECT id FROM records WHERE address = ?)"
+    in_words = [(by_words_or_address, words)] if filter.words.strip() else []
     in_pictures = ((by_words, f"{{picture}} : ({matching(text)})") for text in filter.picture_texts)
-    return [(sql, [value]) for sql, value in (*compared, *in_pictures) if value is not None]
+    return [(sql, [value]) for sql, value in (*compared, *in_pictures) if value is not None] + in_words
 
 
 def _labels(filter: Filter) -> Iterator[SqlCondition]:

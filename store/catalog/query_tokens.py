@@ -15,14 +15,14 @@ MAX_DEPTH = 16  # parentheses within parentheses; far below what SQLite takes in
 
 _SIGN = r"[+\-−–]"
 _MINUS = r"[\-−–]"
-_NUMBER = r"(?:\d+(?:[.,]\d*)?|[.,]\d+)"
+NUMBER = r"(?:\d+(?:[.,]\d*)?|[.,]\d+)"
 _FACETS = rf"(?:{'|'.join(FACETS)})(?:\s*,\s*(?:{'|'.join(FACETS)}))*\s*:"
 _QUOTED = r'(?:"[^"]*(?:"|$)|[“„][^“”]*(?:[“”]|$)|«[^»]*(?:»|$))'  # one left open ends with the line
 _COIN = r"(?:picture|like):[\w.-]+"
 _PICTURE = rf"picture(?=[\s;)\"“„«]|{_SIGN}{_QUOTED}|$)"
 _SOURCE = rf"(?:{_QUOTED}|{_COIN}|{_PICTURE})"
-_BY_X = rf"{_NUMBER}\s*x(?=\s*(?:{_FACETS}|{_SOURCE}))"  # not in "5 x 5 grid"
-_WEIGHT = rf"(?:{_NUMBER}\s*[×✕✖*]|{_BY_X})"
+_BY_X = rf"{NUMBER}\s*x(?=\s*(?:{_FACETS}|{_SOURCE}))"  # not in "5 x 5 grid"
+_WEIGHT = rf"(?:{NUMBER}\s*[×✕✖*]|{_BY_X})"
 _KEY = r"[a-z]+:(?!//)"  # an address of the web is a word
 _VALUE = r"(?:[^\s;()]|\([^\s;()]*\))*"
 _STARRED = r'(?![\d.,]+\*)[$#@]?\w(?:[^\s;"“„«()*]*\w)?\*(?=[\s;()"“„«]|$)'

@@ -53,11 +53,24 @@ def words_of(question: Question) -> str:
 
 
 def exact_matches(reader: "Reader", question: Question, line: str, *, limit: int) -> list[Record]:
-    """Coins whose address, ticker or name equals the line, as a whole or its text alone."""
+    """Coins whose address, ticker or name equals the line, as a whole or its text alone, else those whose ticker
+    is there with a word such as "coin" beside it.
+    """
     texts = [term.text for term in question.terms if term.source == "text" and term.weight > 0]
     whole = line.encode(errors="ignore").decode().strip()  # without half a character, which no database holds
-    names = [whole, *texts] if len(texts) == len(question.terms) <= 1 else texts
-    return reader.exact_matches(filter(None, names), question.filter, limit=limit)
+    names = [*filter(None, [whole, *texts] if len(texts) == len(question.terms) <= 1 else texts)]
+    if found := reader.exact_matches(names, question.filter, limit=limit):
+        return found
+    tickers = {_ticker(_KIND.sub("", name)) for name in names if _KIND.search(name)} - {""}
+    found = reader.exact_matches(sorted(tickers), question.filter, limit=limit)
+    return [record for record in found if _ticker(record.ticker) in tickers]
+
+
+_KIND = re.compile(r"^(?:the\s+)?(?:coin|token|ticker|symbol)\s+|\s+(?:meme)?(?:coin|token)s?$", re.IGNORECASE)
+
+
+def _ticker(text: str) -> str:
+    return text.strip().removeprefix("$").casefold()
 
 
 def did_you_mean(reader: "Reader", question: Question, line: str) -> str | None:

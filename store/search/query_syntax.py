@@ -31,7 +31,7 @@ from store.catalog.query_grammar import (
     parse,
 )
 from store.catalog.query_text import written as written_tree
-from store.catalog.query_tokens import is_starred, tokens
+from store.catalog.query_tokens import NUMBER, Token, is_starred, tokens
 from store.records import FACETS, Facet
 from store.search.query import MAX_PARTS
 from store.vectors.weights import MAX_WEIGHT
@@ -119,17 +119,48 @@ def written(question: Question) -> str:
 
 
 def with_signs(line: str) -> str:
-    """The line with a minus for each "-" between blanks and with "3 ×" for "3x", which are words as typed."""
+    """The line with a minus for each "-" between blanks, and with "3 × dog" for "3x dog", "3xdog", "dog x3",
+    "dog*3" and "dog^3": as typed, all of these are words.
+    """
     found, _ = tokens(line, "question")
     better = line
-    for token, following in reversed([*pairwise(found)]):
-        if token.kind != "WORD" or following.kind != "WORD":
-            continue
-        if token.text in ("-", "–", "—") and token is not found[0]:
-            better = f"{better[: token.start]}−{better[token.end :]}"
-        elif re.fullmatch(r"(?:\d+|\d*[.,]\d+)x", token.text, re.IGNORECASE):
-            better = f"{better[: token.start]}{token.text[:-1]} ×{better[token.end :]}"
+    for number in range(len(found) - 1, -1, -1):
+        if found[number].kind == "WORD" and (change := _meant(found, number)):
+            start, end, text = change
+            better = f"{better[:start]}{text}{better[end:]}"
     return better
+
+
+_BEFORE = re.compile(rf"({NUMBER})x", re.IGNORECASE)  # 3x dog
+_JOINED = re.compile(rf"(?!0x)({NUMBER})x([^\W\d_]{{2,}})", re.IGNORECASE)  # 3xdog; no address, no "2x4"
+_BEHIND = re.compile(rf"([^*×^]+)[*×^]({NUMBER})")  # dog*3
+_LETTER = re.compile(r"[^\W\d]")
+_APART = re.compile(rf"[x*×^]({NUMBER})", re.IGNORECASE)  # dog x3
+
+
+def _meant(found: Sequence[Token], number: int) -> tuple[int, int, str] | None:
+    """The range of characters that looks like a sign or a weight from this word on, and how it is written."""
+    word, *following = (*found[number : number + 3], None, None)[:3]
+    assert word
+    after = following[0] if following[0] and following[0].kind == "WORD" else None
+    if after and number and word.text in ("-", "–", "—"):
+        return word.start, word.end, "−"
+    if after and (seen := _BEFORE.fullmatch(word.text)):
+        return word.start, word.end, f"{seen[1]} ×"
+    if seen := _JOINED.fullmatch(word.text):
+        return word.start, word.end, f"{seen[1]} × {seen[2]}"
+    if not _LETTER.search(word.text):
+        return None
+    if seen := _BEHIND.fullmatch(word.text):
+        return word.start, word.end, _weighed(seen[1], seen[2], after)
+    if after and (seen := _APART.fullmatch(after.text)):
+        return word.start, after.end, _weighed(word.text, seen[1], following[1])
+    return None
+
+
+def _weighed(word: str, weight: str, following: Token | None) -> str:
+    """This word alone with its weight: without quotes it would go for the words behind it, too."""
+    return f'{weight} × "{word}"' if following and following.kind == "WORD" else f"{weight} × {word}"
 
 
 _PICTURE = MarkedPart("picture", "")

@@ -76,6 +76,14 @@ def tricky_names(library: Library) -> Library:
         ("  CAFÉ  PEPE ", ["Café Pepe"]),
         ("pepe", ["CAFE"]),
         ("🐸", ["🐸"]),
+        (f'"{BASE58}"', ["CAFE"]),
+        (f"“{EVM.upper().replace('0X', '0x')}”", ["Café Pepe"]),
+        (f'"{BASE58.lower()}"', []),
+        ("PCC coin", ["Pepe Café Club"]),
+        ("$pcc token", ["Pepe Café Club"]),
+        ("ticker PCC", ["Pepe Café Club"]),
+        ("Pepe Café Club coin", []),  # a name with a word more is another name
+        ("coin", []),
         ('the "best": coin', ['The "Best": Coin']),  # although quotes mark a phrase in a line
     ],
 )

@@ -108,6 +108,17 @@ def test_a_quoted_phrase_among_words_is_required() -> None:
         ("frog – pixel art", "frog − pixel art"),
         ("frog — pixel art", "frog − pixel art"),
         ("3x dog", "3 × dog"),
+        ("3xdog", "3 × dog"),
+        ("dog x3", "3 × dog"),
+        ("dog X3 cat", '3 × "dog" cat'),
+        ("dog*2", "2 × dog"),
+        ("frog dog*2.5 cat", 'frog 2.5 × "dog" cat'),
+        ("dog^2 -cat", "2 × dog -cat"),
+        ("frog - 3xdog", "frog − 3 × dog"),
+        ("0xab12", "0xab12"),
+        ("2x4", "2x4"),
+        ("x3", "x3"),
+        ("moon 100x", "moon 100x"),
         ("sad cat - 0.5x rain", "sad cat − 0.5 × rain"),
         ("frog -cartoon", "frog -cartoon"),
         ("5 x 5 grid", "5 x 5 grid"),
@@ -127,4 +138,5 @@ def test_an_offered_sign_means_what_it_looks_like() -> None:
         ("frog", 1.0),
         ("cartoon", -1.0),
     ]
-    assert [(term.text, term.weight) for term in read(with_signs("3x dog")).terms] == [("dog", 3.0)]
+    for typed in ("3x dog", "3xdog", "dog x3", "dog*3", "dog^3"):
+        assert [(term.text, term.weight) for term in read(with_signs(typed)).terms] == [("dog", 3.0)], typed
