@@ -151,3 +151,17 @@ def test_docstrings_name_only_classes_that_exist() -> None:
                     text = ast.get_docstring(node) or ""
                     read += [(path, word) for word in re.findall(r"\b(?:[A-Z][a-z0-9]+){2,}\b", text)]
     assert [f"{path.relative_to(ROOT)}: {word}" for path, word in read if word not in known] == []
+
+
+# Keys can be changed in the browser, so that a sentence must not name one; buttons and the list of keys do.
+NAMES_A_KEY = re.compile(r"\((?:shift )?[a-z?/]\)|\b(?:with|press|key) [b-z?](?!\w)|`[a-z?/]`", re.IGNORECASE)
+
+
+def test_no_sentence_of_a_page_names_a_key() -> None:
+    assert [
+        f"{path.relative_to(ROOT)}: {text}"
+        for folder in ("components", "pages")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for text in _sentences(path)
+        if NAMES_A_KEY.search(text) and " " in text
+    ] == []

@@ -4,7 +4,7 @@ import streamlit as st
 
 from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
-from components.shell import format, forms, job_bar, server_paths, tables
+from components.shell import format, forms, job_bar, server_paths, tables, uploads
 from components.shell.forms import Button
 from store.errors import NotPermitted
 from store.importing.captions import captions_at, captions_dropped
@@ -28,12 +28,12 @@ def show(library: Library) -> None:
         turn = st.session_state.setdefault(_ROUND, 0)
         left, right = st.columns([2, 3], gap="medium")
         with left:
-            files = st.file_uploader(
+            files = uploads.files(
                 "Drop what was exported",
-                type=TYPES,
-                accept_multiple_files=True,
+                TYPES,
+                "zip, CSV, TSV, JSON, JSONL, txt",
                 key=f"import-captions-{turn}",
-                help="JSONL, CSV, metadata.jsonl, sidecars, ADDRESS.txt, or a zip. Pictures are left aside.",
+                hint="JSONL, CSV, metadata.jsonl, sidecars, ADDRESS.txt, or a zip. Pictures are left aside.",
             )
         with right:
             path = server_paths.can_be_named() and st.text_input(

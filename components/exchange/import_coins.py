@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from components.shell import format, forms, job_bar, resources, server_paths, tables
+from components.shell import format, forms, job_bar, resources, server_paths, tables, uploads
 from components.shell.forms import Button, Field
 from store.importing import candidates, uploaded
 from store.importing.candidate import RemoteLogo
@@ -44,12 +44,12 @@ def section(library: Library) -> None:
 
 def _drop(library: Library) -> None:
     turn = st.session_state.setdefault(_ROUND, 0)  # another key empties the uploader
-    files = st.file_uploader(
+    files = uploads.files(
         "Drop files here",
-        type=TYPES,
-        accept_multiple_files=True,
+        TYPES,
+        "Pictures, JSON, CSV, zip",
         key=f"{_DROPPED}-{turn}",
-        help="Pictures, alone or with JSON sidecars or a CSV; token lists; a zip of any of these.",
+        hint="Pictures, alone or with JSON sidecars or a CSV; token lists; a zip of any of these.",
     )
     label = f"Import {format.counted(len(files), 'file')}" if files else "Import files"
     if forms.show(

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from components.generate.context import ContextRequest
-from components.shell import format, forms, job_bar, live
+from components.shell import format, forms, job_bar, live, uploads
 from components.shell.forms import Button, Field
 from store.errors import InvalidRecord, MemedexError
 from store.generation import coin_generator
@@ -128,9 +128,9 @@ def _made(library: Library, job: Job, coin: GeneratedCoin) -> None:
         st.caption(f"drawn by {format.plain(job.note['drawn_by'])}")
     elif why := job.note.get("picture_error"):
         st.text(why)
-    picture = st.file_uploader(
+    picture = uploads.file(
         "Another picture" if drawn else "A picture for it (without one, a plain card)",
-        type=["png", "jpg", "webp"], key=f"invented-picture-{job.id}",
+        ["png", "jpg", "webp"], "PNG, JPG, WebP", key=f"invented-picture-{job.id}",
     )  # fmt: skip
     with st.container(horizontal=True, gap="small"):
         content = picture.getvalue() if picture else None

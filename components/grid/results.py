@@ -18,7 +18,7 @@ from components.grid.grid import mount
 from components.shell import session
 from store.library import Library
 from store.records import FACETS, Facet
-from store.search.presets import PRESETS
+from store.search.presets import DEFAULT, PRESETS
 from store.search.ranking import FUSION, Scale, rank
 from store.search.search import Results
 from store.search.skyline import skyline
@@ -29,7 +29,7 @@ BEST = 4_000  # rows, where even those are more: each has to be read
 
 
 _LOOKS_AT = {
-    "Reference": "entity 4, context 3, visual 2, emotions 1",
+    DEFAULT: "entity 4, context 3, visual 2, emotions 1",
     "Looks": "how it looks",
     "Meaning": "what it means",
     "Mood": "how it feels",
@@ -131,16 +131,9 @@ def _words(results: Results) -> dict[str, Any] | None:
     return {"strength": FUSION, "deviations": results.answer.deviations.tolist()}
 
 
-def preset_label(name: str) -> str:
-    """A preset's label: "Default 4/3/2/1" for the weights of the reference."""
-    return "Default 4/3/2/1" if name == "Reference" else name
-
-
 def _presets(library: Library) -> list[tuple[str, Mapping[Facet, float], str]]:
     """In the order of the buttons: name, all five weights, and a description ("" for people's own)."""
-    usual = [
-        (preset_label(name), checked_weights(weights), _LOOKS_AT[name]) for name, weights in PRESETS.items()
-    ]
+    usual = [(name, checked_weights(weights), _LOOKS_AT[name]) for name, weights in PRESETS.items()]
     return [*usual, *((name, weights, "") for name, weights in library.presets.all().items())]
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import streamlit as st
 
-from components.shell import format, forms, job_bar, resources, server_paths
+from components.shell import format, forms, job_bar, resources, server_paths, uploads
 from components.shell.forms import Button, Field
 from store.errors import BadSource
 from store.jobs import Job, Jobs
@@ -59,7 +59,7 @@ def _lore(memory: Memory, scope: str | None) -> None:
             Field("text", "Lore", "text", height=160),
         ],
     )  # fmt: skip
-    files = st.file_uploader("Or worlds as YAML files", type=["yaml", "yml"], accept_multiple_files=True)
+    files = uploads.files("Or import worlds", ["yaml", "yml"], "YAML", key="add-worlds")
     _worlds(memory, [(file.name, file.getvalue()) for file in files])
     job_bar.button(
         "read-worlds", resources.library(), "Import worlds", lambda _: load_worlds(memory),
@@ -123,9 +123,7 @@ def _exchange(memory: Memory, scope: str | None) -> None:
 
 
 def _papers(memory: Memory, scope: str | None) -> None:
-    files = st.file_uploader(
-        "Papers: PDF, HTML, Word, Markdown, text", type=_PAPERS, accept_multiple_files=True
-    )
+    files = uploads.files("Papers", _PAPERS, "PDF, HTML, Word, Markdown, text", key="add-papers")
     label = f"Import {format.counted(len(files), 'paper')}" if files else "Import"
     watch, jobs = job_bar.watcher(), resources.jobs()
 
@@ -170,7 +168,7 @@ def _import_papers(memory: Memory, given: list[tuple[str, bytes]], protocol: str
 
 
 def _transcripts(memory: Memory, scope: str | None) -> None:
-    files = st.file_uploader("Sessions as JSONL or JSON", type=["jsonl", "json"], accept_multiple_files=True)
+    files = uploads.files("Sessions", ["jsonl", "json"], "JSONL, JSON", key="add-sessions")
     watch, jobs, name = job_bar.watcher(), resources.jobs(), server_paths.naming()
 
     def begin(given: Mapping[str, Any]) -> str:

@@ -37,7 +37,7 @@ def show(
     if st.session_state.get(_ASKED) != kind:
         st.button(
             "Fit weights to marks", icon=":material/tune:", type="tertiary", on_click=_ask, args=(kind,),
-            help="Weights that put results marked good (g) above those marked bad (b).",
+            help="Weights that put results marked good above those marked bad.",
         )  # fmt: skip
         return
     with st.container(border=True, gap="small"):

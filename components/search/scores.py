@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.grid.results import preset_label
 from components.shell import charts, tables
 from store.evaluation.evaluation import DEPTH, Evaluation, Figure, PresetResult
 
@@ -23,7 +22,7 @@ def show(one: Evaluation, *, k: int) -> None:
     """The best setting, all with their intervals, the first ranks of the best, and all figures."""
     winner = best(one, k=k)
     scores = one.scores(winner, k=k)
-    title = f"{preset_label(winner.preset)} · {winner.scale}"
+    title = f"{winner.preset} · {winner.scale}"
     st.markdown(f":material/star: **Best by nDCG@{k}: {title}**")
     with st.grid(3, min_column_width=140):
         for name, figure in zip(measures(k), (scores.recall, scores.mrr, scores.ndcg), strict=True):
@@ -77,7 +76,7 @@ def by_setting(one: Evaluation, *, k: int) -> "pd.DataFrame":
     for row in one.rows:
         scores = one.scores(row, k=k)
         for measure, figure in ((recall, scores.recall), (ndcg, scores.ndcg)):
-            rows.append((preset_label(row.preset), row.scale, measure, figure.mean, figure.low, figure.high))
+            rows.append((row.preset, row.scale, measure, figure.mean, figure.low, figure.high))
     frame = pd.DataFrame(rows, columns=["name", "series", "measure", "mean", "low", "high"])
     return frame.assign(best=frame["mean"] == frame.groupby("measure")["mean"].transform("max"))
 
@@ -89,7 +88,7 @@ def figures(one: Evaluation, *, k: int) -> "pd.DataFrame":
     rows = []
     for row in sorted(one.rows, key=lambda row: -one.scores(row, k=k).ndcg.mean):
         scores = one.scores(row, k=k)
-        cells: dict[str, object] = {"Weights": preset_label(row.preset), "Scale": row.scale}
+        cells: dict[str, object] = {"Weights": row.preset, "Scale": row.scale}
         for name, figure in zip(measures(k), (scores.recall, scores.mrr, scores.ndcg), strict=True):
             cells |= {name: figure.mean, f"{name}, 95 %": _interval(figure)}
         rows.append(cells)

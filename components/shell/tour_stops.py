@@ -86,8 +86,8 @@ STOPS = (
         parameters={"pending_words": "sh1ba"},
         mark="[role=gridcell]",
         text="Sh1ba Moonwalk came in with the picture of Shiba Moonwalk, cropped, under a name that looks "
-        "the same. The badge says so; with d both stand side by side. A key decides: a approves, r rejects, "
-        "z undoes.",
+        "the same. The badge says so, and a click on it puts both side by side. Every button names the key that "
+        "does the same.",
         verb="Reject the copycat",
         do=_reject,
         is_done=_is_rejected,
@@ -116,7 +116,7 @@ STOPS = (
         parameters={"q": "frog in the rain"},
         mark="input[type=range]",
         text="The question is compared with picture, entity, context, visual and emotions at once. Drag a "
-        "slider of the strip: the order changes as you drag. With y each coin says why it is where it is.",
+        "slider of the strip: the order changes as you drag. Open a coin to see why it is where it is.",
     ),
     Stop(
         title="The map",

@@ -26,7 +26,7 @@ from store.records import Facet
 from store.search import calibration
 from store.search.calibration import Calibration
 from store.search.golden_queries import Golden
-from store.search.presets import ASKED
+from store.search.presets import ASKED, DEFAULT
 from store.search.query import Query
 
 if TYPE_CHECKING:
@@ -249,10 +249,16 @@ def stored(reader: "Reader") -> list[Evaluation]:
     ]  # else of an older version: evaluate again
 
 
+_RENAMED = {"Reference": DEFAULT}  # as the page called it already
+
+
 def _read(report: dict[str, Any]) -> Evaluation:
     rows = tuple(
         PresetResult(
-            row["preset"], row["calibrated"], tuple(map(tuple, row["places"])), row.get("fused", False)
+            _RENAMED.get(row["preset"], row["preset"]),
+            row["calibrated"],
+            tuple(map(tuple, row["places"])),
+            row.get("fused", False),
         )
         for row in report["rows"]
     )

@@ -53,8 +53,9 @@ def words_of(question: Question) -> str:
 
 
 def exact_matches(reader: "Reader", question: Question, line: str, *, limit: int) -> list[Record]:
-    """Coins whose address, ticker or name equals the line, as a whole or its text alone, else those whose ticker
-    is there with a word such as "coin" beside it.
+    """Coins whose address, ticker or name equals the line, as a whole or its text alone.
+
+    Without any: those whose ticker it is, with a word such as "coin" beside it.
     """
     texts = [term.text for term in question.terms if term.source == "text" and term.weight > 0]
     whole = line.encode(errors="ignore").decode().strip()  # without half a character, which no database holds
@@ -66,7 +67,7 @@ def exact_matches(reader: "Reader", question: Question, line: str, *, limit: int
     return [record for record in found if _ticker(record.ticker) in tickers]
 
 
-_KIND = re.compile(r"^(?:the\s+)?(?:coin|token|ticker|symbol)\s+|\s+(?:meme)?(?:coin|token)s?$", re.IGNORECASE)
+_KIND = re.compile(r"^(?:coin|token|ticker|symbol)\s+|\s+(?:meme)?(?:coin|token)s?$", re.IGNORECASE)
 
 
 def _ticker(text: str) -> str:

@@ -5,9 +5,10 @@ from types import MappingProxyType
 
 from store.records import Facet
 
+DEFAULT = "Default 4/3/2/1"  # the weights of reference 1
 PRESETS: Mapping[str, Mapping[Facet, float]] = MappingProxyType(
     {
-        "Reference": {"entity": 4, "context": 3, "visual": 2, "emotions": 1},
+        DEFAULT: {"entity": 4, "context": 3, "visual": 2, "emotions": 1},
         "Looks": {"image": 3, "entity": 1, "visual": 4},
         "Meaning": {"entity": 2, "context": 4, "emotions": 1},
         "Mood": {"context": 1, "visual": 1, "emotions": 4},
@@ -15,5 +16,5 @@ PRESETS: Mapping[str, Mapping[Facet, float]] = MappingProxyType(
     }
 )
 ASKED: Mapping[str, Mapping[Facet, float]] = MappingProxyType(  # by the evaluation
-    {**PRESETS, "With the picture": {"image": 4, **PRESETS["Reference"]}}
+    {**PRESETS, "With the picture": {"image": 4, **PRESETS[DEFAULT]}}
 )

@@ -1,6 +1,5 @@
 """The page Evaluation."""
 
-from components.grid.results import preset_label
 from components.search import scores
 from store.evaluation import evaluation
 from store.library import Library
@@ -35,7 +34,7 @@ def test_golden_queries_are_saved_evaluated_and_shown(library: Library) -> None:
     ]
     assert drawn["best"].any()
     assert list(scores.first_ranks(kept.rows[0])["count"]) == [1, 0, 0, 0, 0, 0]
-    assert f"Best by nDCG@10: {preset_label(kept.rows[0].preset)}" in words(app), "of equals the first"
+    assert f"Best by nDCG@10: {kept.rows[0].preset}" in words(app), "of equals the first"
     assert len(app.get("plotly_chart")) == 2
     links = [str(getattr(link, "label", "")) for link in app.main.get("page_link")]
     assert COINS[0].entity in links, "it leads to the search"

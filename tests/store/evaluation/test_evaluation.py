@@ -1,4 +1,4 @@
-"""Which tags are found badly, from a stored evaluation."""
+"""Stored evaluations, and which tags they find badly."""
 
 import math
 
@@ -7,6 +7,7 @@ import pytest
 from store.evaluation import evaluation
 from store.evaluation.evaluation import Evaluation, PresetResult
 from store.library import Library
+from store.search.presets import ASKED, DEFAULT
 from tests.store.conftest import address, coin, written
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
@@ -31,3 +32,13 @@ def test_tags_are_scored_by_their_queries_with_the_worst_first(library: Library)
     assert 0 <= dog.ndcg.low < dog.ndcg.mean < dog.ndcg.high <= 1
     library.golden.delete("query 0")
     assert [one.tag for one in evaluation.by_tag(library, one, row)] == ["cat"], "dog has two queries left"
+
+
+def test_the_usual_weights_have_the_name_of_the_page_also_in_an_earlier_evaluation(library: Library) -> None:
+    assert DEFAULT == "Default 4/3/2/1"
+    assert "Reference" not in ASKED
+    kept = Evaluation("m", 0, ("frog",), (1,), (), (PresetResult("Reference", False, ((1,),)),))
+    evaluation.store(library, kept, actor="me")
+    [found] = evaluation.stored(library)
+    assert "| Default 4/3/2/1 |" in evaluation.format_table([found])
+    assert "Reference" not in evaluation.format_table([found])
