@@ -8,6 +8,7 @@ from components.shell import format, pictures, presenter, resources
 from store.captions.revisions import Revision, authors
 from store.embedding.windows import reading
 from store.library import Library
+from store.operations import CaptionSource
 from store.records import CAPTION_FACETS, Facet, Record
 
 SHOWN = 100  # revisions
@@ -56,6 +57,7 @@ def proposed(library: Library, address: str) -> dict[str, Any]:
                 "facet": each.facet,
                 "text": each.text,
                 "model": each.model,
+                "author": format.model(each.model),
                 "prompt": each.prompt,
                 "hint": each.hint,
                 "when": format.ago(each.created_at),
@@ -109,10 +111,7 @@ def history_of(library: Library, address: str) -> list[dict[str, Any]]:
             "undone": revision.event.is_undone,
             "before": {"caption": revision.before.caption, "tags": revision.before.tags},
             "after": {"caption": revision.after.caption, "tags": revision.after.tags},
-            "sources": {
-                facet: {"model": source.model, "prompt": source.prompt, "edited": source.edited}
-                for facet, source in revision.sources.items()
-            },
+            "sources": {facet: _written_by(source) for facet, source in revision.sources.items()},
         }
         for revision in library.revisions(address)[:SHOWN]
     ]
@@ -136,5 +135,8 @@ def _who_when(revision: Revision) -> dict[str, str]:
 
 def _by(revision: Revision, facet: Facet) -> dict[str, Any]:
     source = revision.sources.get(facet)
-    model = {"model": source.model, "prompt": source.prompt, "edited": source.edited} if source else {}
-    return {**_who_when(revision), **model}
+    return {**_who_when(revision), **(_written_by(source) if source else {})}
+
+
+def _written_by(source: CaptionSource) -> dict[str, Any]:
+    return {"author": format.model(source.model), "prompt": source.prompt, "edited": source.edited}

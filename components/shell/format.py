@@ -4,6 +4,7 @@ import re
 import time
 from datetime import UTC, datetime, tzinfo
 
+from store.captions.suggestions import BORROWED
 from store.embedding.protocol import OFFLINE
 from store.jobs.background_worker import WorkerFault
 
@@ -127,7 +128,10 @@ def did(verb: str, what: str) -> str:
 
 
 def model(name: str) -> str:
-    """The display name of an embedding model: "Built-in model" for the one in the repository."""
+    """The display name of a model, or of the similar coins from which a suggestion was borrowed."""
+    if name.startswith(BORROWED):
+        _, _, coin = name.removeprefix(BORROWED).partition(" · ")
+        return f"similar coin · {coin}" if coin else "similar coins"
     return "Built-in model" if name == OFFLINE else name
 
 

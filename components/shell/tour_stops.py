@@ -86,8 +86,7 @@ STOPS = (
         parameters={"pending_words": "sh1ba"},
         mark="[role=gridcell]",
         text="Sh1ba Moonwalk came in with the picture of Shiba Moonwalk, cropped, under a name that looks "
-        "the same. The badge says so, and a click on it puts both side by side. Every button names the key that "
-        "does the same.",
+        "the same. The badge says so, and a click on it puts both side by side. Every button names its key.",
         verb="Reject the copycat",
         do=_reject,
         is_done=_is_rejected,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from store.captions.suggestions import SuggestedFacet
+from store.captions.suggestions import BORROWED, SuggestedFacet
 from store.errors import ModelUnavailable
 from store.records import Facet, Record
 from store.search.query import Part, Query
@@ -26,14 +26,13 @@ TAGS = 6
 _BY_WORD = 2  # … of which so many at least are there for their word alone
 LOOK_ALIKES = 8
 QUOTED = 4  # … whose captions are quoted
-_MARK = "nearest · "
 _PHRASE = re.compile(r"(?<=[.!?;])\s+|\s+[·|]\s+")
 _LONGEST = 160  # characters of one phrase
 
 
 def model_of(reader: "Reader") -> str:
     """The name that marks suggestions from here."""
-    return f"{_MARK}{reader.model}"
+    return f"{BORROWED}{reader.model}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ def nearest(reader: "Reader", address: str) -> list[Borrowed]:
 def suggest(library: "Library", address: str, *, actor: str = "") -> int:
     """Save them as open suggestions in place of earlier ones; returns for how many facets."""
     found = nearest(library, address)
-    earlier = [each.id for each in library.suggestions.of(address) if each.model.startswith(_MARK)]
+    earlier = [each.id for each in library.suggestions.of(address) if each.model.startswith(BORROWED)]
     library.suggestions.resolve(earlier, "replaced", actor=actor)
     for borrowed in found:
         library.suggestions.save(address, borrowed.texts, model=borrowed.source, actor=actor)

@@ -19,6 +19,7 @@ from store.records import Facet
 
 SuggestedFacet = Facet | Literal["tags", "new_tags"]
 SuggestionState = Literal["open", "taken", "refused", "replaced", "trial"]
+BORROWED = "nearest · "  # from similar coins; then the embedding model and, for a text, the coin
 Write = Callable[[sqlite3.Connection], None]  # part of somebody else's transaction
 
 

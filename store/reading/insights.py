@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from store.captions.suggestions import BORROWED
 from store.catalog.filters import Filter, conditions
 from store.reading.reader import Reader
 from store.records import TIERS, Tier
@@ -126,8 +127,8 @@ def drafts_kept(reader: Reader, filter: Filter) -> list[DraftsKept]:
             "  WHERE NOT coalesce(d.reversed, 0) AND s.address IN chosen UNION ALL "
             "  SELECT model, 0, 0, 1 FROM suggestions WHERE state = 'refused' "
             "  AND facet NOT IN ('tags', 'new_tags') AND address IN chosen) "
-            "SELECT model, sum(unchanged), sum(edited), sum(refused) FROM settled "
-            "GROUP BY model ORDER BY count(*) DESC, model",
+            f"SELECT iif(model LIKE '{BORROWED}%', '{BORROWED}', model) AS by, sum(unchanged), sum(edited), "
+            "sum(refused) FROM settled GROUP BY by ORDER BY count(*) DESC, by",
             values,
         ).fetchall()
     return [DraftsKept(*row) for row in rows]

@@ -131,7 +131,7 @@ export class Row {
 
   /** The author of the stored text. */
   signed(by) {
-    const model = by?.model ? `${by.model}${by.edited ? ", edited" : ""}` : "";
+    const model = by?.author ? `${by.author}${by.edited ? ", edited" : ""}` : "";
     setText(this.by, by ? [model, by.who, by.when].filter(Boolean).join(" · ") : "");
     this.by.title = by?.prompt ? `Prompt: ${by.prompt}` : "";
   }

@@ -59,7 +59,7 @@ export class Proposals {
     return el(
       "div",
       { class: "proposal", "data-id": each.id },
-      el("header", {}, el("b", {}, each.model), el("span", { class: "quiet" }, [each.prompt, each.hint && `“${each.hint}”`, each.when].filter(Boolean).join(" · "))),
+      el("header", {}, el("b", {}, each.author), el("span", { class: "quiet" }, [each.prompt, each.hint && `“${each.hint}”`, each.when].filter(Boolean).join(" · "))),
       difference(row.text.trim(), each.text, { onTake: put }),
       el(
         "footer",

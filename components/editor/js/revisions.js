@@ -38,7 +38,7 @@ export class Revisions {
   }
 
   change(row, before, after, source) {
-    const model = source ? `${source.model}${source.prompt ? ` · ${source.prompt}` : ""}${source.edited ? " · edited" : ""}` : "";
+    const model = source ? `${source.author}${source.prompt ? ` · ${source.prompt}` : ""}${source.edited ? " · edited" : ""}` : "";
     const change = after === "" ? "left empty" : after === undefined ? "removed" : "";
     return el("div", { class: "change-of" }, el("b", {}, row.purpose.label), model ? el("span", { class: "by" }, model) : null, difference(before ?? "", after ?? ""), change ? el("span", { class: "quiet" }, change) : null);
   }

@@ -47,7 +47,7 @@ export class Tags {
 
   proposal({ title, tag, each }) {
     if (title) return el("span", { class: "quiet" }, title);
-    if (tag) return el("button", { type: "button", class: "offered", title: `${each.model} · ${each.prompt}`, onclick: () => this.accept(tag, each) }, `+ ${tag}`, each.facet === "new_tags" ? el("i", {}, "new") : null);
+    if (tag) return el("button", { type: "button", class: "offered", title: [each.author, each.prompt].filter(Boolean).join(" · "), onclick: () => this.accept(tag, each) }, `+ ${tag}`, each.facet === "new_tags" ? el("i", {}, "new") : null);
     return el("button", { type: "button", class: "offered", "aria-label": "Dismiss these tags", onclick: () => this.suggestions.forEach((one) => this.editor.suggesting.refuse(one)) }, "×");
   }
 

@@ -112,7 +112,7 @@ def test_a_commit_is_stored_and_ends_the_draft(client: Client, captioned: Librar
     record = captioned.get(FIRST)
     assert record.caption == {"entity": "a dog on the moon", "context": "text 10 context", "emotions": ""}
     assert saved["revision"] == record.revision
-    assert saved["wrote"]["entity"]["model"] == "gpt"
+    assert saved["wrote"]["entity"]["author"] == "gpt"
     assert captioned.drafts.of(FIRST) == []
     assert captioned.decisions()[0].actor == "ann"
 
@@ -206,6 +206,8 @@ def test_without_a_language_model_captions_are_borrowed_from_similar_coins(
     by_facet = {each["facet"]: each for each in found}
     assert by_facet["entity"]["text"] == "text 11 entity"
     assert by_facet["entity"]["model"].startswith("nearest · hashed · ")
+    assert by_facet["entity"]["author"].startswith("similar coin · Coin ")
+    assert {each["author"] for each in found if "tags" in each["facet"]} <= {"similar coins"}
 
 
 def test_a_failing_model_and_a_missing_model_are_explained(

@@ -45,3 +45,10 @@ def test_counts_and_sizes_are_formatted() -> None:
 def test_a_time_beyond_the_calendar_is_shown_as_a_number() -> None:
     assert format.moment(1_693_440_000) == "2023-08-31"
     assert format.moment(2**53 - 1) == str(2**53 - 1), "the largest that a record may say"
+
+
+def test_models_have_the_names_of_the_pages() -> None:
+    assert format.model("offline") == "Built-in model"
+    assert format.model("nearest · offline") == "similar coins"
+    assert format.model("nearest · offline · Up · Only") == "similar coin · Up · Only"
+    assert format.model("openai/gpt-4o") == "openai/gpt-4o"

@@ -93,6 +93,11 @@ def test_drafts_are_counted_as_saved_edited_or_refused(reviewed: Library) -> Non
     assert found == DraftsKept("m", 1, 1, 1), "refused tags are no text"
     assert found.agreement == pytest.approx(1 / 3)
     assert insights.drafts_kept(reviewed, Filter(tags=("moon",))) == [DraftsKept("m", 0, 0, 1)]
+    for name in ("Up", "Down"):
+        reviewed.suggestions.save(address(1), {"visual": name}, model=f"nearest · offline · {name}")
+    reviewed.suggestions.resolve([one.id for one in reviewed.suggestions.of(address(1))], "refused")
+    (borrowed,) = insights.drafts_kept(reviewed, Filter())[1:]
+    assert borrowed.refused == 2, "texts of similar coins are counted together"
 
 
 @pytest.mark.parametrize("criteria", [Filter(), Filter(source="first list"), Filter(tags=("moon",))])
