@@ -1,8 +1,11 @@
 """Where single keys act, and how they are changed and switched off."""
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.bare_grid import APPROVE, decided, mount
+from tests.store.conftest import address
 
 REJECT = {**APPROVE, "verb": "reject", "label": "Reject", "key": "r"}
 
@@ -32,3 +35,20 @@ def test_single_keys_act_on_the_cards_alone_and_as_they_are_set(page: Page) -> N
     assert decided(page) == ["reject", "approve"]
     page.get_by_role("button", name="Reject").click()
     assert decided(page) == ["reject", "approve", "reject"]
+
+
+def test_a_key_acts_on_the_card_that_was_focused_by_other_means(page: Page) -> None:
+    mount(page, actions=[APPROVE, REJECT], undoable=True)
+    last = page.get_by_role("gridcell").last
+    last.focus()
+    expect(last).to_have_class(re.compile(r"\bat\b"))
+    expect(page.locator(".card.at")).to_have_count(1)
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Escape")  # the browser focuses the card from which the large view was opened
+    expect(page.get_by_role("gridcell").nth(1)).to_have_class(re.compile(r"\bat\b"))
+    expect(page.get_by_role("gridcell").nth(1)).to_be_focused()
+    page.keyboard.press("r")
+    page.wait_for_function("() => window.told.some(({ name }) => name === 'log')")
+    logs = page.evaluate("() => window.told.filter(({ name }) => name === 'log').at(-1).value.entries")
+    assert [entry["addresses"] for entry in logs] == [[address(1)]]

@@ -59,7 +59,7 @@ export class Comparison {
   }
 
   close() {
-    this.node.close();
+    this.grid.focus.close(this.node);
     this.grid.tell("compare", "");
     this.grid.refresh({ focus: true });
   }

@@ -31,6 +31,21 @@ export class Focus {
     if (node && node !== active && this.grid.parts.field.contains(active)) node.focus({ preventScroll: true });
   }
 
+  /** Moves the cursor to a card that was focused without it, as a screen reader does. */
+  take(node) {
+    const address = node?.dataset.address;
+    if (!address || address === this.grid.model.cursor || this.isCovered || this.isReturning) return;
+    this.grid.model.moveTo(address);
+    this.grid.refresh();
+  }
+
+  /** Closes a dialog. The browser then focuses the card from which it was opened; the cursor may be on another. */
+  close(dialog) {
+    this.isReturning = true;
+    dialog.close();
+    this.isReturning = false;
+  }
+
   /** Scrolls to the cursor after it is painted: doing both at once would force an extra layout. */
   follow() {
     cancelAnimationFrame(this.following);

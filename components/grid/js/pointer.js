@@ -62,6 +62,9 @@ export function listenToPointer(grid) {
     grid.refresh({ focus: true });
   });
 
+  // While the mouse is pressed, the click decides.
+  field.addEventListener("focusin", (event) => start || grid.focus.take(event.target.closest?.(".card")));
+
   field.addEventListener("dblclick", (event) => {
     const node = event.target.closest?.(".card");
     if (node && !event.target.closest("[data-pick], [data-expand], [data-twin]") && !event.ctrlKey && !event.shiftKey) grid.open(node.dataset.address);

@@ -69,7 +69,7 @@ export class TagDialog {
 
   close() {
     this.about = null;
-    this.node.close();
+    this.grid.focus.close(this.node);
     this.field.input.blur(); // a hidden field keeps the focus until the next frame and would take the next key
     this.grid.earlyKeys.rest();
     this.grid.refresh({ focus: true });

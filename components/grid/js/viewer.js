@@ -94,7 +94,7 @@ export class Viewer {
   }
 
   close() {
-    this.node.close();
+    this.grid.focus.close(this.node);
     this.setScale(1);
     this.grid.ask("");
     this.grid.refresh({ focus: true });
