@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from components.grid.grid import ledger_of
 from components.grid.logged_decision import belonging
+from components.shell import events
 from components.shell.base_path import base_path
 from components.shell.signed_post import answered
 from store.library import Library
@@ -21,7 +22,9 @@ def routes() -> list[Route]:
 
 async def deliver(request: Request) -> Response:
     """Apply a page's log and answer what is confirmed; only for pages with this library's token."""
-    return await answered(request, _apply)
+    response = await answered(request, _apply)
+    events.watcher.hurry()
+    return response
 
 
 def _apply(library: Library, log: Mapping[str, Any]) -> Response:

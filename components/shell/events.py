@@ -27,7 +27,8 @@ log = logging.getLogger(__name__)
 
 TOKEN = "X-Memedex-Token"  # a header, so that it stands in no log of addresses and no other site can send it
 MOST = 500  # streams at once
-_EVERY = 0.5  # seconds between two readings, for all streams together
+_EVERY = 0.5  # seconds between two readings, for all streams together …
+_APART = 0.1  # … and at least, where decisions are known to have come in
 _HEARTBEAT = 20.0  # seconds of silence after which a comment shows that the stream still holds
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", "X-Content-Type-Options": "nosniff"}
 
@@ -110,6 +111,7 @@ class StateWatcher:
         self._streams: dict[str, _Stream] = {}  # by session: a page has one
         self._state: State | None = None
         self._watching: asyncio.Task[None] | None = None
+        self._hurry = asyncio.Event()
         self._fault = ""
 
     def is_full(self, session: str) -> bool:
@@ -120,6 +122,10 @@ class StateWatcher:
         """Tell this session the time of the next reading, even if nothing changed. From any thread."""
         if stream := self._streams.get(session):
             stream.owed_since = current_state.now()
+
+    def hurry(self) -> None:
+        """Read soon: something was decided here. What other processes decide waits for the next reading."""
+        self._hurry.set()
 
     async def follow(
         self, person: tokens.Bearer, *, still_permitted: Callable[[], object], expires: float = math.inf
@@ -159,12 +165,16 @@ class StateWatcher:
 
     def _begin(self) -> None:
         if self._watching is None or self._watching.done():
+            self._hurry = asyncio.Event()
             self._watching = asyncio.create_task(self._watch())
 
     async def _watch(self) -> None:
         while self._streams:
+            self._hurry.clear()
             await self.look()
-            await asyncio.sleep(_EVERY)
+            await asyncio.sleep(_APART)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), _EVERY - _APART)
 
 
 def _is_permitted(still_permitted: Callable[[], object]) -> bool:

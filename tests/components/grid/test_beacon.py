@@ -9,6 +9,7 @@ import pytest
 from components.grid.decision_log import BOOT
 from components.grid.grid import ledger_of
 from components.grid.logged_decision import entries_of
+from components.shell import events
 from components.shell.tokens import token
 from store.catalog.filters import Filter
 from store.library import Library
@@ -32,6 +33,15 @@ def log(library: Library, **more: Any) -> dict[str, Any]:
 def test_a_delivered_decision_is_stored(client: Client, library: Library) -> None:
     assert client.post("/decisions", content=json.dumps(log(library))).status_code == 200
     assert library.get(address(0)).tier == "approved"
+
+
+def test_other_pages_are_told_of_a_delivered_decision_at_once(
+    client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hurried = list[bool]()
+    monkeypatch.setattr(events.watcher, "hurry", lambda: hurried.append(True))
+    client.post("/decisions", content=json.dumps(log(library)))
+    assert hurried == [True]
 
 
 def test_a_decision_delivered_twice_is_applied_once(client: Client, library: Library) -> None:

@@ -79,6 +79,17 @@ def test_nothing_is_told_while_nothing_changes_but_a_run_of_the_page_is_answered
     lived(scenario)
 
 
+def test_what_is_decided_here_is_told_before_the_next_reading_is_due(library: Library) -> None:
+    async def scenario() -> None:
+        stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
+        await stream.news()
+        library.approve([address(0)])
+        events.watcher.hurry()
+        assert (await stream.news())["pending"] == 5
+
+    lived(scenario)
+
+
 def test_a_stream_that_has_nothing_to_tell_gives_a_sign_of_life(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
