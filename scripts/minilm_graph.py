@@ -73,7 +73,10 @@ def build() -> onnx.ModelProto:
 
     tokens = ["texts", "tokens"]
     inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, tokens) for name in ("ids", "mask")]
-    outputs = [helper.make_tensor_value_info("mean", TensorProto.FLOAT, ["texts", WIDTH])]
+    outputs = [
+        helper.make_tensor_value_info("mean", TensorProto.FLOAT, ["texts", WIDTH]),
+        helper.make_tensor_value_info("states", TensorProto.FLOAT, [*tokens, WIDTH]),
+    ]
     body = helper.make_graph(graph.nodes, "all-MiniLM-L6-v2", inputs, outputs, list(graph.tensors.values()))
     return helper.make_model(body, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
 

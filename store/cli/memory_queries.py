@@ -217,7 +217,8 @@ def _section(metadata: dict[str, Any]) -> str:
 def _parts(parts: dict[str, Any]) -> str:
     """What meaning and words gave to a hit, such as "(meaning 0.412, words 0.50)"."""
     meaning = "-" if parts["meaning"] is None else f"{parts['meaning']:.3f}"
-    return f"(meaning {meaning}, words {parts['words']:.2f})"
+    late = f", late interaction {parts['late_interaction']:.3f}" if "late_interaction" in parts else ""
+    return f"(meaning {meaning}, words {parts['words']:.2f}{late})"
 
 
 def answered(value: Any, arguments: Namespace, terminal: Terminal, rows: list[str]) -> int:

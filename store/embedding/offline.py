@@ -32,6 +32,7 @@ class OfflineEmbedder:
     def __init__(self) -> None:
         self._text = MiniLM()
         self._vision = Vision()
+        self.embed_tokens = self._text.embed_tokens
 
     @cached_property
     def fingerprint(self) -> str:

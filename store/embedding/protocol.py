@@ -1,7 +1,7 @@
 """The interface of every embedding model."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,3 +60,15 @@ class Embedder(Protocol):
 
         Raises ModelUnavailable for a text-only model.
         """
+
+
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """An embedding model that also has a vector for each word in its context."""
+
+    @property
+    def name(self) -> str:
+        """The name that `open_embedder` accepts."""
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """For each text unit rows of shape (tokens, an even number of dimensions)."""

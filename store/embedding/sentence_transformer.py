@@ -53,6 +53,7 @@ class PackagedMiniLM:
         self.warm = self._model.warm
         self.count_tokens = self._model.count_tokens
         self.embed_texts = self._model.embed
+        self.embed_tokens = self._model.embed_tokens
 
     @property
     def status(self) -> str:

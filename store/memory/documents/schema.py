@@ -16,6 +16,7 @@ KIND = MemoryKind(
     written="(SELECT s.imported_at FROM sources s WHERE s.id = protocol || '/' || documents.source)",
     siblings=("protocol", "source"),
     sequence=("chunk_index",),
+    has_token_states=True,
     schema="""
 CREATE TABLE documents (
     number INTEGER PRIMARY KEY,

@@ -13,7 +13,7 @@ from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten,
 from store.memory.engine.commits import deciding
 from store.memory.engine.kind import MemoryKind
 
-VERSION = 4
+VERSION = 5
 
 _COMMON = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -83,6 +83,19 @@ CREATE TABLE recall (
 ) STRICT;
 """
 
+# Of version 5, for kinds that have them: each token's state, for late interaction (`late_interaction.py`).
+# Derived: triggers delete an entry's with its text.
+_TOKEN_STATES = """
+CREATE TABLE IF NOT EXISTS token_states (
+    id TEXT PRIMARY KEY, model TEXT NOT NULL, dimensions INTEGER NOT NULL, states BLOB NOT NULL
+) STRICT;
+CREATE TRIGGER IF NOT EXISTS token_states_removed AFTER DELETE ON {table} BEGIN
+    DELETE FROM token_states WHERE id = old.id; END;
+CREATE TRIGGER IF NOT EXISTS token_states_changed AFTER UPDATE OF {text} ON {table}
+    WHEN old.{text} IS NOT new.{text} BEGIN
+    DELETE FROM token_states WHERE id = old.id; END;
+"""
+
 # Full-text rows keep no text of their own; triggers keep them equal to the table.
 _WORDS = """
 CREATE VIRTUAL TABLE {words} USING fts5 (
@@ -106,7 +119,11 @@ def words_of(table: str, text: str, *, words: str = "words") -> str:
 
 def schema(kind: MemoryKind) -> str:
     """SQL that makes the tables of a new file of this kind."""
-    return _COMMON + kind.schema + words_of(kind.table, kind.text) + _KEPT + _TRUST
+    return _COMMON + kind.schema + words_of(kind.table, kind.text) + _KEPT + _TRUST + _token_states(kind)
+
+
+def _token_states(kind: MemoryKind) -> str:
+    return _TOKEN_STATES.format(table=kind.table, text=kind.text) if kind.has_token_states else ""
 
 
 class Database(SqliteFile):
@@ -216,7 +233,8 @@ class Database(SqliteFile):
         try:
             if version == 0:
                 self._take_over(kind)
-            missing = (_KEPT if version < 2 else "") + (_TRUST if version < 3 else "") + kind.added
+            missing = (_KEPT if version < 2 else "") + (_TRUST if version < 3 else "")
+            missing += (kind.added if version < 4 else "") + _token_states(kind)
             for statement in statements(missing if version else schema(kind)):
                 self._disk.step("schema", self.path)
                 db.execute(statement)

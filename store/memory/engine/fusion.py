@@ -32,10 +32,12 @@ class PassageHit:
     words: float  # the words' part, 0 to 1; 0: none of the question's words is in it
     found: tuple[str, ...]  # the question's telling words that are in it
     asked: int  # how many telling words the question has
+    late_interaction: float | None = None  # −1 to 1, where it decided the place (`late_interaction.py`)
 
     def parts(self) -> dict[str, Any]:
-        """Both parts, for an answer in JSON."""
-        return {"meaning": self.cosine, "words": round(self.words, 4), "words_found": [*self.found]}
+        """What gave the hit its place, for an answer in JSON."""
+        late = {} if self.late_interaction is None else {"late_interaction": round(self.late_interaction, 4)}
+        return {"meaning": self.cosine, "words": round(self.words, 4), "words_found": [*self.found], **late}
 
 
 def word_shares(

@@ -1,5 +1,6 @@
 """The entries of one kind, found by meaning, and by words and meaning together."""
 
+import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -8,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.embedding import languages
-from store.errors import ModelUnavailable
-from store.memory.engine import fusion, listing
+from store.embedding.protocol import TokenEmbedder
+from store.errors import ModelUnavailable, NotWritten
+from store.memory.engine import fusion, late_interaction, listing
 from store.memory.engine.embedded_entries import EmbeddedEntries
 from store.memory.engine.entries import Row
 from store.memory.engine.fusion import PassageHit
@@ -92,7 +94,32 @@ class SearchableEntries(EmbeddedEntries):
             others = self.resident().vectors(words.keys() - cosines)
             cosines |= {id: float(own @ vector) for id, own in others.items()}
         rows = self.rows([id for id in dict.fromkeys((*cosines, *words)) if id not in never])
-        return fusion.fused(rows, self.kind, question, cosines=cosines, words=words)[:n]
+        hits = fusion.fused(rows, self.kind, question, cosines=cosines, words=words)
+        return (hits if vector is None else self._compared_by_token(question, hits))[:n]
+
+    def _compared_by_token(self, question: str, hits: list[PassageHit]) -> list[PassageHit]:
+        """The first ordered by late interaction, where kind and model have it and it reads the language."""
+        model = self._model.embedder
+        if not self.kind.has_token_states or not isinstance(model, TokenEmbedder) or self.not_read(question):
+            return hits
+        texts = {hit.row["id"]: str(hit.row[self.kind.text]) for hit in hits[: late_interaction.FIRST]}
+        if self.can_write:
+            self.add_token_states([*texts])
+        states = late_interaction.stored_states(self.database, [*texts], model.name)
+        lacking = [id for id in texts if id not in states]
+        states |= zip(lacking, model.embed_tokens([texts[id] for id in lacking]), strict=True)
+        return late_interaction.ordered(hits, model.embed_tokens([question])[0], states)
+
+    def add_token_states(self, ids: Sequence[str]) -> None:
+        """Compute what late interaction needs of these entries, so that no question waits for it.
+
+        A full disk must not prevent an answer.
+        """
+        self.database.check_writable()
+        model = self._model.embedder
+        if self.kind.has_token_states and isinstance(model, TokenEmbedder):
+            with contextlib.suppress(NotWritten):
+                late_interaction.add_states(self.database, self.kind, ids, model)
 
     def not_read(self, text: str) -> str:
         """The sentence that says that this kind's model does not read the language of a text, or ""."""
