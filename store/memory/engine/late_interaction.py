@@ -2,7 +2,7 @@
 compared with each word of the entry.
 
 An entry's closeness is the mean, over the question's tokens, of the highest cosine to one of the entry's
-(MaxSim; source: Khattab and Zaharia 2020, ColBERT), with the last layer's states of the same model that makes
+(source: Khattab and Zaharia 2020), with the last layer's states of the same model that makes
 the vectors. Measured in `bench/retrieval.py`. States are stored at 4 bits a number beside the entries and
 computed for those that have none; triggers delete them with their text.
 """
@@ -43,7 +43,7 @@ def unpacked(stored: bytes, dimensions: int) -> States:
 
 
 def closeness(question: States, entry: States) -> float:
-    """MaxSim as a mean: from -1 to 1, 0 if one of them has no tokens."""
+    """The mean of the best cosines: from -1 to 1, 0 if one of them has no tokens."""
     if not len(question) or not len(entry):
         return 0.0
     return float((question @ entry.T).max(axis=1).mean())
