@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.memory.engine.errors import InvalidInput
+from store.embedding.active_model import ActiveModel
 from store.memory.engine.resident import ResidentPassages
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
@@ -80,7 +81,7 @@ def test_loading_vectors_during_an_erase_succeeds(memory: Memory, monkeypatch: p
         with reading() as db:
             yield db
 
-    model = passages.model
-    monkeypatch.setattr(type(passages), "model", property(lambda self: model))
+    name = passages.model  # reading it is not what comes before the erase
+    monkeypatch.setattr(ActiveModel, "name", property(lambda self: name))
     monkeypatch.setattr(passages.database, "reading", erased_meanwhile)
     assert len(passages.resident()) == 0
