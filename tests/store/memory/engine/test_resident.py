@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from store.memory.engine.errors import InvalidInput
 from store.embedding.active_model import ActiveModel
+from store.memory.engine.errors import InvalidInput
 from store.memory.engine.resident import ResidentPassages
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
