@@ -156,7 +156,7 @@ def arguments(stocked: Library, tmp_path: Path) -> Iterator[dict[str, Any]]:
             "key": "model", "keys": [FIRST],
             "kind": "move", "limit": 5, "line": "a frog", "model": "another model", "moment": 0.0,
             "name": "dogs", "number": 1, "options": {}, "order": "approved", "others": [SECOND],
-            "progress": Progress(), "query": query, "removed": removed, "space": "image",
+            "progress": Progress(), "query": query, "records": [captioned], "removed": removed, "space": "image",
             "state": "taken", "target": tmp_path / "copy.sqlite3", "text": "a frog", "texts": {"entity": "x"},
             "unfit": True,
             "thing": "tag:dog", "ticker": "C1", "value": "x", "verb": "approve", "verdict": "different",
