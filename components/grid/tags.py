@@ -59,7 +59,7 @@ def _suggested(library: Library, records: Sequence[Record]) -> list[tuple[str, f
     """Tags that these coins probably lack: the mean confidence, and which coins lack it."""
     coins: defaultdict[str, list[str]] = defaultdict(list)
     total: defaultdict[str, float] = defaultdict(float)
-    for address, suggestions in library.tag_suggestions.of(records).items():
+    for address, suggestions in library.suggested_tags(records).items():
         for each in suggestions:
             coins[each.tag].append(address)
             total[each.tag] += each.confidence

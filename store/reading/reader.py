@@ -2,7 +2,7 @@
 
 import hmac
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cached_property
 from hashlib import sha256
@@ -54,6 +54,7 @@ from store.search.query_pictures import QueryPictures
 from store.search.resident import ResidentVectors
 from store.search.saved_searches import SavedSearches
 from store.search.search import Results
+from store.search.tag_learner import TagSuggestion
 from store.search.tag_suggestions import TagSuggestions
 from store.search.text_neighbours import TextNeighbours
 from store.tags import taxonomy_file
@@ -83,7 +84,7 @@ class Reader(RecordLists):
         self._pictures = PictureSimilarity(catalog, self._model, picture=self.picture)
         self._neighbours = Neighbours()
         self._examiner = Examiner(catalog, self._neighbours, picture=self.picture)
-        self.tag_suggestions = TagSuggestions(
+        self._tag_suggestions = TagSuggestions(
             self._pictures, snapshot=self._resident.snapshot, records=self.records
         )
         self._text_reader = TextReader()
@@ -252,6 +253,14 @@ class Reader(RecordLists):
         """The records closest to this text in a facet, and how well it fits the record's picture."""
         picture = self._pictures.vector(self.get(address))
         return self._resident.search().neighbours(facet, text, own=address, picture=picture)
+
+    def suggested_tags(self, records: Iterable[Record]) -> dict[str, list[TagSuggestion]]:
+        """For each of these records the tags that it probably lacks, the likeliest first.
+
+        A record whose picture has no vector yet is left out.
+        """
+        self.catalog.actor.check_login()
+        return self._tag_suggestions.of(records)
 
     # -- all is well --------------------------------------------------------------------------------------
 

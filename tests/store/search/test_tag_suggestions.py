@@ -34,7 +34,7 @@ def library(root: Path) -> Iterator[Library]:
 
 
 def suggested(library: Library, *addresses: str) -> dict[str, list[str]]:
-    found = library.tag_suggestions.of(library.records(addresses))
+    found = library.suggested_tags(library.records(addresses))
     return {one: [each.tag for each in suggestions] for one, suggestions in found.items()}
 
 
