@@ -43,7 +43,7 @@ from store.pictures.text_reader import TextReader
 from store.pictures.unfit import Unfit
 from store.progress import Progress
 from store.reading.status import Status, waiting_for_vectors
-from store.records import Facet
+from store.records import Facet, Record
 from store.search import golden_queries, saved_searches
 from store.search.calibration import Calibration, Calibrations
 from store.search.golden_queries import GoldenQueries
