@@ -74,6 +74,18 @@ def test_no_message_and_no_help_uses_an_earlier_name() -> None:
     ] == []
 
 
+def test_no_document_uses_an_earlier_name() -> None:
+    documents = [
+        path for path in (ROOT / "docs").glob("*.md") if path.name not in ("decisions.md", "python.md")
+    ]
+    assert [
+        f"{path.name}: {line}"
+        for path in [ROOT / "README.md", *documents]
+        for line in path.read_text().splitlines()
+        if EARLIER_PARTS.search(line)
+    ] == []
+
+
 def test_no_page_uses_an_old_label() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {text}"

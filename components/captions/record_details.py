@@ -40,9 +40,9 @@ def _stored(library: Library, record: Record) -> None:
     )
     if record.tier == "library":
         st.markdown("**In Chroma**, with each vector")
-        st.json(chroma_metadata(record))
+        tables.fields(chroma_metadata(record))
     st.markdown("**Sidecar**")
-    st.json(dict(record.sidecar))
+    tables.fields(record.sidecar)
 
 
 def _history(library: Library, record: Record) -> None:

@@ -161,7 +161,7 @@ def _figures(vector: Any, model: str | None) -> list[dict[str, str]]:
 
 
 def _metadata(memory: Memory, kind: str, row: Row) -> None:
-    st.json(described(row, *_FIELDS.values(), "text"))
+    tables.fields(described(row, *_FIELDS.values(), "text"))
 
 
 def _versions(memory: Memory, kind: str, row: Row) -> None:

@@ -1,5 +1,6 @@
 """Tables of a page: pandas frames with typed columns, and the same as CSV."""
 
+import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -51,3 +52,9 @@ def as_csv(rows: Iterable[Mapping[str, Any]]) -> bytes:
     cells = pd.DataFrame(rows).map(lambda cell: "" if pd.isna(cell) else inert(str(cell)))
     text: str = cells.to_csv(index=False, lineterminator="\r\n")
     return text.encode()
+
+
+def fields(value: Mapping[str, Any]) -> None:
+    """Stored fields as JSON, to be read and copied: the colours of `st.json` are too pale in the light."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    st.code(text.encode(errors="replace").decode(), language=None, wrap_lines=True)

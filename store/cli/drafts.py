@@ -29,7 +29,9 @@ def add_arguments(verbs: Verbs) -> None:
     draft.add_argument("--facet", choices=CAPTION_FACETS, help="only this facet, again")
     draft.add_argument("--hint", default="", metavar="TEXT", help='"shorter", "name the meme"')
     draft.add_argument("--budget", type=float, metavar="USD", help="stop before this is passed")
-    draft.add_argument("--concurrency", type=int, default=LANES, metavar="N", help=f"at once ({LANES})")
+    draft.add_argument(
+        "--concurrency", type=int, default=LANES, metavar="N", help=f"parallel requests ({LANES})"
+    )
     draft.add_argument("--estimate", action="store_true", help="only say how many and what it costs")
 
     shown = verbs.add("suggestions", suggestions, "open suggestions, to accept or dismiss")

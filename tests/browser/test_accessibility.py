@@ -71,10 +71,18 @@ def test_axe_finds_nothing_on_any_page_in_either_theme(checked: Page, shared: Se
             sidebar.get_by_role("link", name=re.compile(f"^{name}( |$)")).click()
         expect(checked.get_by_role("heading", name=name, level=1, exact=True)).to_be_visible()
         wait_until_idle(checked)
+        if name == "Captions":
+            checked.get_by_text("What is stored").click()
+            expect(checked.get_by_text("Sidecar", exact=True)).to_be_visible()
+            wait_until_idle(checked)
         check(path or name)
-    for key, dialog in {"?": "Keys", "Enter": "Large view"}.items():
+    for key, dialog in {"?": "Keys", "n": "Tags", "Enter": "Large view"}.items():
         checked.get_by_role("gridcell").first.press(key)
         expect(checked.get_by_role("dialog", name=dialog)).to_be_visible()
         check(dialog)
         checked.keyboard.press("Escape")
+    for view, shown in {"Table": ".results-table", "Compare": ".versus"}.items():
+        checked.get_by_role("toolbar").get_by_role("button", name=view, exact=True).click()
+        expect(checked.locator(shown)).to_be_visible()
+        check(view)
     assert not found, "\n".join(f"{where}: {finding}" for where, those in found.items() for finding in those)

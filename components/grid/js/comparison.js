@@ -19,7 +19,7 @@ export class Comparison {
     this.unconfirmed = new Map(); // other → unconfirmed verdict given here
     this.title = el("h2", {});
     this.strip = el("div", { class: "strip", role: "tablist", "aria-label": "Coins that look like it" });
-    this.body = el("div", { class: "pair" });
+    this.body = el("div", { class: "pair", role: "region", tabindex: "0", "aria-label": "Both coins" });
     this.question = el("span", { class: "question" });
     // Created once: a button that is pressed must not be exchanged when the server answers.
     const { decisions } = grid;

@@ -21,7 +21,7 @@ export class ResultTable {
     this.ranking = ranking;
     this.by = "place";
     this.turned = 1;
-    this.head = el("tr", {}, el("th", {}), ...COLUMNS.map(([key, label]) => el("th", { scope: "col", class: WORDS.has(key) ? null : "number" }, el("button", { type: "button", onclick: () => this.sort(key) }, label))));
+    this.head = el("tr", {}, el("td", {}), ...COLUMNS.map(([key, label]) => el("th", { scope: "col", class: WORDS.has(key) ? null : "number" }, el("button", { type: "button", onclick: () => this.sort(key) }, label))));
     this.body = el("tbody", {});
     this.node = el("div", { class: "results-table", hidden: true }, el("table", {}, el("thead", {}, this.head), this.body));
   }

@@ -10,8 +10,8 @@ export class Versus {
     this.sentence = el("p", { class: "versus-sentence" });
     this.left = el("ol", {});
     this.right = el("ol", {});
-    this.before = el("h3", {});
-    this.now = el("h3", {});
+    this.before = el("h2", {});
+    this.now = el("h2", {});
     const pin = el("button", { type: "button", class: "tool", title: "Use the current weights as A", onclick: () => (this.pin(), this.show()) }, "Save as A");
     this.node = el("div", { class: "versus", hidden: true }, el("header", {}, this.sentence, pin), el("div", { class: "sides" }, el("section", {}, this.before, this.left), el("section", {}, this.now, this.right)));
     // Highlights the same result on both sides.

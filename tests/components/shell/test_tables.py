@@ -2,7 +2,10 @@
 
 import csv
 import io
+import json
 from datetime import UTC, datetime
+
+from streamlit.testing.v1 import AppTest
 
 from components.shell import tables
 
@@ -17,6 +20,18 @@ def test_a_cell_that_looks_like_a_formula_is_text_in_the_csv() -> None:
     assert found[0]["reason"] == 'two\nlines, and "quotes"'
     assert found[0]["when"] == "2023-11-14 22:13:20+00:00"
     assert found[1] == {"coin": "Frog", "reason": "", "when": ""}
+
+
+def test_stored_fields_are_shown_as_json_also_with_half_a_character() -> None:
+    def app() -> None:
+        from components.shell import tables
+
+        tables.fields({"name": "Frosch 🐸", "ticker": "\ud83d", "tags": ["pond"], "created_at": None})
+
+    (code,) = AppTest.from_function(app).run().code
+    shown = json.loads(code.value)
+    assert shown == {"name": "Frosch 🐸", "ticker": "?", "tags": ["pond"], "created_at": None}
+    assert "🐸" in code.value
 
 
 def test_zero_means_no_time() -> None:
