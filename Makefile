@@ -17,7 +17,7 @@ clip: .venv/clip-installed
 test: .venv/ready-to-test
 	$(BIN)/python -m pytest --numprocesses=4 --dist=loadscope
 
-# Without browsers, and without what kills processes or takes more than a few seconds.
+# Without browsers, and without what kills processes or takes much time.
 test-fast: .venv/ready-to-test
 	$(BIN)/python -m pytest --numprocesses=4 --dist=loadscope -m "not browser and not kills and not slow"
 

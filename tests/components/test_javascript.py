@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 REQUIRED = os.environ.get("MEMEDEX_REQUIRE_NODE") == "1"
 
 
+@pytest.mark.slow
 def test_the_javascript_tests_pass() -> None:
     node = shutil.which("node")
     if not node:

@@ -67,6 +67,7 @@ def shown(library: Library) -> Iterator[None]:
     st.cache_data.clear()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("shown")
 @fuzz(share=0.03)
 @given(page_and_parameters=addresses())

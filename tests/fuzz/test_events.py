@@ -102,6 +102,7 @@ def named(value: Any, library: Library) -> Any:
     return [named(one, library) for one in value] if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 @fuzz(share=0.1)
 @given(sent=SENT)
 def test_any_request_is_answered_without_an_error(

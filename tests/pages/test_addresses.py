@@ -80,6 +80,7 @@ def query_names(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> dict[str, se
     return pages
 
 
+@pytest.mark.slow
 def test_pages_share_no_query_parameter_and_survive_invalid_values(query_names: dict[str, set[str]]) -> None:
     found = {name: set(pages) for name, pages in query_names.items()}
     assert {name: pages for name, pages in found.items() if len(pages) > 1} == {}

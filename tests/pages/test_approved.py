@@ -103,6 +103,7 @@ def everything(library: Library) -> dict[str, Any]:
     return dict(offered(library, filter, total=library.count(filter)))
 
 
+@pytest.mark.slow
 def test_deciding_on_all_matching_coins_is_one_background_decision(many_coins: Library) -> None:
     many_coins.approve([address(299)])
     decision_log = Ledger()

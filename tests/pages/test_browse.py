@@ -53,6 +53,7 @@ def matching(app: AppTest) -> dict[str, Any]:
     return dict(json.loads(grid.proto.json)["matching"])
 
 
+@pytest.mark.slow
 def test_a_link_opens_the_page_with_its_filter_line(extended_library: Library) -> None:
     assert "No matches." in words(opened("pending", pending_words="tag:dog tag:cat"))
     assert "No matches." not in words(opened("pending", pending_words="-tag:dog"))

@@ -64,6 +64,7 @@ def test_chosen_results_can_be_reordered_and_removed(library: Library) -> None:
     assert "None of the chosen coins" in words(opened("generate", gen_q="frog", gen_pick="local-gone"))
 
 
+@pytest.mark.slow
 def test_no_page_ignores_an_unknown_filter(library: Library) -> None:
     assert "Unknown filter" in words(opened("generate", gen_q="tagg:frog frog")).replace("\\", "")
     assert "No matches on this map" in words(opened("map", map_q="tagg:frog"))

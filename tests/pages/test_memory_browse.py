@@ -14,6 +14,7 @@ from tests.store.language_model_server import running, says
 from tests.store.memory.traces import traces
 
 
+@pytest.mark.slow
 def test_an_undone_decision_can_be_redone(memory: Memory) -> None:
     memory.memories.store_memory("Kettles whistle", actor="tester")
     before = memory.memories.passages.count()
@@ -54,6 +55,7 @@ def test_a_session_is_permanently_deleted_with_all_its_characters(memory: Memory
     assert memory.sessions.passages.counts() == {"capy_budget-debate": 4}
 
 
+@pytest.mark.slow
 def test_a_forgotten_session_is_in_no_file_of_the_root(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -178,6 +178,7 @@ def test_search_says_when_all_weights_are_zero(library: Library) -> None:
     assert "All weights are zero" in words(opened("search", q="frog", w="0,0,0,0,0"))
 
 
+@pytest.mark.slow
 def test_a_second_program_sees_who_holds_the_library_and_can_open_it_read_only(library: Library) -> None:
     root = library.layout.root
     library.close()

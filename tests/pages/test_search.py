@@ -148,6 +148,7 @@ def test_an_old_link_with_separate_filters_runs_the_same_query(library: Library)
     assert app.text_input(key="q").value == "frog length:>199 tier:approved"
 
 
+@pytest.mark.slow
 def test_the_drawer_is_the_same_on_every_page_and_writes_into_its_line(library: Library) -> None:
     library.edit_tags([DOG.address], add=["good boy"])
     shown = {}

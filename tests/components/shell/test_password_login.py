@@ -89,6 +89,7 @@ def test_a_wrong_password_or_name_gives_none(client: Client) -> None:
     assert known_sessions.sessions().all() == []
 
 
+@pytest.mark.slow
 def test_the_sixth_try_in_a_minute_is_refused_even_if_it_is_right(client: Client) -> None:
     for _ in range(5):
         answer = log_in(client, password="wrong password")
@@ -128,6 +129,7 @@ def test_a_logout_outlasts_a_restart(client: Client, library: Library) -> None:
     assert not login.is_permitted(claims)
 
 
+@pytest.mark.slow
 def test_a_name_cannot_be_taken_for_somebody_on_the_lists(
     client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,7 @@ def test_the_preview_counts_and_changes_nothing(other: Path) -> None:
     assert files(other) == before
 
 
+@pytest.mark.slow
 def test_everything_comes_in_and_the_source_stays_as_it_is(other: Path, library: Library) -> None:
     before = files(other)
     job = adopted(library, other, vectors=CLIP)
@@ -87,6 +88,7 @@ def test_everything_comes_in_and_the_source_stays_as_it_is(other: Path, library:
     assert (report.refused, report.reused, report.embedded) == ([], 18, 0)
 
 
+@pytest.mark.slow
 def test_vectors_of_a_model_that_is_not_here_compare_coins_and_refuse_texts(
     other: Path, library: Library
 ) -> None:
@@ -101,6 +103,7 @@ def test_vectors_of_a_model_that_is_not_here_compare_coins_and_refuse_texts(
         library.search(Query([Part(text="a dog")]))
 
 
+@pytest.mark.slow
 def test_an_adoption_is_repeated_without_harm_and_undone_as_one_decision(
     other: Path, library: Library
 ) -> None:
@@ -114,6 +117,7 @@ def test_an_adoption_is_repeated_without_harm_and_undone_as_one_decision(
     assert library.counts() == {"pending": 1, "approved": 1, "library": 6, "trash": 0}
 
 
+@pytest.mark.slow
 def test_vectors_of_another_model_than_was_named_are_refused(
     other: Path, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,6 +140,7 @@ def test_importing_the_folder_keeps_tiers_and_tags(other: Path, library: Library
     assert len(library.search(Query([Part(text="dog")])).hits) == 6
 
 
+@pytest.mark.slow
 def test_a_root_that_was_opened_gets_its_tags_and_vectors_back(tmp_path: Path) -> None:
     root = tmp_path / "res"
     library_of_reference_1(root, range(4))
@@ -154,6 +159,7 @@ def test_a_root_that_was_opened_gets_its_tags_and_vectors_back(tmp_path: Path) -
         library.close()
 
 
+@pytest.mark.slow
 def test_what_was_adopted_and_used_goes_back_with_the_same_ids_texts_tags_and_vectors(
     other: Path, library: Library, tmp_path: Path
 ) -> None:

@@ -48,6 +48,7 @@ for turn in range(100_000):
 """
 
 
+@pytest.mark.slow
 def test_waiting_for_chroma_includes_a_pending_rebuild(source: Library, tmp_path: Path) -> None:
     backup(source, tmp_path / "copy")
     restore_backup(tmp_path / "other", tmp_path / "copy")

@@ -17,6 +17,7 @@ from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_agrees_with_the_sidecars, contents, holds
 
 
+@pytest.mark.slow
 def test_a_backup_restores_every_record_event_and_decision(source: Library, tmp_path: Path) -> None:
     expected = contents(source)
     outcome = backup(source, tmp_path / "copy")

@@ -38,6 +38,7 @@ def nginx(behind: ChromaRun, port: int) -> tuple[list[str], str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("proxy", [caddy, nginx])
 def test_a_documented_proxy_asks_for_the_key(
     proxy: Callable[[ChromaRun, int], tuple[list[str], str]], tmp_path: Path

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from store.chroma.contents import read_contents
 from store.chroma.foreign import opened_copy
@@ -13,6 +14,7 @@ def _bytes(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_documents_metadata_and_vectors_are_read(tmp_path: Path) -> None:
     memory_store_of_reference_2(tmp_path / "chroma", ["one", "two"])
     before = _bytes(tmp_path)
@@ -26,6 +28,7 @@ def test_documents_metadata_and_vectors_are_read(tmp_path: Path) -> None:
     assert _bytes(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_a_broken_index_costs_the_vectors_alone(tmp_path: Path) -> None:
     store = library_of_reference_1(tmp_path, range(3))
     collection = read_contents(store).collections[0]

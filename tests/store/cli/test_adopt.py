@@ -4,6 +4,8 @@ import csv
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.store.cli.program import PENDING, Run
 from tests.store.conftest import address
 from tests.store.references import library_of_reference_1, transcripts_of_reference_5
@@ -11,6 +13,7 @@ from tests.store.references import library_of_reference_1, transcripts_of_refere
 CLIP = "openclip:ViT-L-14/openai"
 
 
+@pytest.mark.slow
 def test_a_dry_run_counts_and_the_real_one_leaves_a_report(run: Run, root: Path, tmp_path: Path) -> None:
     library_of_reference_1(tmp_path / "other", range(20, 23))
     dry = run("adopt", tmp_path / "other", "--dry-run", "--json")

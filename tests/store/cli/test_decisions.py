@@ -28,6 +28,7 @@ def test_import_adds_valid_coins_and_names_refused_ones(run: Run, incoming: Path
         assert set(reader.addresses(Filter(tier="pending"))) == {address(10), address(11)}
 
 
+@pytest.mark.slow
 def test_import_reports_the_tier_of_existing_records(run: Run, root: Path, incoming: Path) -> None:
     (incoming / f"{address(12)}.png").unlink()
     (incoming / f"{address(12)}.json").unlink()
@@ -48,6 +49,7 @@ def test_import_names_a_missing_path(run: Run, incoming: Path) -> None:
     assert "no such folder" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_demo_library_can_be_searched_after_loading(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     some = demo.entries()[::8]  # all of them: tests/store/catalog/test_words.py
     monkeypatch.setattr(demo, "entries", lambda folder: some)
@@ -134,6 +136,7 @@ def test_promote_all_promotes_captioned_records_and_names_the_rest(run: Run, roo
     assert tier(root, APPROVED) == "approved"
 
 
+@pytest.mark.slow
 def test_chroma_is_up_to_date_when_a_command_ends(run: Run, root: Path) -> None:
     run("promote", CAPTIONED)
     run("delete", ALSO_KEPT)

@@ -31,6 +31,7 @@ def ask(run: Run, model: LanguageModelServer) -> Run:
     )
 
 
+@pytest.mark.slow
 def test_missing_captions_are_drafted_listed_and_accepted(
     model: LanguageModelServer, ask: Run, root: Path
 ) -> None:

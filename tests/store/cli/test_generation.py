@@ -4,6 +4,8 @@ import json
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from store.disk.images import normalise
 from tests.store.cli.program import Run
 from tests.store.conftest import picture
@@ -22,6 +24,7 @@ def test_context_prints_the_examples_with_pictures(run: Run, root: Path) -> None
     assert texts.startswith("Example 1:\nEntity: ")
 
 
+@pytest.mark.slow
 def test_generate_prints_a_coin_and_saves_it_on_request(run: Run, root: Path) -> None:
     assert "no language model is configured" in run("generate", "a dog").stderr
     with running() as server:

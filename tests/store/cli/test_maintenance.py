@@ -26,6 +26,7 @@ def test_doctor_exits_with_1_and_names_the_problem(run: Run, root: Path) -> None
     assert KEPT in {finding["address"] for finding in json.loads(done.stdout)["findings"]}
 
 
+@pytest.mark.slow
 def test_doctor_changes_nothing_without_the_repair_flag(run: Run, root: Path) -> None:
     layout = Layout(root)
     for path in own_files(layout.chroma):
@@ -43,6 +44,7 @@ def test_doctor_changes_nothing_without_the_repair_flag(run: Run, root: Path) ->
     chroma_agrees_with_the_sidecars(root, open_embedder("offline"))
 
 
+@pytest.mark.slow
 def test_doctor_reports_an_interrupted_change_without_finishing_it(
     run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

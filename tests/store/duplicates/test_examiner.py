@@ -73,6 +73,7 @@ def test_a_new_comparison_scheme_compares_every_record_again(
 # -- catalogs of earlier versions ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_examination_notifies_open_pages_at_intervals_and_at_its_end(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,6 +79,7 @@ def test_similar_pictures_are_closer_than_others(offline: Embedder) -> None:
     assert red @ smaller > 0.9 > red @ grey
 
 
+@pytest.mark.slow
 def test_a_vector_does_not_depend_on_the_rest_of_its_batch(offline: Embedder) -> None:
     texts = ["short", "a sentence of some more words than that", "word " * 700]
     together = offline.embed_texts(texts)

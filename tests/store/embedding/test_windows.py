@@ -15,6 +15,7 @@ def offline() -> Embedder:
     return open_embedder(OFFLINE)
 
 
+@pytest.mark.slow
 def test_the_end_of_a_long_text_affects_its_vector(offline: Embedder) -> None:
     start = "the annual report of the harbour authority. " * 80
     assert offline.count_tokens(start) > 2 * offline.token_limit

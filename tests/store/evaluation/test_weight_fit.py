@@ -42,6 +42,7 @@ def test_weights_that_are_in_use_already_gain_nothing() -> None:
     assert again.why_not
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_marks_that_say_nothing_are_refused_with_the_figures(seed: int) -> None:
     found = fit([marks(30, None, seed=seed)], USUAL)
@@ -56,6 +57,7 @@ def test_too_few_marks_are_refused_with_their_numbers(good: int, bad: int) -> No
         fit([one] if good + bad else [], USUAL)
 
 
+@pytest.mark.slow
 def test_marks_of_several_queries_are_fitted_together_and_never_compared_across_queries() -> None:
     low, high = marks(12, "context", seed=1, strength=4), marks(12, "context", seed=2, strength=4)
     shifted = MarkedQuery(high.similarities + 5.0, high.good)

@@ -98,6 +98,7 @@ def test_an_unsupported_compression_is_refused(compression):
     assert "compressed" in refused["coins.zip/x.png"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("admitted", [True, False], ids=["header tells", "header lies"])
 def test_a_zip_bomb_is_refused_without_filling_memory_and_the_others_load(admitted):
     buffer = io.BytesIO()
@@ -119,6 +120,7 @@ def test_a_zip_bomb_is_refused_without_filling_memory_and_the_others_load(admitt
     assert peak < 60_000_000
 
 
+@pytest.mark.slow
 def test_many_zip_bombs_together_are_stopped_at_the_total_limit(monkeypatch):
     monkeypatch.setattr(archives, "MAX_UNPACKED", 60_000_000)
     content = bytearray(zipped([(f"{n}.png", bytes(30_000_000)) for n in range(9)]))

@@ -145,6 +145,7 @@ def test_a_table_with_too_many_columns_is_refused(tmp_path: Path) -> None:
     assert "at most 1,000 are read" in str(refused)
 
 
+@pytest.mark.slow
 def test_a_list_with_too_many_entries_is_refused(tmp_path):
     files = {"x.json": "[" + "0," * 300_000 + "0]", "y.json": '{"tokens": [' + "0," * 300_000 + "0]}"}
     for name, content in files.items():

@@ -197,6 +197,7 @@ def test_a_token_list_in_utf_16_is_recognised(tmp_path):
     assert (len(coins), refused) == (1, {})
 
 
+@pytest.mark.slow
 def test_14000_tokens_are_read_one_at_a_time_within_ten_seconds(tmp_path):
     picture(tmp_path / "a.png")
     listed(tmp_path, *(token(name=f"Coin {n}", logoURI="a.png", extensions={"n": n}) for n in range(14_000)))

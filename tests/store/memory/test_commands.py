@@ -189,6 +189,7 @@ def test_an_unknown_protocol_is_answered_with_the_nearest(run: Any, tmp_path: Pa
         run("documents", "liquidity", "--protocol", "avae")
 
 
+@pytest.mark.slow
 def test_search_has_every_filter_of_every_kind(run: Any) -> None:
     run("store", "frog pond", "--tag", "green")
     run("store", "frog pond", "--tag", "blue")

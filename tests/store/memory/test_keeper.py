@@ -34,6 +34,7 @@ def agent(root: Path, name: str, *, opened: str = "open_beside", count: int = 20
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=PROJECT)
 
 
+@pytest.mark.slow
 def test_three_processes_store_beside_an_open_memory_and_nothing_is_lost(memory: Memory) -> None:
     root = memory.places.root
     agents = {name: agent(root, name) for name in ("ann", "bob", "cid")}
@@ -77,6 +78,7 @@ def test_a_session_deleted_beside_the_keeper_leaves_nothing(memory: Memory, bags
     assert left == []
 
 
+@pytest.mark.slow
 def test_another_process_takes_over_when_the_keeper_ends(
     tmp_path: Path, bags: Bags, reopen: Callable[[], Memory]
 ) -> None:

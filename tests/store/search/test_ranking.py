@@ -51,6 +51,7 @@ def test_the_smallest_positive_weight_makes_a_hit() -> None:
     assert pairs_of(search(library, replace(query, weights={"visual": 5e-324}))) == [("local-b", 1.0)]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(libraries, queries, st.sampled_from(FACETS))
 def test_a_zero_weight_equals_removing_the_facet_from_every_record(
@@ -82,6 +83,7 @@ def test_equal_records_are_ordered_by_address(
             assert scores[copy] == scores[original]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(libraries, queries, st.randoms(use_true_random=False))
 def test_the_order_in_which_records_were_added_does_not_matter(

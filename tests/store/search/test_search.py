@@ -74,6 +74,7 @@ def test_order_scores_and_explanations_match_the_oracle(
                 assert contribution == 0
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(libraries, queries, scales, st.integers(1, 4))
 def test_calibrated_scores_match_the_oracle(library: Library, query: Query, scale: Scale, top: int) -> None:
@@ -88,6 +89,7 @@ def test_calibrated_scores_match_the_oracle(library: Library, query: Query, scal
         assert sum(given.contribution for given in hit.facets.values()) == pytest.approx(hit.score, abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(libraries, queries)
 def test_results_contain_everything_needed_to_rank_them_again(library: Library, query: Query) -> None:

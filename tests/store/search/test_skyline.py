@@ -1,6 +1,7 @@
 """For any weights, every row in the list is among the rows sent."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,6 +37,7 @@ def unit(rows: np.ndarray) -> Vector:
     return found
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(
     st.integers(0, 10_000),

@@ -2,10 +2,13 @@
 
 import time
 
+import pytest
+
 from store.sessions import password
 from store.sessions.password import Tries
 
 
+@pytest.mark.slow
 def test_a_password_is_recognised_and_stored_by_argon2id_with_its_own_salt() -> None:
     first, second = password.hashed("correct horse"), password.hashed("correct horse")
     assert first.startswith("$argon2id$")
@@ -17,6 +20,7 @@ def test_a_password_is_recognised_and_stored_by_argon2id_with_its_own_salt() -> 
         assert not password.matches(damaged, "correct horse")
 
 
+@pytest.mark.slow
 def test_how_near_a_wrong_password_is_does_not_show_in_the_time() -> None:
     stored = password.hashed("correct horse")
 

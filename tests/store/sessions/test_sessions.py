@@ -152,6 +152,7 @@ def test_a_file_of_another_program_is_kept(sessions: LoginSessions) -> None:
     assert sessions.path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_command_line_lists_and_ends_them(sessions: LoginSessions) -> None:
     sessions.record(replace(ANN, began=time.time(), seen=time.time()))
 

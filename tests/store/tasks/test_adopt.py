@@ -61,6 +61,7 @@ def texts(memory: Memory) -> int:
     return sum(memory.status().counts.values())
 
 
+@pytest.mark.slow
 def test_everything_in_a_folder_is_one_decision_and_one_undo(
     library: Library, memory: Memory, other: Path
 ) -> None:
@@ -83,6 +84,7 @@ def test_everything_in_a_folder_is_one_decision_and_one_undo(
     assert adopt.last_from(library, other) is None
 
 
+@pytest.mark.slow
 def test_an_undo_keeps_what_somebody_edited_and_names_it(
     library: Library, memory: Memory, other: Path
 ) -> None:
@@ -96,6 +98,7 @@ def test_an_undo_keeps_what_somebody_edited_and_names_it(
     assert adopt.is_undone(library, finished(library, job))
 
 
+@pytest.mark.slow
 def test_an_adoption_that_failed_goes_on_when_it_is_asked_for_again(
     library: Library, memory: Memory, other: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, checkpoint: bytes) -> I
         yield server
 
 
+@pytest.mark.slow
 def test_two_clicks_lead_from_nothing_to_a_library_embedded_with_it(library: Library, hub: HubServer) -> None:
     addresses = approved_with_caption(library, 1, 2)
     library.promote(addresses)

@@ -7,6 +7,7 @@ from store.library import Library
 from tests.store.conftest import address, approved_with_caption, coin
 
 
+@pytest.mark.slow
 def test_a_background_promotion_is_one_decision_and_lists_refused_records(library: Library) -> None:
     ready = approved_with_caption(library, *range(70))
     library.add([coin(99)])

@@ -61,6 +61,7 @@ def memory(reopen: Callable[[], Memory]) -> Memory:
     return reopen()
 
 
+@pytest.mark.slow
 def test_memories_come_with_ids_times_tags_and_vectors(memory: Memory, bags: Bags, tmp_path: Path) -> None:
     reference_chroma.write(tmp_path / "app/data/chroma", {"memories": memories(Bags())})
     report = adopted(memory, tmp_path / "app")
@@ -76,6 +77,7 @@ def test_memories_come_with_ids_times_tags_and_vectors(memory: Memory, bags: Bag
     assert set(bags.requests) == {*TEXTS, "TypeScript over JavaScript"}  # the sample, and the question
 
 
+@pytest.mark.slow
 def test_adopting_again_changes_nothing_and_one_undo_takes_all_of_it_back(
     memory: Memory, tmp_path: Path
 ) -> None:
@@ -98,6 +100,7 @@ def test_adopting_again_changes_nothing_and_one_undo_takes_all_of_it_back(
     assert len(adopted(memory, tmp_path).taken) == 4  # after undo it comes again
 
 
+@pytest.mark.slow
 def test_chunks_in_chroma_that_a_worlds_file_does_not_have_stay(memory: Memory, tmp_path: Path) -> None:
     texts = ["A range of red mountains", "An older chapter"]
     rows = {
@@ -115,6 +118,7 @@ def test_chunks_in_chroma_that_a_worlds_file_does_not_have_stay(memory: Memory, 
     assert [row["text"] for row in memory.lore.passages.find()] == ["Green mountains"]  # as the file says now
 
 
+@pytest.mark.slow
 def test_vectors_of_another_model_are_kept_beside_and_the_texts_are_embedded(
     memory: Memory, bags: Bags, tmp_path: Path
 ) -> None:
@@ -127,6 +131,7 @@ def test_vectors_of_another_model_are_kept_beside_and_the_texts_are_embedded(
     assert models == {"bags": 3, "unknown": 3}
 
 
+@pytest.mark.slow
 def test_a_memory_of_the_same_second_here_keeps_its_id_and_the_other_gets_one(
     memory: Memory, clock: Callable[[], float], tmp_path: Path
 ) -> None:
@@ -142,6 +147,7 @@ def test_a_memory_of_the_same_second_here_keeps_its_id_and_the_other_gets_one(
         }
 
 
+@pytest.mark.slow
 def test_what_somebody_removed_or_edited_since_stays_so(memory: Memory, tmp_path: Path) -> None:
     reference_chroma.write(tmp_path / "c", {"memories": memories(Bags())})
     adopted(memory, tmp_path)
@@ -155,6 +161,7 @@ def test_what_somebody_removed_or_edited_since_stays_so(memory: Memory, tmp_path
     }
 
 
+@pytest.mark.slow
 def test_the_source_is_not_changed_and_entries_without_text_are_refused(
     memory: Memory, tmp_path: Path
 ) -> None:
@@ -202,6 +209,7 @@ def test_an_adoption_that_was_killed_goes_on_as_the_same_decision(
     assert memory.memories.passages.count() == 0
 
 
+@pytest.mark.slow
 def test_a_chroma_moved_aside_is_offered_and_adopted_from_there(
     reopen: Callable[[], Memory], tmp_path: Path, chroma: None
 ) -> None:

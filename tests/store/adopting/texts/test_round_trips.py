@@ -39,6 +39,7 @@ def memory(reopen: Callable[[], Memory]) -> Memory:
     return reopen()
 
 
+@pytest.mark.slow
 def test_reference_2_memories(memory: Memory, tmp_path: Path) -> None:
     given = memories(Bags())
     given["mem_1706745600"][1]["importance"] = 3  # what no column has
@@ -51,6 +52,7 @@ def test_reference_2_memories(memory: Memory, tmp_path: Path) -> None:
     check(reference_chroma.read(tmp_path / "back", "memories"), given)
 
 
+@pytest.mark.slow
 def test_reference_4_lore_and_sessions(memory: Memory, tmp_path: Path) -> None:
     given = story(Bags())
     reference_chroma.write(tmp_path / "chroma_db", given)

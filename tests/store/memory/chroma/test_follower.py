@@ -34,6 +34,7 @@ def test_chroma_is_updated_after_changes_and_removals(memory_with_lore: Memory) 
     np.testing.assert_allclose(entries["peaks_l3"]["embedding"], Bags().embed_texts(["goats"])[0], atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("chroma")
 def test_half_characters_and_endless_numbers_that_an_earlier_version_stored_do_not_stop_chroma(
     memory_with_lore: Memory, tmp_path: Path

@@ -21,6 +21,7 @@ from tests.store.memory.bags import Bags
 changes = st.lists(st.tuples(st.integers(0, 9), st.sampled_from("pqr"), st.booleans()), max_size=30)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(changes)
 def test_resident_vectors_follow_every_change_and_search_is_exact(

@@ -67,6 +67,7 @@ def test_entries_that_need_embedding_are_counted_and_can_be_embedded(
     assert memory.transcripts.search("question 4", mode="semantic")[0].message["id"] == "m4"
 
 
+@pytest.mark.slow
 def test_an_interrupted_migration_changes_nothing_and_can_be_repeated(
     tmp_path: Path,
 ) -> None:
