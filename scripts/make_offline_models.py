@@ -21,6 +21,7 @@ from PIL import Image
 
 from scripts import minilm_graph
 from store.embedding import image_tower
+from store.embedding.colour_shares import COLOURS
 from store.embedding.image_tower import HEADS, NETWORK
 from store.embedding.onnx import open_session
 from store.embedding.text_tower import GRAPH, MiniLM
@@ -95,6 +96,13 @@ def class_matrix() -> NDArray[np.float32]:
     return bare + model.embed([f"{names[synset]}: {glosses[synset]}" for synset in synsets])
 
 
+def colour_matrix() -> NDArray[np.float32]:
+    """(11, 384): the direction of each colour in the sentence space, from the mean of all."""
+    model = MiniLM()
+    named = model.embed(list(COLOURS)) + model.embed([f"{colour} background" for colour in COLOURS])
+    return np.asarray((named - named.mean(axis=0)) / 2, np.float32)
+
+
 def looks_head(features: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Centre (1280,) and projection (1280, 384): these rows' principal directions, each over √deviation."""
     centre = features.mean(axis=0)
@@ -109,8 +117,9 @@ def features_of(pictures: Iterable[Path]) -> NDArray[np.float32]:
     rows = []
     for path in pictures:
         with Image.open(path) as image:
-            _, pooled = session.run(None, {"pictures": np.stack(image_tower.views(image))})
-        rows.append(image_tower.rooted(pooled))
+            views = image_tower.views(image_tower.without_frame(image))[:2]
+        _, pooled = session.run(None, {"pictures": np.stack(views)})
+        rows.append(image_tower.rooted(pooled[:1], pooled[1:]))
     return np.concatenate(rows)
 
 
@@ -130,6 +139,7 @@ def main() -> None:
     np.savez_compressed(
         HEADS,
         classes=class_matrix().astype(half),
+        colours=colour_matrix().astype(half),
         centre=centre.astype(half),
         projection=projection.astype(half),
     )

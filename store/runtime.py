@@ -13,7 +13,7 @@ from store.disk.lock import WriterLock
 from store.disk.open_writers import Writers
 from store.embedding.prefetch import EmbeddingPrefetcher
 from store.embedding.protocol import Embedder
-from store.errors import LibraryInUse, MemedexError, ReadOnly
+from store.errors import LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
 from store.jobs import Jobs
 from store.jobs.background_worker import Worker
 from store.library import Library
@@ -21,7 +21,7 @@ from store.progress import Progress
 from store.reading.status import Status
 from store.settings import settings
 from store.tags import taxonomy_file
-from store.tasks import KINDS, read_pictures
+from store.tasks import KINDS, read_pictures, switch_model
 from store.tasks.inbox import Inbox
 from store.tasks.inbox_watcher import Watcher
 from store.vectors.matrix_files import MatrixSaver
@@ -118,6 +118,7 @@ class LibraryRuntime(Library):
         )
         self._watchers: list[Worker] = []  # who looks at what is new, once somebody wants that
         self._inbox: list[Watcher] = []  # one at most
+        self._has_current_vectors = False  # as far as was looked
         self.jobs = Jobs.to_do(catalog, KINDS, self)
         self._embed_taken_in()
         follower.wake_if_needed()
@@ -197,6 +198,10 @@ class LibraryRuntime(Library):
 
     def _look_at_what_is_new(self, progress: Progress) -> None:
         copies, embedding, *_ = self._watchers
+        if not self._has_current_vectors:
+            with contextlib.suppress(ModelUnavailable):
+                switch_model.start_if_outdated(self)
+                self._has_current_vectors = True
         self._prefetcher.embed_next(progress)
         copies.wake()  # what is embedded now can be compared by its vector
         if self._prefetcher.unreadable:

@@ -52,6 +52,17 @@ def use_kept(catalog: Catalog, layout: Layout, model: KeptVectors) -> None:
         _switch(catalog, layout, model, with_gaps=True)
 
 
+def is_outdated(catalog: Catalog, embedder: Embedder) -> bool:
+    """Whether pictures of the library have vectors of another model than this, or of another version."""
+    key = embedding_cache.picture_keys(embedder)
+    with catalog.reading() as db:
+        rows = db.execute(
+            "SELECT r.image_hash, e.key FROM embeddings e JOIN records r ON r.id = e.record "
+            "WHERE e.facet = 'image' AND r.tier = 'library'"
+        )
+        return any(row["key"] != key(row["image_hash"]) for row in rows)
+
+
 def incomplete(catalog: Catalog, layout: Layout, embedder: Embedder) -> list[str]:
     """Library records that lack a vector, or have a surplus, outdated or damaged one."""
     with catalog.reading() as db:

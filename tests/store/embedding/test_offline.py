@@ -97,6 +97,23 @@ def test_transparent_grey_and_palette_pictures_are_embedded_on_white(offline: Em
     assert offline.embed_images([picture("blue").convert("L")]).shape == (1, 768)
 
 
+def test_the_white_frame_that_the_library_adds_changes_nothing(offline: Embedder) -> None:
+    long = Image.linear_gradient("L").convert("RGB").resize((300, 160))
+    framed = Image.new("RGB", (512, 512), "white")
+    framed.paste(long.resize((512, 273)), (0, 119))
+    plain, padded = offline.embed_images([long.resize((512, 273)), framed])
+    assert plain @ padded > 0.98
+
+
+def test_a_colour_finds_the_picture_of_that_colour(offline: Embedder) -> None:
+    colours = ["red", "green", "blue", "yellow"]
+    texts = offline.embed_texts([f"something on a {colour} background" for colour in colours])
+    pictures = offline.embed_images(
+        [Image.new("RGB", (128, 128), {"green": "forestgreen"}.get(colour, colour)) for colour in colours]
+    )
+    assert (texts @ pictures.T).argmax(axis=1).tolist() == [0, 1, 2, 3]
+
+
 def test_a_fingerprint_is_stable_and_differs_between_models(offline: Embedder) -> None:
     assert offline.fingerprint == open_embedder(OFFLINE).fingerprint
     assert offline.fingerprint != open_embedder("sentence-transformers:all-MiniLM-L6-v2").fingerprint
