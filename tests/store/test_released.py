@@ -12,6 +12,7 @@ from store.memory.memory import Memory
 from store.runtime import open_library
 from store.search.query import Part, Query
 from tests.store.memory.bags import Bags
+from tests.waiting import eventually
 
 RELEASED = sorted((Path(__file__).parent / "released").glob("*.zip"))
 
@@ -37,6 +38,8 @@ def test_a_library_keeps_its_coins_captions_vectors_and_history(released: Path) 
         assert library.model == "offline"
         found = library.search(Query((Part(like=frog.address),)))
         assert [hit.address for hit in found.hits] == [dog.address]  # by the vectors that are stored
+        library.watch_for_duplicates()  # embeds with what the model makes today
+        assert eventually(lambda: [job.state for job in library.jobs.all() if job.kind == "model"] == ["done"])
         assert library.wait_for_chroma(60)
         assert [finding.what for finding in doctor.check(library) if finding.is_fault] == []
         library.undo(actor="ann")
