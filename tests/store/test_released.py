@@ -39,7 +39,9 @@ def test_a_library_keeps_its_coins_captions_vectors_and_history(released: Path) 
         found = library.search(Query((Part(like=frog.address),)))
         assert [hit.address for hit in found.hits] == [dog.address]  # by the vectors that are stored
         library.watch_for_duplicates()  # embeds with what the model makes today
-        assert eventually(lambda: [job.state for job in library.jobs.all() if job.kind == "model"] == ["done"])
+        assert eventually(
+            lambda: [job.state for job in library.jobs.all() if job.kind == "model"] == ["done"]
+        )
         assert library.wait_for_chroma(60)
         assert [finding.what for finding in doctor.check(library) if finding.is_fault] == []
         library.undo(actor="ann")
