@@ -128,6 +128,27 @@ def test_a_click_on_a_link_is_not_called_back_by_news(app: Server, page: Page) -
     expect(page.get_by_role("heading", name="Approved", level=1)).to_have_count(0)
 
 
+def test_a_click_on_a_link_is_not_called_back_by_a_large_view_that_was_closed_before_it(
+    app: Server, page: Page
+) -> None:
+    server = DelayedMessages(page)
+    grid = GridPage(page, f"{app.url}/approved")
+    grid.press("Enter")
+    expect(page.get_by_role("dialog", name="Large view")).to_contain_text("Address")
+    grid.expect_settled()
+    server.hold()
+    grid.press("Escape")
+    page.get_by_role("link", name="Jobs").evaluate(
+        "link => link.click()"
+    )  # before the view is reported closed
+    page.evaluate("new Promise((done) => setTimeout(done, 250))")  # until it would be
+    server.release()
+    expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+    wait_until_idle(page)
+    expect(page.get_by_role("heading", name="Approved", level=1)).to_have_count(0)
+    assert page.url == f"{app.url}/jobs"
+
+
 class Gate:
     """A language model that answers as often as it is let."""
 

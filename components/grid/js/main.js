@@ -1,6 +1,6 @@
 // One grid: it combines the server's data with the decisions made here.
 
-import { hand, isBusy } from "../../shell/js/hand.js";
+import { hand, isBusy, isLeaving } from "../../shell/js/hand.js";
 import { mayRun } from "../../shell/js/outdated.js";
 import { headerHeight } from "../../shell/js/streamlit_page.js";
 import { count, el } from "./dom.js";
@@ -252,8 +252,9 @@ class Grid {
     else this.tools.say("All that was decided is stored");
   }
 
+  /** Tells the server, and thereby runs the page; not while another page is on its way. The log sees to that by itself. */
   tell(name, value) {
-    this.send(name, value);
+    if (name === "log" || !isLeaving()) this.send(name, value);
   }
 
   stop() {
