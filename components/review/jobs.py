@@ -1,6 +1,6 @@
 """All jobs, running, paused or finished: progress, refusals and controls."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ from components.shell.forms import Button, Field
 from store.errors import UnknownRecord
 from store.jobs import Item, Job
 from store.library import Library
+from store.outcome import Refusal
 
 _RECENT = 30
 _REFUSED = 500
@@ -114,10 +115,12 @@ def _card(library: Library, job: Job) -> None:
             st.caption(format.plain(figures, limit=400))
     if job.error:
         st.text(job.error)
-    if job.can_resume and "budget" in job.options and library.can_write:
+    if job.kind == "draft" and job.can_resume and "budget" in job.options and library.can_write:
         _more_budget(library, job)
-    if job.refused:
-        _refused(library, job)
+    items = library.jobs.items(job.id, state="refused", limit=_REFUSED) if job.refused else []
+    rows = [_row(library, item) for item in items] or [*map(_refusal, job_text.refusals(job))]
+    if rows:
+        _refused(job, rows, refused)
 
 
 def _buttons(library: Library, job: Job) -> None:
@@ -158,20 +161,24 @@ def _more_budget(library: Library, job: Job) -> None:
     )  # fmt: skip
 
 
-def _refused(library: Library, job: Job) -> None:
+def _refused(job: Job, rows: Sequence[Mapping[str, object]], count: int) -> None:
     """Each refused item with its reason, as a table and as CSV."""
-    with st.expander(f"Refused and why ({job.refused:,})"):
-        items = library.jobs.items(job.id, state="refused", limit=_REFUSED)
-        rows = [_row(library, item) for item in items]
+    with st.expander(f"Refused and why ({count:,})"):
         wide, narrow = (st.column_config.TextColumn(width=width) for width in ("large", "small"))
         tables.show(
-            rows, alt="Refused coins and reasons",
-            columns={"coin": narrow, "reason": wide, "when": tables.when(), "address": narrow},
+            rows, alt="Refused items and reasons",
+            columns={
+                "coin": narrow, "item": narrow, "reason": wide, "when": tables.when(), "address": narrow,
+            },
         )  # fmt: skip
         st.download_button(
             "Download as CSV", lambda: tables.as_csv(rows), f"refused-{job.id}.csv", "text/csv",
             key=f"csv-{job.id}", on_click="ignore",
         )  # fmt: skip
+
+
+def _refusal(refusal: Refusal) -> dict[str, object]:
+    return {"item": refusal.item, "reason": refusal.reason}
 
 
 def _row(library: Library, item: Item) -> dict[str, object]:

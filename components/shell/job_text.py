@@ -2,7 +2,7 @@
 
 from components.shell import format
 from store.jobs import Job
-from store.outcome import Outcome
+from store.outcome import Outcome, Refusal
 
 
 def line(job: Job) -> str:
@@ -26,10 +26,13 @@ def line(job: Job) -> str:
 def figures(job: Job) -> str:
     """What was done, in which time, at which rate, and what a language model has cost."""
     parts = []
+    done, refused = result_counts(job)
     if job.total:
-        parts.append(f"{job.done:,} of {job.total:,} done")
-    if job.refused:
-        parts.append(f"{job.refused:,} refused")
+        parts.append(f"{done:,} of {job.total:,} done")
+    elif done or refused:
+        parts.append(f"{done:,} done" if done else "nothing done")
+    if refused:
+        parts.append(f"{refused:,} refused")
     if job.worked >= 0.1:
         parts.append(format.duration(job.worked))
     if job.state == "running":
@@ -52,6 +55,11 @@ def result_counts(job: Job) -> tuple[int, int]:
     if isinstance(job.result, Outcome):
         return len(job.result.done), len(job.result.refused)
     return job.done, job.refused
+
+
+def refusals(job: Job) -> list[Refusal]:
+    """What was refused in work that keeps no items, as long as the program runs."""
+    return list(job.result.refused) if isinstance(job.result, Outcome) else []
 
 
 def _cost(job: Job) -> list[str]:

@@ -65,6 +65,11 @@ def test_categories_follow_from_the_tags(page: Page, seeded: Server) -> None:
         tags.fill(tag)
         tags.press("Enter")
     expect(page.get_by_text("Categories: style, other")).to_be_visible()
+    expect(page.locator(".chip", has_text="quite free")).to_contain_text("new")
+    tags.fill("neno")  # misspelt
+    tags.press("Enter")
+    expect(page.get_by_text("“neno” is not in the taxonomy")).to_be_visible()
+    expect(page.get_by_role("button", name="+ neon")).to_be_visible()
     tags.fill("neo")  # half typed
     page.keyboard.press("Control+s")
     expect(page.get_by_text("“neo” is not in the taxonomy")).to_be_visible()

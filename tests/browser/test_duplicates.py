@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from store.library import Library
 from store.runtime import open_reader
+from tests.browser.bare_grid import APPROVE, decided, mount
 from tests.browser.conftest import Serve, dashboard
 from tests.browser.dashboard import Server
 from tests.browser.grid_page import GridPage, filled_library
@@ -81,6 +82,30 @@ def test_a_reason_key_rejects_the_compared_coin_in_the_large_view(app: Server, p
         assert library.get(OTHER).tier == "pending"
     grid.press("Escape", "z")
     grid.expect_settled()
+
+
+def test_a_copycat_can_be_rejected_while_other_pairs_wait_for_a_verdict(page: Page) -> None:
+    def other(number: int) -> dict[str, object]:
+        name = f"Coin {number}"
+        return {
+            "address": address(number), "name": name, "names": [[[name]], [[name]]], "tickers": [[], []],
+            "tier": "library", "place": "Library", "since": "", "picture": "", "large": "", "sure": 0.9,
+            "findings": [], "letters": False, "verdict": None, "judged_by": "", "fields": [],
+        }  # fmt: skip
+
+    compared = {"address": ORIGINAL, "others": [other(1), other(2)], "count": 2}
+    rejection = {**APPROVE, "verb": "reject", "label": "Reject", "key": "r", "reasons": ["copycat"]}
+    mount(page, actions=[rejection], comparison=compared)
+    page.keyboard.press("d")
+    beside = page.get_by_role("dialog", name="Comparison")
+    reject = beside.get_by_role("button", name="Reject as a copycat")
+    expect(beside.get_by_text("Is it a copy?")).to_be_visible()
+    expect(reject).to_be_hidden()
+    page.keyboard.press("c")
+    expect(beside.get_by_text("Is it a copy?")).to_be_visible()  # the other pair
+    reject.click()
+    expect(beside).to_be_hidden()
+    assert decided(page)[-1] == "reject"
 
 
 def test_a_viewer_can_compare_but_not_judge(

@@ -10,6 +10,7 @@ from store.library import Library
 from store.llm.client import import_litellm
 from store.outcome import ImportReport, Refusal
 from store.settings import settings
+from store.tasks import generate
 from tests.browser.coins import COINS, UNCAPTIONED
 from tests.pages.conftest import finish_jobs, opened, press, rerun, send, sendable, words
 from tests.store.language_model_server import GOOD, LanguageModelServer, fails, running, says
@@ -73,12 +74,29 @@ def test_a_job_with_only_refusals_is_not_marked_as_successful(library: Library) 
     report = ImportReport(refused=[Refusal("a", "no picture"), Refusal("b", "no picture")])
     job = library.jobs.run("Import list.json", lambda _: report)
     finish_jobs()
-    assert [badge for badge in badges(opened("jobs")) if "refused" in badge]
+    app = opened("jobs")
+    assert [badge for badge in badges(app) if "refused" in badge]
+    assert "nothing done · 2 refused" in words(app)
+    (table,) = app.dataframe
+    assert list(table.value["item"]) == ["a", "b"]
+    assert list(table.value["reason"]) == ["no picture"] * 2
     app = opened("history")
     app.session_state["memedex.watched_jobs"] = [job.id]
     [toast] = rerun(app).toast
     assert toast.value.replace("\\", "") == "Import list.json: nothing done, 2 refused"
     assert toast.icon == ":material/error:"
+
+
+def test_a_coin_that_no_model_made_offers_no_budget_in_dollars(
+    model: LanguageModelServer, library: Library
+) -> None:
+    model.answers = [fails(401, "bad key")]
+    name = settings().caption_model
+    job = generate.start(library.jobs, "frog", [COINS[0].address], model=name, budget=4000, pictures=False)
+    finish_jobs()
+    assert "did not accept the key" in words(opened("jobs"))
+    assert f"list-resume-{job.id}" in sendable()
+    assert f"budget-{job.id}" not in sendable()
 
 
 def test_refused_items_show_a_reason_and_can_be_retried(model: LanguageModelServer, library: Library) -> None:

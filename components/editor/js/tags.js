@@ -56,6 +56,7 @@ export class Tags {
       "span",
       { class: this.category(tag) ? "chip" : "chip free", title: this.category(tag) ?? "Not in the taxonomy: its category is “other”" },
       tag,
+      this.category(tag) ? null : el("i", {}, "new"),
       can ? el("button", { type: "button", "aria-label": `Remove ${tag}`, onclick: () => this.remove(tag) }, "×") : null,
     );
   }
@@ -74,7 +75,7 @@ export class Tags {
     } else if (event.key === "Backspace" && !this.input.value && this.values.length) this.remove(this.values.at(-1));
   }
 
-  /** Adds what is typed; the beginning of a known tag only if it is meant, which a second time says. */
+  /** Adds what is typed; the beginning or misspelling of a known tag only if it is meant, which a second time says. */
   add() {
     const { known, fresh, begun } = readTags(this.input.value, Object.keys(this.of ?? {}));
     const isMeant = begun.length > 0 && this.input.value === this.offeredFor;
@@ -100,7 +101,7 @@ export class Tags {
     this.editor.changed();
   }
 
-  /** Says that these would be new tags, and offers the known ones that begin like them. */
+  /** Says that these would be new tags, and offers the known ones that they may be. */
   ask(waiting) {
     this.offeredFor = waiting.length ? this.input.value : null;
     const chosen = (tag) => ((this.input.value = ""), this.ask([]), this.put([tag]), this.input.focus());

@@ -172,7 +172,7 @@ export class Comparison {
     setHidden(this.forAll, unjudged < 2);
     setText(this.forAll.firstChild, `Different from all ${unjudged}`);
     const { rejection } = this;
-    setHidden(this.reject, verdict !== "copy of" || !rejection);
+    setHidden(this.reject, !rejection || !this.others.some((each) => this.verdictOf(each) === "copy of"));
     const keys = [...VERDICTS.map(({ key }) => key), rejection ? String(rejection.reasons.indexOf(COPYCAT) + 1) : "", "shift u"];
     [...this.buttons, this.reject, this.forAll].forEach((button, at) => setText(button.lastChild, this.grid.keyMap.label(keys[at])));
   }

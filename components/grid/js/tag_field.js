@@ -213,7 +213,12 @@ function rank(tag, typed) {
   if (tag.startsWith(typed)) return 1;
   if (tag.split(/[\s-]/).some((word) => word.startsWith(typed))) return 2;
   if (typed.length > 2 && tag.includes(typed)) return 3;
-  return typed.length > 3 && distance(tag, typed) <= NEAR ? 4 : Infinity;
+  return isMisspelt(typed, tag) ? 4 : Infinity;
+}
+
+/** Whether a text may be a tag with letters that are wrong, missing, superfluous or swapped. */
+export function isMisspelt(typed, tag) {
+  return typed.length > 3 && distance(tag, typed) <= NEAR;
 }
 
 /** The Damerau–Levenshtein distance of two words; stops above NEAR. */
