@@ -37,7 +37,7 @@ class EntryDialogs(Scene):
         person.rest()
         dialog = self.page.get_by_role("dialog")
         card = self._cards.nth(self.random.randrange(_HITS))
-        person.click(card.get_by_role("button"), "the button of an entry")
+        person.click(card.get_by_role("link"), "the link to an entry")
         person.expect(dialog, "lost", "no dialog of the entry opens")
         id = self._opened()
         before = self.stored.text_of_memory(id)

@@ -40,8 +40,8 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
 if welcome.is_needed(memory, chosen):
     welcome.show(memory)
 elif moment is not None:
-    with moments.at(memory, moment) as asked:
-        of_a_moment[chosen](asked)
+    with moments.at(memory, moment) as shown:
+        of_a_moment[chosen](shown)
 else:
     others[chosen]()
 entry_drawer.show_if_open(library, memory)

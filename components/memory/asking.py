@@ -90,4 +90,4 @@ def _citation(memory: Memory, one: GivenEntry) -> None:
         st.markdown(f"**[{one.number}]** {KINDS[one.kind].icon} {place}", width="content")
         st.text(" ".join(one.text.split())[:200], width="stretch")
         if rows:
-            entry_link.open_button(one.kind, one.id, key=f"cited-{one.number}")
+            entry_link.show(one.kind, one.id)

@@ -24,7 +24,7 @@ _SCOPES = {"documents": "protocol", "world_lore": "world_id", "session_memory": 
            "transcript_vectors": "session_id"}  # fmt: skip
 _WHICH: dict[Which, str] = {"all": "All", "old": "Stale", "alike": "Near-duplicates"}
 _SORTS = {
-    "As told": "",
+    "As stored": "",
     "Newest": "-written",
     "Oldest": "written",
     "Longest": "-length",
@@ -148,10 +148,7 @@ def _tools(
             st.caption("Choose a row to open it, several to remove them.")
         if len(chosen) == 1:
             row = rows[chosen[0]]
-            st.button(
-                "Open", type="primary", icon=":material/open_in_full:", on_click=entry_link.open_entry,
-                args=(kind, row["id"]),
-            )  # fmt: skip
+            entry_link.show(kind, row["id"])
         if not memory.can_write:
             return
         if chosen:

@@ -48,12 +48,7 @@ def show(memory: Memory, card: Card, *, question: str, n: int, place: str) -> No
         st.html(_html(card, question, surroundings, n), width="stretch")
         if not card.is_entry:
             return
-        entry_link.open_button(
-            card.kind,
-            card.row["id"],
-            key=f"open-{place}-{card.row['id']}",
-            about="Open this entry: edit it, see what is near it, its vector, its history",
-        )
+        entry_link.show(card.kind, card.row["id"], about="Edit it; what is near it, its vector, its history")
 
 
 def _html(card: Card, question: str, surroundings: str, n: int) -> str:

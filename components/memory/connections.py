@@ -88,7 +88,7 @@ def _line(mention: Mention) -> None:
                 )
                 st.caption(f"{KINDS[kind].icon} {format.plain(place_of(kind, row))}")
             st.text(_excerpt(text_of(kind, row), mention.place))
-        entry_link.open_button(kind, str(row["id"]), key=f"mention-{kind}-{row['id']}")
+        entry_link.show(kind, str(row["id"]))
 
 
 def _excerpt(text: str, place: int, *, most: int = 260) -> str:

@@ -189,4 +189,4 @@ def _chunks(context: Assembled) -> None:
                 width="stretch",
             )
             st.caption(f"{len(chunk.text):,} characters", width="content")
-            entry_link.open_button(chunk.kind, chunk.row["id"], key=f"seen-{number}")
+            entry_link.show(chunk.kind, chunk.row["id"])

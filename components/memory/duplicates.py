@@ -52,7 +52,7 @@ def _pairs(memory: Memory, kind: str, pairs: list[DuplicatePair]) -> None:
         )
         if pages > 1:
             page = st.pagination(pages, key=f"pairs_{kind}", max_visible_pages=5)
-    for number, pair in enumerate(pairs[(page - 1) * _SHOWN : page * _SHOWN]):
+    for pair in pairs[(page - 1) * _SHOWN : page * _SHOWN]:
         rows = memory.passages[kind].rows([pair.one, pair.other])
         with st.container(border=True, gap="xsmall"):
             st.markdown(f"**{pair.cosine:.3f}**")
@@ -61,7 +61,7 @@ def _pairs(memory: Memory, kind: str, pairs: list[DuplicatePair]) -> None:
                     with st.container(gap=None, width="stretch"):
                         st.text(text_of(kind, row)[:_CUT])
                         st.caption(format.plain(place_of(kind, row)))
-                    entry_link.open_button(kind, row["id"], key=f"pair-{number}-{row['id']}")
+                    entry_link.show(kind, row["id"])
             if memory.can_write and len(rows) == 2:
                 _merge(memory, kind, pair)
 

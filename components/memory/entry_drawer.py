@@ -131,9 +131,7 @@ def _near(memory: Memory, kind: str, row: Row) -> None:
         with st.container(border=True, gap="xsmall"):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(f"**{cosine:.3f}** {format.plain(place_of(kind, other))}", width="stretch")
-                if st.button("Open", key=f"near-{other['id']}", type="tertiary"):
-                    entry_link.open_entry(kind, other["id"])
-                    st.rerun()
+                entry_link.show(kind, other["id"])
             st.text(text_of(kind, other)[:300])
 
 

@@ -1,13 +1,9 @@
-"""Which entry the drawer shows: it is in the page's address, so that a link opens it."""
+"""Which entry the drawer shows: it is in the page's address, so that a link opens it, and Back closes it."""
 
 import streamlit as st
 
 PARAM = "entry"
-
-
-def open_entry(kind: str, id: str) -> None:
-    """Show this entry in the drawer from the next run on."""
-    st.query_params[PARAM] = f"{kind}:{id}"
+_PAGE = "pages/lore.py"
 
 
 def close_entry() -> None:
@@ -15,14 +11,16 @@ def close_entry() -> None:
     st.query_params.pop(PARAM, None)
 
 
-def open_button(kind: str, id: str, *, key: str, about: str = "Open this entry") -> None:
-    """A small button that shows this entry in the drawer."""
-    st.button(
-        "",
-        key=key,
-        type="tertiary",
+def show(kind: str, id: str, *, label: str = "Open", about: str = "") -> None:
+    """A link to this page, as it is, with this entry in the drawer."""
+    st.page_link(
+        _PAGE,
+        label=label,
         icon=":material/open_in_full:",
-        help=about,
-        on_click=open_entry,
-        args=(kind, id),
+        help=about or None,
+        query_params={**_others(), PARAM: f"{kind}:{id}"},
     )
+
+
+def _others() -> dict[str, list[str]]:
+    return {name: st.query_params.get_all(name) for name in st.query_params if name != PARAM}

@@ -103,7 +103,7 @@ def _concern(memory: Memory, concern: Concern, number: int) -> None:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
                 st.text(text_of(kind, rows[id])[:120] if id in rows else id, width="stretch")
                 if id in rows:
-                    entry_link.open_button(kind, id, key=f"concern-{number}-{id}")
+                    entry_link.show(kind, id)
         if memory.can_write:
             _remedies(memory, concern, number)
 

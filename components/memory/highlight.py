@@ -20,7 +20,11 @@ STYLE = """<style>
 .mdx-head{display:flex;gap:.5rem;align-items:baseline;font-size:.8rem;margin-bottom:.3rem}
 .mdx-head b{flex:none;font-variant-numeric:tabular-nums;font-size:.95rem}
 .mdx-head span{opacity:.65;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.mdx-head .why{margin-left:auto;opacity:.9;flex:none}
+.mdx-head .why{margin-left:auto;opacity:.9;flex:none;max-width:65%}
+[class*=st-key-card-] a[href*="entry="]{background:none;padding:.1rem}
+[class*=st-key-card-] a[href*="entry="]:hover{background:color-mix(in srgb,currentColor 12%,transparent)}
+[class*=st-key-card-] a[href*="entry="] p{position:absolute;width:1px;height:1px;overflow:hidden;
+  clip-path:inset(50%)}
 .mdx-bar{height:3px;border-radius:2px;background:color-mix(in srgb,currentColor 12%,transparent);
   margin-bottom:.45rem}
 .mdx-bar i{display:block;height:100%;border-radius:2px;background:var(--st-primary-color,#6d72f6)}

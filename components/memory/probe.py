@@ -44,15 +44,18 @@ def show(memory: Memory) -> None:
     if found is None:
         return
     ordered = sorted(zip(options.columns, found, strict=True), key=lambda each: -_best(each[1][1]))
-    hits, told = st.columns([3, 2], gap="large")
+    hits, beside = st.columns([3, 2], gap="large")
     with hits:
-        st.caption(f"{_SCALES[options.scores]} The kind with the best hit comes first.")
+        st.caption(
+            f"{_SCALES[options.scores]} Meaning and words together make the order, as agents get it. "
+            "The kind with the best hit comes first."
+        )
         with st.grid(len(ordered), min_column_width=280, gap=("small", "medium")) as grid:
             for column, (sentence, shown) in ordered:
                 with grid.cell():
                     place = str(options.columns.index(column))
                     _column(memory, options, column, sentence, shown, place=place)
-    with told, st.container(key="told"):
+    with beside, st.container(key="told"):
         context_view.beside(memory, options.question, where=_scope(ordered))
 
 
@@ -91,18 +94,21 @@ def _ask(memory: Memory, options: ProbeControls, column: Column) -> tuple[str, l
         budget=options.budget, mmr=options.mmr, near=_NEAR,
     )  # fmt: skip
     sentence = f"{counted(column.kind, answer.compared)} compared · {answer.search_seconds * 1000:,.0f} ms"
-    drawn = _as_calibrated if options.scores == "calibrated" else _as_raw
-    return sentence, [drawn(column.kind, one) for one in (*answer.hits, *answer.misses)]
+    if not answer.by_meaning:
+        sentence = f"by words alone: the model is away · {sentence}"
+    return sentence, [_card(column.kind, one, options.scores) for one in (*answer.hits, *answer.misses)]
 
 
-def _as_raw(kind: str, one: ProbeCandidate) -> Card:
-    return Card(kind, one.row, _percent(one.score), f"{one.calibrated:+.1f} σ", one.score, one.kept_out)
-
-
-def _as_calibrated(kind: str, one: ProbeCandidate) -> Card:
-    return Card(
-        kind, one.row, f"{one.calibrated:+.1f} σ", _percent(one.score), one.calibrated / _SPREAD, one.kept_out
-    )
+def _card(kind: str, one: ProbeCandidate, scores: Scores) -> Card:
+    words = f"words {one.words:.2f}" if one.words else ""
+    if one.score is None or one.calibrated is None:
+        return Card(kind, one.row, words or "–", "", one.words, one.kept_out)
+    raw, calibrated = _percent(one.score), f"{one.calibrated:+.1f} σ"
+    late = "" if one.late_interaction is None else f"word by word {one.late_interaction:.2f}"
+    share = one.score if scores == "raw" else one.calibrated / _SPREAD
+    score, other = (raw, calibrated) if scores == "raw" else (calibrated, raw)
+    why = " · ".join(filter(None, (words, late, other)))
+    return Card(kind, one.row, score, why, share, one.kept_out)
 
 
 def _percent(cosine: float) -> str:

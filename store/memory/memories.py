@@ -220,7 +220,7 @@ def passes(hit: PassageHit, threshold: float) -> bool:
 
 def is_by_words(hit: PassageHit, threshold: float) -> bool:
     """Whether a memory below the threshold has enough of the question's words to answer all the same."""
-    if not hit.found or len(hit.found) < WORDS_SHARE * hit.asked:
+    if not hit.found or len(hit.found) < WORDS_SHARE * hit.telling:
         return False
     return hit.cosine is None or threshold - MARGIN <= relevance(hit.cosine) < threshold
 

@@ -1,6 +1,7 @@
 """The inspector in a browser: what only a browser can show."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -61,7 +62,7 @@ def test_an_edited_entry_is_embedded_again_and_found_by_its_new_text(
 ) -> None:
     page.goto(f"{memory_server.url}/lore?kinds=Memories&ask=lens+flares")
     card = page.locator("[class*=st-key-card-]", has_text="dislikes lens flares")
-    card.get_by_role("button").click()
+    card.get_by_role("link", name="Open").click()
     drawer = page.get_by_role("dialog")
     drawer.get_by_label("Text").fill("The curator collects submarines made of brass.")
     drawer.get_by_role("button", name="Save and embed again").click()
@@ -78,13 +79,31 @@ def test_an_edited_entry_is_embedded_again_and_found_by_its_new_text(
     expect(page.get_by_text("submarines made of brass")).to_have_count(0)
 
 
+def test_the_link_to_an_entry_can_be_shared_and_back_closes_it(memory_server: Server, page: Page) -> None:
+    asked = f"{memory_server.url}/lore?kinds=Memories&ask=lens+flares"
+    page.goto(asked)
+    link = page.locator("[class*=st-key-card-]", has_text="dislikes lens flares").get_by_role("link")
+    drawer = page.get_by_role("dialog")
+    link.click()
+    expect(page).to_have_url(re.compile(re.escape(f"{asked}&entry=memories%3Amem_")))  # before the run ends
+    expect(drawer).to_contain_text("dislikes lens flares")
+    shared = page.url
+    page.go_back()
+    expect(drawer).to_have_count(0)
+    expect(page).to_have_url(asked)
+    expect(link).to_be_visible()
+    page.goto(shared)
+    expect(drawer).to_contain_text("dislikes lens flares")
+    expect(page.get_by_label("Question")).to_have_value("lens flares")
+
+
 def test_two_protocols_are_compared_and_a_citation_highlights_its_passage(
     memory_server: Server, page: Page
 ) -> None:
     page.goto(f"{memory_server.url}/lore?kinds=Papers&ask=opening+fee&protocols=harbor&protocols=millrace")
     expect(page.get_by_text("Papers · harbor")).to_be_visible()
     expect(page.get_by_text("Papers · millrace")).to_be_visible()
-    page.locator("[class*=st-key-card-0-]", has_text="page 2").get_by_role("button").click()
+    page.locator("[class*=st-key-card-0-]", has_text="page 2").get_by_role("link", name="Open").click()
     sheet = page.get_by_role("dialog").get_by_role("img", name="Page 2 of harbor_lending.pdf")
     expect(sheet).to_be_visible()
     yellow = sheet.evaluate(

@@ -3,6 +3,12 @@
 const QUESTION = "q"; // the parameter of the search box
 const AT_ONCE = 3000; // ms between the two steps of a change of pages, at most
 
+/** Whether a click follows a link to other parameters of the page that is shown, in this tab. */
+export function isOfThisPage({ button, ctrlKey, metaKey, shiftKey, altKey }, to, from) {
+  const isPlain = button === 0 && !ctrlKey && !metaKey && !shiftKey && !altKey;
+  return isPlain && to.origin === from.origin && to.pathname === from.pathname && to.search !== from.search;
+}
+
 export class History {
   #step = null; // {search, at}: the last change of the query alone
   #arrivedAt = -Infinity;

@@ -4,6 +4,9 @@
 /** What covers the page while it is open. A message in a manual popover covers nothing. */
 export const COVERS = "[role=dialog], dialog[open], [data-testid=stPopoverBody], [role=listbox], [role=menu], [popover=auto]:popover-open";
 
+/** A link of `st.page_link`; not one of the sidebar. */
+export const PAGE_LINK = "[data-testid=stPageLink] a[href]";
+
 /** Whether the server works for this page. */
 export function isAtWork() {
   const app = document.querySelector("[data-testid=stApp]");

@@ -31,7 +31,7 @@ class PassageHit:
     cosine: float | None  # None: the model is away, or the entry has no vector
     words: float  # the words' part, 0 to 1; 0: none of the question's words is in it
     found: tuple[str, ...]  # the question's telling words that are in it
-    asked: int  # how many telling words the question has
+    telling: int  # how many telling words the question has
     late_interaction: float | None = None  # −1 to 1, where it decided the place (`late_interaction.py`)
 
     def parts(self) -> dict[str, Any]:
@@ -73,24 +73,24 @@ def fused(
     words: Mapping[str, float],
 ) -> list[PassageHit]:
     """These entries by their score, best first; ties by id, so that answers are reproducible."""
-    asked = asked_words(question)
+    wanted = question_words(question)
     hits = []
     for row in rows:
         id, text = row["id"], " ".join(str(row[column]) for column in (kind.text, *kind.labels))
-        found, cosine = words_in(text, asked), cosines.get(row["id"])
-        part = words.get(id, 0.0) * len(found) / max(1, len(asked))
-        hits.append(PassageHit(row, (cosine or 0.0) + WEIGHT * part, cosine, part, found, len(asked)))
+        found, cosine = words_in(text, wanted), cosines.get(row["id"])
+        part = words.get(id, 0.0) * len(found) / max(1, len(wanted))
+        hits.append(PassageHit(row, (cosine or 0.0) + WEIGHT * part, cosine, part, found, len(wanted)))
     return sorted(hits, key=lambda hit: (-hit.score, hit.row["id"]))
 
 
-def asked_words(question: str) -> tuple[str, ...]:
+def question_words(question: str) -> tuple[str, ...]:
     """The telling words of a question; of Chinese, Japanese and Korean the pairs of neighbouring signs."""
     return (*content_words(inside.without_runs(question)), *inside.pairs(question))
 
 
-def words_in(text: str, asked: Sequence[str]) -> tuple[str, ...]:
-    """Those of the asked words that a text has, in the singular or the plural."""
+def words_in(text: str, words: Sequence[str]) -> tuple[str, ...]:
+    """Those of these words that a text has, in the singular or the plural."""
     has = set(re.findall(r"\w+", text.lower()))
     return tuple(
-        word for word in asked if (word in text if inside.runs(word) else not has.isdisjoint(forms(word)))
+        word for word in words if (word in text if inside.runs(word) else not has.isdisjoint(forms(word)))
     )

@@ -4,7 +4,7 @@ Transcripts are probed by message, as their search works: several chunks of one 
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -12,10 +12,11 @@ from typing import Literal
 import numpy as np
 
 from store.memory.engine.entries import Row
+from store.memory.engine.fusion import POOL, PassageHit
 from store.memory.engine.inputs import checked_count, checked_text
 from store.memory.engine.listing import never_recalled
 from store.memory.engine.passages import Passages
-from store.memory.engine.resident import PassageScores, Vector, Where
+from store.memory.engine.resident import Vector, Where
 from store.memory.text.mmr import diverse_order
 from store.memory.transcripts import search
 from store.memory.transcripts.search import MessageHit, Mode
@@ -27,12 +28,14 @@ _POOL = 4  # times as many entries are compared for diversity
 
 @dataclass(frozen=True, slots=True)
 class ProbeCandidate:
-    """An entry, its cosine, and why the model would not see it ("" if it would)."""
+    """An entry, what meaning and words gave it, and why the model would not see it ("" if it would)."""
 
     row: Row
-    score: float
-    calibrated: float  # deviations above the mean of all entries of this kind, for this question
+    score: float | None  # the cosine; None where words alone were compared
+    calibrated: float | None  # deviations above the mean of all entries of this kind, for this question
     kept_out: KeptOut
+    words: float = 0.0  # as in `PassageHit`
+    late_interaction: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class ProbeResult:
     hits: list[ProbeCandidate]
     misses: list[ProbeCandidate]
     compared: int  # entries
+    by_meaning: bool  # False: the model is away
     model_seconds: float
     search_seconds: float
 
@@ -103,67 +107,83 @@ def probe(
     mmr: float | None = None,
     near: int = _NEAR,
 ) -> ProbeResult:
-    """The n best entries that pass, and the best of those that do not.
+    """The n best entries that pass, in the order in which they are handed out, and the best of the others.
 
     `floor` is the lowest cosine, `budget` the maximum of characters in all, `mmr` λ of marginal relevance.
-    Does not count as a question.
+    While the model is away words alone are compared. Does not count as a question.
     """
     checked_text(question, what="the question")
     checked_count(n, what="n")
     begun = time.perf_counter()
-    vector = passages.question(question)
+    vector = passages.question_or_none(question)
+    embedded = time.perf_counter()
     with passages.database.reading() as db:
         never = never_recalled(db)
-    embedded = time.perf_counter()
-    scores = passages.scores(vector, where)
-    passing = set(np.flatnonzero(scores.passing).tolist())
-    order = _order(passages, scores, n=n, floor=floor, mmr=mmr)
-    mean, deviation = _mean_and_deviation(scores.cosines)
+    found = passages.best_with(question, vector, n=max(_POOL * n, POOL), where=where)
+    if passages.kind.name == "memories":
+        found.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference
+    hits = {hit.row["id"]: hit for hit in found}
+    scores = None if vector is None else passages.scores(vector, where)
+    cosines = {} if scores is None else dict(zip(scores.ids, map(float, scores.cosines), strict=True))
+    passing = (
+        set(hits) if scores is None else {scores.ids[at] for at in np.flatnonzero(scores.passing).tolist()}
+    )
+    order = [*hits, *(id for id in sorted(cosines, key=lambda id: -cosines[id]) if id not in hits)]
+    if mmr is not None:
+        order = _diverse(passages, found, order, n=n, floor=floor, mmr=mmr)
+    mean, deviation = _mean_and_deviation(np.array([*cosines.values()]))
     limits = _Limits(n=n, floor=floor, budget=budget)
 
     def length(id: str) -> int:
         return sum(len(row[passages.kind.text]) for row in passages.rows([id]))
 
-    chosen: list[tuple[str, float, KeptOut]] = []
+    chosen: list[tuple[str, KeptOut]] = []
     misses = 0
-    for place in order:
-        id, score = scores.ids[place], float(scores.cosines[place])
-        if misses >= near and (limits.hits >= n or (mmr is None and limits.is_below(score))):  # no more hits
+    for number, id in enumerate(order):
+        score, is_last = cosines.get(id), number >= len(hits)
+        if misses >= near and (limits.hits >= n or (is_last and limits.is_below(score))):  # no more hits
             break
         kept_out: KeptOut = "never"
         if id not in never:
-            kept_out = limits.kept_out(passes=place in passing, score=score, length=partial(length, id))
+            kept_out = limits.kept_out(passes=id in passing, score=score, length=partial(length, id))
         misses += bool(kept_out)
         if not kept_out or misses <= near:
-            chosen.append((id, score, kept_out))
-    rows = {row["id"]: row for row in passages.rows([id for id, _, _ in chosen])}
-    found = [
-        ProbeCandidate(rows[id], score, (score - mean) / deviation, kept_out)
-        for id, score, kept_out in chosen
+            chosen.append((id, kept_out))
+    rows = {row["id"]: row for row in passages.rows([id for id, _ in chosen])}
+    shown = [
+        ProbeCandidate(
+            rows[id], cosines.get(id), (cosines[id] - mean) / deviation if id in cosines else None, kept_out,
+            hits[id].words if id in hits else 0.0, hits[id].late_interaction if id in hits else None,
+        )
+        for id, kept_out in chosen
         if id in rows
-    ]
+    ]  # fmt: skip
     return ProbeResult(
         question=question,
-        hits=[one for one in found if not one.kept_out],
-        misses=[one for one in found if one.kept_out],
+        hits=[one for one in shown if not one.kept_out],
+        misses=[one for one in shown if one.kept_out],
         compared=len(order),
+        by_meaning=vector is not None,
         model_seconds=embedded - begun,
         search_seconds=time.perf_counter() - embedded,
     )
 
 
-def _order(
-    passages: Passages, scores: PassageScores, *, n: int, floor: float | None, mmr: float | None
-) -> list[int]:
-    """The entries' places by cosine; with `mmr` the n diverse ones that pass come first."""
-    order: list[int] = np.argsort(-scores.cosines, kind="stable").tolist()
-    if mmr is None:
-        return order
+def _diverse(
+    passages: Passages,
+    found: Sequence[PassageHit],
+    order: Sequence[str],
+    *,
+    n: int,
+    floor: float | None,
+    mmr: float,
+) -> list[str]:
+    """The n diverse ones of what was found first, then the others in their order."""
     lowest = -2.0 if floor is None else floor
-    near = [at for at in order if scores.passing[at] and scores.cosines[at] >= lowest][: _POOL * n]
-    ids, cosines = [scores.ids[at] for at in near], [float(scores.cosines[at]) for at in near]
-    chosen = [near[number] for number in diverse_order(passages, ids, cosines, n=n, trade_off=mmr)]
-    return [*chosen, *(at for at in order if at not in {*chosen})]
+    near = [hit for hit in found if (hit.cosine or 0.0) >= lowest][: _POOL * n]
+    ids = [hit.row["id"] for hit in near]
+    chosen = [ids[at] for at in diverse_order(passages, ids, [hit.score for hit in near], n=n, trade_off=mmr)]
+    return [*chosen, *(id for id in order if id not in chosen)]
 
 
 def probe_messages(

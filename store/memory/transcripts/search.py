@@ -186,7 +186,7 @@ def _by_signs(
     found: dict[str, _Candidate],
 ) -> None:
     """Chunks and, without a content type, messages that have parts of a Chinese, Japanese or Korean run."""
-    wanted, best = fusion.asked_words(question), dict[str, tuple[float, str | None]]()
+    wanted, best = fusion.question_words(question), dict[str, tuple[float, str | None]]()
     conditions, values = _conditions(where, "v")
     texts = f"SELECT v.id, v.source_text AS text FROM transcript_vectors v WHERE {conditions}"
     chunks = inside.scores(db, wanted, rows=texts, values=values)

@@ -6,7 +6,9 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Literal
 
 from store.memory.engine import pending
+from store.memory.engine.entries import Row
 from store.memory.engine.errors import UnknownEntry
+from store.memory.engine.kind import MemoryKind
 from store.memory.engine.pending import PendingEntry
 from store.memory.text.conflicts import compared
 from store.memory.text.suspicion import Warned, suspicions
@@ -93,10 +95,23 @@ def reviewed(memory: "Memory", entry: PendingEntry) -> Reviewed:
     flags = [Flag(one.reason, one.found) for one in suspicions(text)]
     if before is not None:
         flags.append(Flag("replaces", "The present version stays readable."))
+        flags += _replaced_columns(passages.kind, current or {}, entry.row)
     elif entry.verb == "edit":
         flags.append(Flag("replaces", "The entry was removed since; accepting brings it back."))
     flags += _by_meaning(memory, entry, text)
     return Reviewed(entry, text, before, tuple(dict.fromkeys(flags)))
+
+
+def _replaced_columns(kind: MemoryKind, current: Row, row: Row) -> list[Flag]:
+    """What accepting would change besides the text, such as tags that a person has given it since."""
+    changed = [name for name in row if name in current and name != kind.text and row[name] != current[name]]
+    return [
+        Flag("replaces", f"{name}: {_quoted(current[name])} becomes {_quoted(row[name])}") for name in changed
+    ]
+
+
+def _quoted(value: object) -> str:
+    return shorten(str(value), _QUOTED, placeholder=" …")
 
 
 def _by_meaning(memory: "Memory", entry: PendingEntry, text: str) -> list[Flag]:
@@ -106,16 +121,15 @@ def _by_meaning(memory: "Memory", entry: PendingEntry, text: str) -> list[Flag]:
     for near in passages.nearest(vector, n=2, floor=NEARLY) if vector is not None else []:
         if near.id != entry.target:
             for row in passages.rows([near.id]):
-                other = shorten(str(row[passages.kind.text]), _QUOTED, placeholder=" …")
-                said = f"{other} ({near.id}, cosine {near.score:.2f})"
-                found.append(Flag("near-duplicate", said))
-    asked = vector if lore.model == passages.model else lore.question_or_none(text)
-    known = lore.nearest(asked, n=_COMPARED) if asked is not None else []
+                other = _quoted(row[passages.kind.text])
+                found.append(Flag("near-duplicate", f"{other} ({near.id}, cosine {near.score:.2f})"))
+    lore_vector = vector if lore.model == passages.model else lore.question_or_none(text)
+    known = lore.nearest(lore_vector, n=_COMPARED) if lore_vector is not None else []
     for row in lore.rows([one.id for one in known if one.id != entry.target]):
         for conflict in compared([text, row["text"]]):
             if not conflict.is_repetition:
-                said = f"May contradict {row['id']} ({conflict.reason}): {conflict.second}"
-                found.append(Flag("contradiction", said))
+                reason = f"May contradict {row['id']} ({conflict.reason}): {conflict.second}"
+                found.append(Flag("contradiction", reason))
     return found
 
 

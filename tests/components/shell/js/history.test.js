@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { History } from "../../../../components/shell/js/history.js";
+import { History, isOfThisPage } from "../../../../components/shell/js/history.js";
 
 /** A history on this page, touched at 10 ms; `go(address, now)` says whether the entry is unasked. */
 function historyAt(address) {
@@ -63,4 +63,15 @@ test("each question is a place of its own, though Streamlit replaces the one bef
   assert.equal(isQuestion("/map?q=dog", "/search?q=frog"), false, "a step of a change of pages");
   known.arrive(50);
   assert.equal(isQuestion("/search?q=dog", "/search?q=frog"), false, "what a page adds by itself");
+});
+
+test("a plain click on a link to other parameters of this page is told from others", () => {
+  const from = new URL("http://memedex/lore?ask=x");
+  const isIt = (address, click = {}) => isOfThisPage({ button: 0, ...click }, new URL(address, from), from);
+  assert.equal(isIt("/lore?ask=x&entry=memories:1"), true);
+  assert.equal(isIt("/lore?ask=x"), false);
+  assert.equal(isIt("/search?entry=1"), false);
+  assert.equal(isIt("http://elsewhere/lore?entry=1"), false);
+  assert.equal(isIt("/lore?entry=1", { ctrlKey: true }), false);
+  assert.equal(isIt("/lore?entry=1", { button: 1 }), false);
 });

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from store.errors import ModelUnavailable
 from store.memory.inspect.probe import probe
 from store.memory.memory import Memory
+from tests.store.memory.bags import Bags
 
 
 def test_a_probe_reports_near_misses_and_why_they_were_excluded(memory: Memory) -> None:
@@ -26,12 +29,48 @@ def test_a_probe_reports_near_misses_and_why_they_were_excluded(memory: Memory) 
         "peaks_4": "threshold",
     }
     assert asked.hits[0].score == pytest.approx(1)
-    assert asked.hits[0].calibrated > asked.hits[1].calibrated > 0
+    first, second = (one.calibrated for one in asked.hits)
+    assert first is not None
+    assert second is not None
+    assert first > second > 0
     assert asked.compared == 5
     asked = probe(passages, "dragon fire", n=3, where={"world_id": "peaks"}, budget=20)
     assert [one.row["id"] for one in asked.hits] == ["peaks_1", "peaks_3"]
     assert asked.misses[0].kept_out in ("budget", "filter")
     assert passages.questions.all() == {}, "a probe is no question of the story"
+
+
+def test_a_probe_has_the_order_in_which_entries_are_handed_out(
+    memory: Memory, bags: Bags, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ones = np.full(384, 384**-0.5, np.float32)
+    monkeypatch.setattr(bags, "embed_texts", lambda texts: np.array([ones] * len(texts)))
+    for id, text in (("a", "Nothing of the kind."), ("b", "Dwarves forged lamps."), ("c", "A lamp.")):
+        memory.lore.add_lore("peaks", id, text)
+    asked = probe(memory.lore.passages, "Who forged the lamps?", n=2)
+    handed_out = memory.lore.search("peaks", "Who forged the lamps?", n=2)
+    assert (
+        [one.row["id"] for one in asked.hits]
+        == [hit.row["id"] for hit in handed_out]
+        == ["peaks_b", "peaks_c"]
+    )
+    assert [one.words for one in asked.hits] == [hit.words for hit in handed_out]
+    assert asked.by_meaning
+
+
+def test_a_probe_compares_words_alone_while_the_model_is_away(
+    memory: Memory, bags: Bags, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.lore.add_lore("peaks", "1", "dragon fire")
+    memory.lore.add_lore("peaks", "2", "goats")
+
+    def refuse(texts: list[str]) -> None:
+        raise ModelUnavailable("no weights")
+
+    monkeypatch.setattr(bags, "embed_texts", refuse)
+    asked = probe(memory.lore.passages, "dragon fire", n=2)
+    assert not asked.by_meaning
+    assert [(one.row["id"], one.score, one.words) for one in asked.hits] == [("peaks_1", None, 1)]
 
 
 def rows(memory: Memory, query: str) -> list[dict[str, Any]]:

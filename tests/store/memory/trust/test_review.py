@@ -81,6 +81,15 @@ def test_an_agents_edit_and_removal_wait_as_well(memory: Memory, agent: Memory) 
     assert contents(memory) == ["new words"]
 
 
+def test_an_agents_edit_says_which_tags_of_a_person_it_would_replace(memory: Memory, agent: Memory) -> None:
+    id = memory.memories.store_memory("dragons sleep", ["dream"])["memory_id"]
+    agent.memories.edit(id, content="dragons wake")
+    memory.memories.edit(id, tags=["fire", "night"])
+    (waiting,) = review.waiting(memory)
+    reasons = [flag.reason for flag in waiting.flags if flag.why == "replaces"]
+    assert 'tags: ["fire", "night"] becomes ["dream"]' in reasons
+
+
 def test_a_reviewed_agent_decides_nothing_about_what_waits(memory: Memory, agent: Memory) -> None:
     agent.memories.store_memory("dragons sleep")
     (waiting,) = review.waiting(memory)
