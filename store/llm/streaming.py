@@ -1,6 +1,6 @@
 """A language model's answer piece by piece, until it ends or somebody stops it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from queue import Empty, Queue
 from threading import Event, Thread
 from typing import Any
@@ -17,12 +17,13 @@ def answer_pieces(
 ) -> Iterator[str]:
     """The model's answer piece by piece. Raises CaptioningFailed with the cause and the remedy."""
     litellm = import_litellm()
-    size = 0
+    size, stream = 0, None
     try:
-        for chunk in litellm.completion(
+        stream = litellm.completion(
             model=model, messages=[*messages], api_base=api_base, timeout=timeout, stream=True,
             max_retries=0, num_retries=0,
-        ):  # fmt: skip
+        )  # fmt: skip
+        for chunk in stream:
             piece = (chunk.choices[0].delta.content or "") if chunk.choices else ""
             size += len(piece)
             if size > MAX_ANSWER:
@@ -30,6 +31,14 @@ def answer_pieces(
             yield piece
     except Exception as error:  # providers raise errors of any type; they become one readable error
         raise CaptioningFailed(readable(error, model=model)) from error
+    finally:
+        _close(stream)
+
+
+def _close(stream: Any) -> None:
+    """Leave the provider, who would go on writing, and be paid for it; litellm closes only async streams."""
+    if close := getattr(getattr(stream, "completion_stream", None), "close", None):
+        close()
 
 
 def until_stopped(pieces: Iterator[str], is_stopping: Callable[[], bool]) -> Iterator[str]:
@@ -49,6 +58,9 @@ def until_stopped(pieces: Iterator[str], is_stopping: Callable[[], bool]) -> Ite
             came.put(None)
         except Exception as error:  # noqa: BLE001  it is raised where the pieces are wanted
             came.put(error)
+        finally:
+            if isinstance(pieces, Generator):
+                pieces.close()
 
     Thread(target=read, name="memedex-answer", daemon=True).start()
     try:

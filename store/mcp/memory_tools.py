@@ -1,6 +1,8 @@
 """The text memory's verbs for agents, under the names that page, Python and command line have."""
 
+import asyncio
 import json
+import threading
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -141,15 +143,28 @@ class MemoryTools:
             ],
         }
 
-    def ask_memory(
+    async def ask_memory(
         self, question: Question, world: Name | None = None, session: Name | None = None,
         chunks: Annotated[int, Field(ge=1, le=20, description="entries of each kind, 1 to 20")] = 3,
     ) -> answers.ModelAnswer:  # fmt: skip
-        """Have the configured language model answer from the text memory; it cites entries by number."""
-        pieces = self._verbs.ask(
-            question, model=configured_model(), world=world or "", session=session or "", chunks=chunks
-        )
-        (answer,) = (piece for piece in pieces if isinstance(piece, Answer))
+        """Have the configured language model answer from the text memory; it cites entries by number.
+
+        A cancelled call leaves the model as well.
+        """
+        is_over = threading.Event()
+
+        def ask() -> Answer:
+            pieces = self._verbs.ask(
+                question, model=configured_model(), world=world or "", session=session or "", chunks=chunks,
+                is_stopping=is_over.is_set,
+            )  # fmt: skip
+            (answer,) = (piece for piece in pieces if isinstance(piece, Answer))
+            return answer
+
+        try:
+            answer = await asyncio.to_thread(ask)
+        finally:
+            is_over.set()
         return {
             "text": answer.text,
             "citations": [

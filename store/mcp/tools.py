@@ -4,6 +4,7 @@ import json
 from base64 import b64encode
 from collections.abc import Callable
 from functools import wraps
+from inspect import iscoroutinefunction
 from typing import Annotated, Any, ParamSpec, cast
 
 from mcp.server.mcpserver import MCPServer
@@ -256,6 +257,17 @@ def _tool(does: Callable[..., Any], annotations: ToolAnnotations) -> Tool:
 
 def _with_named_refusals(tool: Callable[_P, Any]) -> Callable[_P, Any]:
     """Pass on the store's refusals; other errors are logged and hidden from the agent."""
+
+    if iscoroutinefunction(tool):
+
+        @wraps(tool)
+        async def wait(*arguments: _P.args, **keywords: _P.kwargs) -> Any:
+            try:
+                return await tool(*arguments, **keywords)
+            except MemedexError as error:
+                raise ToolError(str(error)) from error
+
+        return wait
 
     @wraps(tool)
     def call(*arguments: _P.args, **keywords: _P.kwargs) -> Any:
