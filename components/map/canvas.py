@@ -9,7 +9,7 @@ import streamlit as st
 from components.map import requests
 from components.map.colours import Colours
 from components.map.points import Sheet
-from components.shell import javascript, session, tokens
+from components.shell import javascript, safe_mode, session, tokens
 from store.maps import Neighbourhood
 from store.reading.reader import Reader
 
@@ -45,6 +45,9 @@ def show(
             "url": requests.address(),
             "sprites": requests.sprites_address(),
             "token": tokens.token(library),
+            "safe": {"mark": safe_mode.MARK, "shown": safe_mode.SHOWN}
+            if safe_mode.is_on(st.context.cookies)
+            else None,
             "sheet": drawn.name,
             "version": drawn.version,
             "colouring": drawn.colouring,

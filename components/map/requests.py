@@ -49,21 +49,27 @@ async def serve_sprites(request: Request) -> Response:
 
 
 def answer_sprites(library: Library, data: Mapping[str, Any], *, is_safe: bool) -> Response:
-    """The pictures of up to 64 rows as one WebP of eight columns.
+    """The pictures of up to 64 rows as one WebP of eight columns; clicked ones are never blurred.
 
-    Asked by `{"sheet": name, "rows": [rows]}`.
+    Asked by `{"sheet": name, "rows": [rows], "clicked": [rows]}`.
     """
     sheet = drawn_sheet(str(data.get("sheet")))
     if sheet is None:
         return PlainTextResponse("not drawn here", 404)
-    numbers = data.get("rows")
-    rows = numbers[: sprites.MOST] if isinstance(numbers, list) else []
-    wanted = [sheet.addresses[row] if type(row) is int and sheet.standing(row) else "" for row in rows]
+    wanted, clicked = (_addresses(sheet, data.get(name)) for name in ("rows", "clicked"))
     return Response(
-        sprites.drawn(library, wanted, is_safe=is_safe),
+        sprites.drawn(library, wanted[: sprites.MOST], is_safe=is_safe, clicked=set(clicked)),
         media_type="image/webp",
         headers={"Cache-Control": "no-store"},
     )
+
+
+def _addresses(sheet: Sheet, rows: object) -> list[str]:
+    """The coin of each row, "" where there is none."""
+    return [
+        sheet.addresses[row] if type(row) is int and sheet.standing(row) else ""
+        for row in (rows if isinstance(rows, list) else [])
+    ]
 
 
 def answer(library: Library, data: Mapping[str, Any]) -> Response:

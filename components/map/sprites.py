@@ -1,7 +1,7 @@
 """Many small pictures in one, so that a map with hundreds of them needs a handful of requests."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 
 from PIL import Image, ImageDraw
@@ -17,10 +17,12 @@ _QUALITY = 82
 _ROUND = 0.16  # radius of a corner, of the side
 
 
-def drawn(library: Library, addresses: Sequence[str], *, is_safe: bool) -> bytes:
+def drawn(
+    library: Library, addresses: Sequence[str], *, is_safe: bool, clicked: Collection[str] = ()
+) -> bytes:
     """A WebP with the pictures of these coins in rows of eight, transparent where there is none.
 
-    In safe mode, those that are unfit for the screen are blurred.
+    In safe mode, those that are unfit for the screen are blurred, but for coins that somebody clicked.
     """
     hidden = library.unfit.pictures() if is_safe else frozenset()
     lines = max(1, -(-len(addresses) // COLUMNS))
@@ -28,7 +30,7 @@ def drawn(library: Library, addresses: Sequence[str], *, is_safe: bool) -> bytes
     hashes = {record.address: record.image_hash for record in library.records(filter(None, addresses))}
     for number, address in enumerate(addresses):
         image_hash = hashes.get(address, "")
-        picture = _picture(library, image_hash, is_blurred=image_hash in hidden)
+        picture = _picture(library, image_hash, is_blurred=image_hash in hidden and address not in clicked)
         if picture is not None:
             sheet.paste(picture, (number % COLUMNS * TINY, number // COLUMNS * TINY), _corners())
     content = io.BytesIO()

@@ -1,23 +1,17 @@
 """The map of the library: which space, coloured by what, which coins; and the lasso's selection."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from secrets import token_hex
-from typing import Any
 
 import streamlit as st
 
-from components.exchange import export
-from components.grid import CAPTION, DEGRADE, LIKE, TAGS, show_cards
 from components.grid.filters import Drawer, mended
-from components.grid.newest import WAYS
-from components.map import canvas, colours
+from components.map import canvas, colours, selection
 from components.map.colours import Colours
 from components.map.points import Sheet
-from components.shell import format, forms, job_bar, refresh, resources, undo
+from components.shell import format, forms, job_bar, refresh, resources
 from components.shell.forms import Button
 from components.shell.query_pictures import parts_of
-from components.shell.undo import AT_ONCE
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.jobs import Job
@@ -32,7 +26,6 @@ COLOURED = "by {}".format  # how the address says it too
 _UNASKED = 20_000  # coins whose t-SNE is computed without being asked for: half a minute
 _BEST = (60, 1_000)  # results that a question leaves on the map: of a small library, and at most
 _SHARE = 20  # one coin in so many, between these
-_SHOWN = 60  # chosen coins that are shown as cards
 _WAYS: dict[str, Method] = {"t-SNE": "tsne", "PCA": "pca"}
 _ENDED = {"cancelled": "stopped", "paused": "paused", "interrupted": "interrupted", "failed": "abandoned"}
 _HELP = (
@@ -151,7 +144,7 @@ def _points(key: str, library: Library, drawn: Sheet, coloured: Colours) -> None
     space, method, *_ = drawn.topic if isinstance(drawn.topic, tuple) else ("fused", "pca")
     places = library.maps.neighbourhoods(space) if method == "tsne" else ()
     canvas.show(key, library, drawn, coloured, places=places or ())
-    _chosen(library, drawn.chosen())
+    selection.show(library, drawn.chosen())
 
 
 def _chart(library: Library, space: str, method: Method) -> Map | None:
@@ -233,50 +226,3 @@ def _begin(library: Library, space: str, watch: Callable[[Job], Job], *, from_sc
         options = {"space": space, "from_scratch": from_scratch}
         name = f"Compute the map of {_space(space).lower()}"
         watch(library.jobs.start("map", name=name, options=options))
-
-
-def _chosen(library: Library, addresses: Sequence[str]) -> None:
-    """The lasso's selection as cards, and actions on all of it."""
-    if not addresses:
-        st.caption("Drag a lasso (or hold shift and drag) around points to select them.")
-        return
-    tagging = None
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"**{format.counted(len(addresses), 'coin')} selected**", width="content")
-        st.download_button(
-            "Addresses", lambda: "\n".join(addresses) + "\n", "chosen.txt", icon=":material/download:",
-            width="content", on_click="ignore",
-        )  # fmt: skip
-        if st.button("Export", icon=":material/swap_vert:", help="In a form that other programs read."):
-            export.choose(addresses)
-            st.switch_page(export.PAGE, query_params={})  # without, Streamlit refuses: the line is bound
-        if library.can_write:
-            if st.button("Tag", icon=":material/sell:", help="Add tags to all of them, or remove some."):
-                tagging = {"id": token_hex(8), "addresses": list(addresses)}
-            with st.popover("Remove from library", icon=":material/south_west:"):
-                st.markdown(f"Move {format.counted(len(addresses), 'coin')} back to Approved?")
-                forms.show(
-                    "atlas-remove", library,
-                    partial(_degrade, library, tuple(addresses), job_bar.watcher()),
-                    button=Button("Remove", kind="primary"),
-                )  # fmt: skip
-    show_cards(
-        "atlas-chosen",
-        library,
-        library.records(addresses[:_SHOWN]),
-        actions=[LIKE, CAPTION, TAGS, DEGRADE],
-        handlers=WAYS,
-        tagging=tagging,
-    )
-    if len(addresses) > _SHOWN:
-        st.caption(f"The first {_SHOWN} of them.")
-
-
-def _degrade(
-    library: Library, addresses: Sequence[str], watch: Callable[[Job], Job], _: Mapping[str, Any]
-) -> str:
-    if len(addresses) > AT_ONCE:
-        name = f"Remove {len(addresses):,} coins from the library"
-        watch(library.jobs.start("move", addresses, name=name, options={"verb": "degrade"}))
-        return ""
-    return undo.result(library.degrade(addresses), message="Removed from the library:")

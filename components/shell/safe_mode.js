@@ -1,6 +1,8 @@
 // The switches for safe mode and for presenting, and the click that shows a blurred picture. The server blurs; a clicked picture is asked for
 // once more with another address.
 
+import { isBlurred } from "./js/blurred.js";
+
 let isListening = false;
 
 export default function ({ data, parentElement }) {
@@ -37,13 +39,6 @@ function listen({ mark, shown }) {
     },
     true,
   );
-}
-
-/** Whether the picture at this address is blurred in safe mode. */
-export function isBlurred(source, mark, shown) {
-  const [, query = ""] = (source ?? "").split("?");
-  const names = new URLSearchParams(query);
-  return names.has(mark) && !names.has(shown);
 }
 
 /** The picture under the pointer, also below a card's captions; undefined without one that `counts`. */

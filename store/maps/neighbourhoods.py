@@ -4,7 +4,6 @@ Places are density clusters (HDBSCAN: Campello, Moulavi and Sander 2013) of the 
 terms with the highest class-based tf-idf (Grootendorst 2022, BERTopic, formula 1).
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.maps.chart import Map
+from store.maps.terms import alike, terms_of
 from store.records import Record
 
 LEVELS = (18, 60, 200)  # a place of each level has at least one coin in so many: continents, regions, towns
@@ -23,11 +23,6 @@ _TERMS = 2  # of a name
 _TAG = 3  # how much more a tag says than a word of the caption
 _SHARED = 0.12  # of a place's coins have each term of its name
 _SAME = 0.7  # of the coins of two places (Jaccard), from which they are one
-_WORD = re.compile(r"[^\W\d_]{3,}")
-_EMPTY = frozenset(  # what drafting models say of any coin; English stop words come from scikit-learn
-    {"meme", "memes", "coin", "coins", "token", "tokens", "crypto"}
-    | {"picture", "image", "shows", "showing", "features", "depicts", "style"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +78,12 @@ def _dense(points: NDArray[np.float32], *, least: int) -> list[NDArray[np.bool_]
 
 
 def _terms(record: Record | None) -> Counter[str]:
-    """What a coin is about, each term once: its tags, and the words of its caption."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    if record is None:
-        return Counter()
-    words = _WORD.findall(" ".join(record.caption.values()).casefold())
-    found = dict.fromkeys(set(words) - ENGLISH_STOP_WORDS - _EMPTY, 1)
-    return Counter(found | {tag.casefold(): _TAG for tag in record.tags})
+    """What a coin is about, each term once, a tag with more weight."""
+    return (
+        Counter()
+        if record is None
+        else Counter(terms_of(record) | {tag.casefold(): _TAG for tag in record.tags})
+    )
 
 
 def _names(
@@ -118,14 +111,9 @@ def _name(terms: Sequence[str], used: set[str]) -> str:
     """The first terms that are not forms of each other; one of them at least is not `used` already."""
     chosen: list[str] = []
     for term in terms:
-        if len(chosen) < _TERMS and not any(_alike(term, other) for other in (*chosen, *used)):
+        if len(chosen) < _TERMS and not any(alike(term, other) for other in (*chosen, *used)):
             chosen.append(term)
     return " · ".join(chosen)
-
-
-def _alike(one: str, other: str) -> bool:
-    """Whether two terms are forms of one word, such as frog, frogs and frog king."""
-    return one in other or other in one or (len(one) > 4 and one[:5] == other[:5])
 
 
 def _sum(terms: Sequence[Counter[str]], group: NDArray[np.bool_]) -> Counter[str]:

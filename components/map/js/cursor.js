@@ -60,8 +60,9 @@ export class Cursor {
     }
     const row = this.at(x, y);
     if (row < 0) return;
+    const wasBlurred = this.atlas.unblur(row);
     this.look(row);
-    this.atlas.chooseOne(row);
+    if (!wasBlurred) this.atlas.chooseOne(row);
   }
 
   /** Begins to go from coin to coin by keys, or selects the current one; ends with `false`. */

@@ -1,6 +1,7 @@
 // The map: it shows the server's points, colours, pictures and names, and reports the selection.
 
 import { el } from "../../grid/js/dom.js";
+import { isBlurred } from "../../shell/js/blurred.js";
 import { paletteOf } from "./colours.js";
 import { Cursor } from "./cursor.js";
 import { contours } from "./density.js";
@@ -88,7 +89,7 @@ class Atlas {
 
   /** Resets everything for another map or query. */
   begin({ sheet, chosen }) {
-    Object.assign(this, { sheet, version: 0, count: 0, cards: {}, x: null, y: null, times: null, shown: null, colours: null, colouring: "", colouredFor: null, boxes: [] });
+    Object.assign(this, { sheet, version: 0, count: 0, cards: {}, x: null, y: null, times: null, shown: null, colours: null, colouring: "", colouredFor: null, boxes: [], clicked: new Set() });
     this.hold(null);
     this.wanted.clear();
     this.cursor.reset();
@@ -202,7 +203,7 @@ class Atlas {
   /** Requests the pictures of these points that are missing. */
   lack(rows) {
     const { sprites, token } = this.data;
-    this.sprites.want(rows.filter((row) => !this.sprites.places.has(row)), { url: sprites, token, sheet: this.sheet });
+    this.sprites.want(rows.filter((row) => !this.sprites.places.has(row)), { url: sprites, token, sheet: this.sheet, clicked: [...this.clicked] });
     if (this.side > LARGE && rows.length <= AT_ONCE) this.ask(rows);
   }
 
@@ -237,6 +238,18 @@ class Atlas {
     if (!this.chosen) this.kept = null;
     this.tellChosen();
     this.soon();
+  }
+
+  /** In safe mode, shows a coin's picture if it is blurred; whether it was. */
+  unblur(row) {
+    const { cards: { [row]: card }, data: { safe } } = this;
+    if (!safe || !card || !isBlurred(card.picture, safe.mark, safe.shown)) return false;
+    card.picture += `&${safe.shown}=1`;
+    this.fetch(card.picture);
+    this.clicked.add(row);
+    this.sprites.forget(row);
+    this.soon();
+    return true;
   }
 
   chooseOne(row) {

@@ -46,9 +46,9 @@ export class Sprites {
     if (this.isUnderWay) return;
     this.isUnderWay = true;
     while (this.wanted.length && this.faults < FAULTS && !this.isStopped) {
-      const { url, token, sheet: name } = this.request;
+      const { url, token, sheet: name, clicked } = this.request;
       const rows = this.wanted.slice(0, MOST);
-      const bitmap = await fetched(url, { token, sheet: name, rows });
+      const bitmap = await fetched(url, { token, sheet: name, rows, clicked });
       if (name !== this.request.sheet) continue; // another map meanwhile
       this.faults = bitmap ? 0 : this.faults + 1;
       if (bitmap) this.keep(bitmap, rows);

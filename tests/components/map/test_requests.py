@@ -65,8 +65,12 @@ def test_a_map_without_a_token_or_of_a_session_that_ended_gets_nothing(
     assert ask(client, library, "another").status_code == 404
 
 
-def sprites(client: Client, library: Library, sheet: str, rows: list[int], **cookies: str) -> Image.Image:
-    page = {"token": tokens.signed(library, actor="ann@x.org"), "sheet": sheet, "rows": rows}
+def sprites(
+    client: Client, library: Library, sheet: str, rows: list[int], *, clicked: list[int] | None = None,
+    **cookies: str,
+) -> Image.Image:  # fmt: skip
+    token = tokens.signed(library, actor="ann@x.org")
+    page = {"token": token, "sheet": sheet, "rows": rows, "clicked": clicked or []}
     answer = client.post("/map/sprites", content=json.dumps(page), cookies=cookies)
     assert answer.status_code == 200
     return Image.open(io.BytesIO(answer.content)).convert("RGBA")
@@ -90,6 +94,8 @@ def test_small_pictures_of_unfit_coins_are_blurred_in_safe_mode(client: Client, 
     plain = sprites(client, library, sheet.name, [0]).crop((16, 16, 48, 48))
     hidden = sprites(client, library, sheet.name, [0], memedex_safe="1").crop((16, 16, 48, 48))
     assert detail(hidden) < detail(plain) * 0.7
+    clicked = sprites(client, library, sheet.name, [0], clicked=[0], memedex_safe="1").crop((16, 16, 48, 48))
+    assert clicked.tobytes() == plain.tobytes()
 
 
 def detail(image: Image.Image) -> float:

@@ -1,0 +1,93 @@
+"""What is done with the coins that were selected on the map: what they have in common, cards, actions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from secrets import token_hex
+from typing import Any
+
+import streamlit as st
+
+from components.exchange import export
+from components.grid import CAPTION, DEGRADE, LIKE, TAGS, show_cards
+from components.grid.newest import WAYS
+from components.shell import format, forms, job_bar, undo
+from components.shell.forms import Button
+from components.shell.undo import AT_ONCE
+from store.catalog.filters import Filter
+from store.jobs import Job
+from store.library import Library
+from store.maps.common_terms import SAMPLE, common_terms, has_term
+
+_SHOWN = 60  # coins that are shown as cards
+
+
+def show(library: Library, addresses: Sequence[str]) -> None:
+    """The lasso's selection as cards, and actions on all of it."""
+    if not addresses:
+        st.caption("Drag a lasso (or hold shift and drag) around points to select them.")
+        return
+    tagging = None
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{format.counted(len(addresses), 'coin')} selected**", width="content")
+        st.download_button(
+            "Addresses", lambda: "\n".join(addresses) + "\n", "chosen.txt", icon=":material/download:",
+            width="content", on_click="ignore",
+        )  # fmt: skip
+        if st.button("Export", icon=":material/swap_vert:", help="In a form that other programs read."):
+            export.choose(addresses)
+            st.switch_page(export.PAGE, query_params={})  # without, Streamlit refuses: the line is bound
+        if library.can_write:
+            if st.button("Tag", icon=":material/sell:", help="Add tags to all of them, or remove some."):
+                tagging = {"id": token_hex(8), "addresses": list(addresses)}
+            with st.popover("Remove from library", icon=":material/south_west:"):
+                st.markdown(f"Move {format.counted(len(addresses), 'coin')} back to Approved?")
+                forms.show(
+                    "atlas-remove", library,
+                    partial(_degrade, library, tuple(addresses), job_bar.watcher()),
+                    button=Button("Remove", kind="primary"),
+                )  # fmt: skip
+    addresses = _narrowed(library, addresses)
+    show_cards(
+        "atlas-chosen",
+        library,
+        library.records(addresses[:_SHOWN]),
+        actions=[LIKE, CAPTION, TAGS, DEGRADE],
+        handlers=WAYS,
+        tagging=tagging,
+    )
+    if len(addresses) > _SHOWN:
+        st.caption(f"The first {_SHOWN} of them.")
+
+
+def _narrowed(library: Library, addresses: Sequence[str]) -> Sequence[str]:
+    """Says what the selection has in common; those that have the term that was clicked, or all."""
+    chosen = library.records(addresses[:SAMPLE])
+    everything = library.records(library.addresses(Filter(tier="library"))[:SAMPLE])
+    found = {one.term: one for one in common_terms(chosen, everything)}
+    if not found:
+        st.caption("They have nothing in common that the other coins have not as often.")
+        return addresses
+
+    def told(term: str) -> str:
+        return f"{format.plain(term)} {found[term].share:.0%}"
+
+    term = st.pills(
+        "In common", list(found), key="atlas-common", format_func=told,
+        help="Tags and words of captions that are more frequent here than in the whole library. "
+        "A click shows those that have it.",
+    )  # fmt: skip
+    if term not in found:
+        return addresses
+    one = found[term]
+    st.caption(f"{one.share:.0%} of the selection, {one.usual:.0%} of the library.")
+    return [record.address for record in chosen if has_term(record, one.term)]
+
+
+def _degrade(
+    library: Library, addresses: Sequence[str], watch: Callable[[Job], Job], _: Mapping[str, Any]
+) -> str:
+    if len(addresses) > AT_ONCE:
+        name = f"Remove {len(addresses):,} coins from the library"
+        watch(library.jobs.start("move", addresses, name=name, options={"verb": "degrade"}))
+        return ""
+    return undo.result(library.degrade(addresses), message="Removed from the library:")
