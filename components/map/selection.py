@@ -68,11 +68,11 @@ def _narrowed(library: Library, addresses: Sequence[str]) -> Sequence[str]:
         st.caption("They have nothing in common that the other coins have not as often.")
         return addresses
 
-    def told(term: str) -> str:
+    def label(term: str) -> str:
         return f"{format.plain(term)} {found[term].share:.0%}"
 
     term = st.pills(
-        "In common", list(found), key="atlas-common", format_func=told,
+        "In common", list(found), key="atlas-common", format_func=label,
         help="Tags and words of captions that are more frequent here than in the whole library. "
         "A click shows those that have it.",
     )  # fmt: skip
