@@ -27,14 +27,14 @@ def show(library: Library) -> None:
     if (priced := spent.dropna(subset="cost")).empty:
         st.caption("No price is known for these models, so only their tokens are counted.")
     else:
-        st.caption(f"Spent a day (UTC), {format.dollars(priced['cost'].sum())} in all")
+        st.caption(f"Spent per day (UTC), {format.dollars(priced['cost'].sum())} in all")
         figure = charts.days(
             priced.rename(columns={"model": "kind", "cost": "value"}),
             title="US dollars",
             money=True,
             colors=charts.in_colors(models["model"]),
         )
-        charts.show(figure, key="spending-by-day", alt="US dollars spent a day, by model")
+        charts.show(figure, key="spending-by-day", alt="US dollars spent per day, by model")
     tables.show(
         models,
         alt="Tokens and US dollars by model",

@@ -104,11 +104,11 @@ def _template(memory: Memory) -> str:
             "Template", key=_TEMPLATE, height=160, persist_state="session", label_visibility="collapsed"
         )
         with st.container(horizontal=True, gap="small"):
-            st.button("As in the reference", on_click=lambda: st.session_state.update({_TEMPLATE: REFERENCE}))
+            st.button("Restore default", on_click=lambda: st.session_state.update({_TEMPLATE: REFERENCE}))
             if memory.can_write:
                 forms.button(
                     "keep-template", resources.library(), partial(store_template, memory, template),
-                    button=Button("Keep for everybody"), message="The template is kept.", after_run=True,
+                    button=Button("Save for everybody"), message="Template saved.", after_run=True,
                 )  # fmt: skip
     return template
 

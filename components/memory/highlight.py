@@ -16,7 +16,7 @@ STYLE = """<style>
 .mdx-text{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.9rem;line-height:1.45;margin:0}
 .mdx-text mark{background:color-mix(in srgb,var(--st-primary-color,#6d72f6) 32%,transparent);
   color:inherit;border-radius:3px;padding:0 1px}
-.mdx-beside{opacity:.5;font-size:.82rem;white-space:pre-wrap;overflow-wrap:anywhere;margin:0}
+.mdx-beside{opacity:.75;font-size:.82rem;white-space:pre-wrap;overflow-wrap:anywhere;margin:0}
 .mdx-head{display:flex;gap:.5rem;align-items:baseline;font-size:.8rem;margin-bottom:.3rem}
 .mdx-head b{flex:none;font-variant-numeric:tabular-nums;font-size:.95rem}
 .mdx-head span{opacity:.65;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
@@ -28,7 +28,7 @@ STYLE = """<style>
 .mdx-bar{height:3px;border-radius:2px;background:color-mix(in srgb,currentColor 12%,transparent);
   margin-bottom:.45rem}
 .mdx-bar i{display:block;height:100%;border-radius:2px;background:var(--st-primary-color,#6d72f6)}
-.mdx-miss{opacity:.55}
+.mdx-miss{opacity:.8}
 .mdx-miss .mdx-bar i{background:currentColor}
 .mdx-cut{display:-webkit-box;-webkit-line-clamp:7;-webkit-box-orient:vertical;overflow:hidden}
 .mdx-miss .mdx-cut{-webkit-line-clamp:3}

@@ -1,4 +1,4 @@
-"""Charts of the history: decisions a day by kind, approval rate, and reasons for rejecting."""
+"""Charts of the history: decisions per day by kind, approval rate, and reasons for rejecting."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -33,7 +33,7 @@ _COLORS = {
 
 
 def show(library: Library, filter: AuditFilter) -> None:
-    """Decisions a day, approval rate and reasons side by side, or one sentence if there are none."""
+    """Decisions per day, approval rate and reasons side by side, or one sentence if there are none."""
     import pandas as pd
 
     filter, when = _recent(filter)
@@ -52,11 +52,11 @@ def show(library: Library, filter: AuditFilter) -> None:
     why = audit.figures(library, replace(filter, verb="")).reasons
     grid = st.grid(3 if why else 2, min_column_width=320, gap=("small", "medium"))
     with grid.cell():
-        st.caption(f"Decisions a day ({local_time.zone_name()}){suffix}")
+        st.caption(f"Decisions per day ({local_time.zone_name()}){suffix}")
         figure = charts.days(by_kind(decisions), title="Decisions", colors=_COLORS)
-        charts.show(figure, key="decisions-by-day", alt="Decisions a day, by kind")
+        charts.show(figure, key="decisions-by-day", alt="Decisions per day, by kind")
     with grid.cell():
-        st.caption(f"Approval rate a day ({local_time.zone_name()}){suffix}")
+        st.caption(f"Approval rate per day ({local_time.zone_name()}){suffix}")
         if reviews.empty:
             st.caption("No coin was approved or rejected in these days.")
         else:

@@ -13,6 +13,11 @@ REFERENCE = "openclip:ViT-L-14/openai"
 OFFLINE = "offline"
 
 
+def described(name: str) -> str:
+    """A model within a sentence: "the built-in model", or another one by its name."""
+    return "the built-in model" if name == OFFLINE else name
+
+
 class Embedder(Protocol):
     """An embedding model: float32 rows of unit length, thread-safe."""
 

@@ -9,7 +9,7 @@ from store.disk.layout import Layout
 from store.embedding import embedding_cache, kept_vectors
 from store.embedding.embedding_cache import EmbeddingSource
 from store.embedding.kept_vectors import KeptVectors
-from store.embedding.protocol import Embedder
+from store.embedding.protocol import Embedder, described
 from store.embedding.validation import is_usable
 from store.progress import Progress
 from store.records import Facet
@@ -25,7 +25,7 @@ class _Wanted:
 
 def embed_all(catalog: Catalog, layout: Layout, embedder: Embedder, *, progress: Progress) -> bool:
     """Embed every record of the library, then switch the rows to the new vectors in one transaction."""
-    progress.what = f"embedding with {embedder.name}"
+    progress.what = f"embedding with {described(embedder.name)}"
     while True:
         with catalog.lock:
             unknown = _unknown(catalog, layout, embedder)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from store.embedding import open_embedder, reembed, resolve
-from store.embedding.protocol import Embedder
+from store.embedding.protocol import Embedder, described
 from store.jobs import JobContext, JobKind
 from store.progress import Progress
 
@@ -26,7 +26,7 @@ def start_if_outdated(library: "Library") -> None:
     """Start embedding everything again if a new version of the program changed what the model makes."""
     is_under_way = any(job.kind == KIND.name for job in library.jobs.open())
     if not is_under_way and reembed.is_outdated(library.catalog, library.embedder):
-        name = f"Embed with the new version of {library.model}"
+        name = f"Embed with the new version of {described(library.model)}"
         library.jobs.start(KIND.name, name=name, options={"model": library.model})
 
 

@@ -115,7 +115,7 @@ def test_a_custom_template_can_be_saved(memory: Memory) -> None:
     app.text_area(key="memedex.template").set_value("{nonsense}")
     assert "the template names {nonsense}" in words(rerun(app))
     app.text_area(key="memedex.template").set_value("Papers:\n{documents}")
-    press(rerun(app), "Keep for everybody")
+    press(rerun(app), "Save for everybody")
     assert app.code[0].value.startswith("Papers:\n")
     assert memory.places.template.read_text() == "Papers:\n{documents}"
 
@@ -176,7 +176,7 @@ def test_a_viewer_sees_everything_but_cannot_change_anything(
     monkeypatch.setattr(settings(), "viewers", "tester")
     app = opened("lore", view=view, q=QUESTION, prompt=QUESTION, kind="Sessions",
                  scope_session_memory="mira_lantern", coin="Rainy Frog")  # fmt: skip
-    looking = {"", "As in the reference", "Open"}
+    looking = {"", "Restore default", "Open"}
     assert {button.label for button in app.button if not button.disabled} <= looking
     assert "reading only" in words(app)
 

@@ -56,7 +56,7 @@ def test_charts_show_the_filtered_decisions(library: Library) -> None:
 def test_days_are_named_by_the_zone_of_the_browser(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_time, "zone", lambda: ZoneInfo("Asia/Tokyo"))
     message = words(opened("history"))
-    assert "Decisions a day (Asia/Tokyo), last 90 days" in message
+    assert "Decisions per day (Asia/Tokyo), last 90 days" in message
     assert "UTC" not in message
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from store.embedding import reembed
+from store.embedding.protocol import described
 from store.runtime import open_library
 from store.tasks import switch_model
 from tests.store.conftest import create_in_tier
@@ -30,3 +31,8 @@ def test_a_new_version_of_the_model_embeds_the_library_again_once(root: Path) ->
         assert reembed.incomplete(library.catalog, library.layout, library.embedder) == []
         switch_model.start_if_outdated(library)
         assert len(library.jobs.all()) == 1
+
+
+def test_jobs_name_the_built_in_model_as_the_pages_do() -> None:
+    assert described("offline") == "the built-in model"
+    assert described("openclip:ViT-L-14/openai") == "openclip:ViT-L-14/openai"
