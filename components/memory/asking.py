@@ -88,6 +88,6 @@ def _citation(memory: Memory, one: GivenEntry) -> None:
     with st.container(border=True, horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         place = format.plain(place_of(one.kind, rows[0])) if rows else "removed since"
         st.markdown(f"**[{one.number}]** {KINDS[one.kind].icon} {place}", width="content")
-        st.text(" ".join(one.text.split())[:200], width="stretch")
-        if rows:
+        if rows:  # else it may have been forgotten
+            st.text(" ".join(one.text.split())[:200], width="stretch")
             entry_link.show(one.kind, one.id)

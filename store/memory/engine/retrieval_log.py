@@ -67,18 +67,14 @@ class RetrievalLog:
     def keep_only(self, ids: Collection[str], *, scopes: Collection[str]) -> None:
         """Remove every line of this kind that names another entry or scope, and every damaged one.
 
-        With them goes every line of another kind with the same question.
+        With them goes every other line with the same question, which may quote what was forgotten.
         """
         if not self.path.exists():
             return
         with self._lock:
             lines = self.path.read_bytes().splitlines(keepends=True)
             gone = {_question(line) for line in lines if not self._may_stay(line, ids, scopes)} - {""}
-            self._rewrite(
-                lambda line: (
-                    self._may_stay(line, ids, scopes) and (self._is_own(line) or _question(line) not in gone)
-                )
-            )
+            self._rewrite(lambda line: self._may_stay(line, ids, scopes) and _question(line) not in gone)
 
     def _rewrite(self, may_stay: Callable[[bytes], bool]) -> None:
         """Keep these lines alone, and leave no byte of the others on the disk."""
@@ -92,9 +88,6 @@ class RetrievalLog:
             old.write(bytes(sum(map(len, lines))))
             old.flush()
             os.fsync(old.fileno())
-
-    def _is_own(self, line: bytes) -> bool:
-        return bool(json.loads(line)["kind"] == self._kind)
 
     def _may_stay(self, line: bytes, ids: Collection[str], scopes: Collection[str]) -> bool:
         try:

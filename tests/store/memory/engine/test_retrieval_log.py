@@ -65,8 +65,9 @@ def test_texts_are_logged_if_they_are_asked_for(logging_memory: Callable[[str], 
 
 def test_a_forgotten_session_leaves_the_log_the_others_stay(logging_memory: Callable[[str], Memory]) -> None:
     memory = logging_memory("texts")
-    for key in ("elf_s1", "orc_s1"):
-        memory.sessions.query_memory(key, "words")
+    asked = (("elf_s1", "quicksilver words"), ("orc_s1", "quicksilver words"), ("orc_s1", "words"))
+    for key, question in asked:
+        memory.sessions.query_memory(key, question)
     memory.memories.search_memory("plain words")
     with memory.places.retrievals.open("ab") as file:
         file.write(b"damaged quicksilver\n")
