@@ -11,6 +11,8 @@ COUNTS = f"""<style>
 </style>"""
 
 # White on the dark theme's accent has 3.7:1, here 4.9:1; as text, the accent needs to be as bright as it is.
+# On the tint of a chosen button that is pointed at, the accent itself has 4.1:1 in the dark.
 BUTTONS = """<style>
 [data-testid=stBaseButton-primary] {background-image: linear-gradient(rgb(0 0 0 / 0.15), rgb(0 0 0 / 0.15))}
+[data-variant][data-selected=true]:hover p {color: color-mix(in srgb, currentColor 80%, canvastext)}
 </style>"""
