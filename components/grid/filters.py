@@ -28,7 +28,7 @@ _UNFIT = {"Any": "", "Unfit": "yes", "Fit": "no"}
 _LENGTHS = {"any length": "", "over 100": ">100", "over 200": ">200", "over 400": ">400"}
 _LINE = (
     "The line takes words and conditions: `tag:dog`, `-tag:nsfw`, `category:animals`, `after:2025-01`, "
-    "`before:2025-02-15` (UTC), `dup:yes`, `text:moon` (in the picture), `unfit:no`, "
+    "`before:2025-02-15` (UTC), `dup:yes`, `text:moon` (in the picture), `unfit:no`, `language:chinese`, "
     '`source:"my list.json"`, `reason:scam`, `by:me`, `decided:today`, '
     '`has:visual`, `length:>200`; `tag:"two words"` for a tag with a space. `OR` and parentheses choose: '
     "`(tag:dog OR tag:cat) -moon`; `dog*` is every word or tag that begins so."

@@ -42,6 +42,13 @@ def show(library: Library, sets: list[CoinSet]) -> None:
         labels(
             categories, sets, what="categories", narrow=lambda filter, name: narrowed(filter, category=name)
         )
+    with grid.cell():
+        labels(
+            [insights.languages(library, one.filter) for one in sets], sets, what="languages",
+            narrow=lambda filter, name: narrowed(filter, language=name),
+            about="By the letters of name, description and captions; a coin with two kinds counts twice. "
+            "Languages with Latin letters are one group.",
+        )  # fmt: skip
     for number, one in enumerate(sets):
         of = f" · {format.plain(one.label)}" if len(sets) > 1 else ""
         with grid.cell():
@@ -65,8 +72,9 @@ def labels(
     *,
     what: str,
     narrow: Callable[[Filter, str], Filter],
+    about: str | None = None,
 ) -> None:
-    """The most frequent tags, categories or reasons; of two sets as shares, since they differ in size."""
+    """The most frequent tags, languages or reasons; of two sets as shares, since they differ in size."""
     frame = ranking(counts, sets, narrow=narrow)
     if frame.empty:
         st.caption(f"No coin has {what} yet.")
@@ -78,7 +86,8 @@ def labels(
         frame, title="Share of coins" if is_shared else "Coins",
         colors=compared.colors([*sets]), percent=is_shared,
     )  # fmt: skip
-    figures.show(figure, frame, title=title, key=f"insights-{what}", alt=f"How many coins have which {what}")
+    alt = f"How many coins have which {what}"
+    figures.show(figure, frame, title=title, key=f"insights-{what}", alt=alt, about=about)
 
 
 def ranking(

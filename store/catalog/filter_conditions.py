@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from store.catalog.filters import Filter
+from store.catalog.scripts import LANGUAGES
 from store.records import CAPTION_FACETS, TIERS, Facet
 
 TIER = "tier"  # known only where a line may name one
@@ -80,6 +81,12 @@ def _unfit(filter: Filter, value: str) -> Filter | str:
     return replace(filter, unfit=value.lower())
 
 
+def _language(filter: Filter, value: str) -> Filter | str:
+    if value.lower() not in LANGUAGES:
+        return f"language: takes {', '.join(LANGUAGES[:-1])} or {LANGUAGES[-1]}"
+    return replace(filter, language=value.lower())
+
+
 def _long(filter: Filter, value: str) -> Filter | str:
     """A range of characters of the whole caption: `>200`, `<80`, `120` for exactly that many."""
     found = re.fullmatch(r"([<>]?)(\d{1,9})", value)
@@ -121,6 +128,7 @@ CHANGES: Mapping[str, Change] = {
     "decided": _decided,
     "dup": _duplicates,
     "unfit": _unfit,
+    "language": _language,
     "text": lambda filter, value: replace(filter, picture_texts=_added(filter.picture_texts, value)),
 }
 DENIED: Mapping[str, Change] = {  # after a minus; the others are denied as a filter of their own

@@ -33,6 +33,7 @@ KEYS = (
     "dup",
     "text",
     "unfit",
+    "language",
     "source",
     "reason",
     "by",
@@ -199,6 +200,8 @@ def nodes(filter: Filter) -> list[Node]:
         found.append(Condition("dup", "yes" if filter.suspicious else "no"))
     if filter.unfit:
         found.append(Condition("unfit", filter.unfit))
+    if filter.language:
+        found.append(Condition("language", filter.language))
     if filter.source:
         found.append(Condition("source", filter.source))
     if filter.rejected_for is not None:

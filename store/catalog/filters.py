@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from store.catalog import blockers
+from store.catalog import blockers, scripts
 from store.records import Facet, Tier, is_evm
 
 # Why a record `r` is in the trash: undo and redo bring it there without naming the reason again.
@@ -41,6 +41,7 @@ class Filter:
     suspicious: bool | None = None  # looks like another record, and nobody has said yet what it is to it
     source: str = ""  # what it was imported from
     unfit: str | None = None  # for the screen: "yes", "no", or why: "hand", "nudity", "word"
+    language: str = ""  # letters of which the texts have (store/catalog/scripts.py)
     picture_texts: tuple[str, ...] = ()  # words that stand in the picture, each of these
     rejected_for: str | None = None  # the reason, in any case of letters; "": rejected without one
     decided_by: str = ""  # somebody who did anything to it but import it, and did not take it back …
@@ -127,6 +128,8 @@ def _findings(filter: Filter) -> Iterator[SqlCondition]:
         yield f"r.id {'IN' if filter.unfit == 'yes' else 'NOT IN'} (SELECT record FROM unfit)", []
     elif filter.unfit:
         yield "r.id IN (SELECT record FROM unfit WHERE kind = ?)", [filter.unfit]
+    if filter.language:
+        yield scripts.condition(filter.language)
     if filter.rejected_for is not None:
         yield (
             f"(r.tier = 'trash' AND coalesce({REJECTED_FOR}, '') = ? COLLATE NOCASE)",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from store.captions.suggestions import BORROWED
 from store.catalog.filters import Filter, conditions
+from store.catalog.scripts import LANGUAGES
 from store.reading.reader import Reader
 from store.records import TIERS, Tier
 
@@ -134,6 +135,13 @@ def drafts_kept(reader: Reader, filter: Filter) -> list[DraftsKept]:
     return [DraftsKept(*row) for row in rows]
 
 
+def languages(reader: Reader, filter: Filter) -> dict[str, int]:
+    """How many of these coins have letters of each language; without those that none has."""
+    asked = [filter.language] if filter.language else LANGUAGES
+    counts = {language: reader.count(replace(filter, language=language)) for language in asked}
+    return {language: coins for language, coins in counts.items() if coins}
+
+
 def tiers(reader: Reader, filter: Filter) -> dict[Tier, int]:
     """How many of these coins are in each tier."""
     return {
@@ -151,6 +159,7 @@ def narrowed(
     reason: str | None = None,
     month: str = "",
     actor: str = "",
+    language: str = "",
 ) -> Filter:
     """The filter of the coins that one count of `asked` counts."""
     found = replace(
@@ -158,6 +167,7 @@ def narrowed(
         tier=tier or filter.tier,
         tags=(*filter.tags, *([tag] if tag else [])),
         categories=(*filter.categories, *([category] if category else [])),
+        language=language or filter.language,
     )
     if month:
         first, last = _month(month)

@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { filterField } from "./filter_field.js";
 
 const OFFERED = 12;
-const VALUES = { has: ["entity", "context", "visual", "emotions"], dup: ["yes", "no"], unfit: ["yes", "no", "nudity", "word", "hand"], decided: ["today"], by: ["me"], tier: ["pending", "approved", "library", "trash"], reason: ["copycat", "not a meme", "bad picture", "offensive", "scam", "none"] };
+const VALUES = { has: ["entity", "context", "visual", "emotions"], dup: ["yes", "no"], unfit: ["yes", "no", "nudity", "word", "hand"], language: ["latin", "chinese", "japanese", "korean", "cyrillic", "arabic", "thai", "hebrew", "greek", "devanagari"], decided: ["today"], by: ["me"], tier: ["pending", "approved", "library", "trash"], reason: ["copycat", "not a meme", "bad picture", "offensive", "scam", "none"] };
 const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_&+.'’-]*$/u; // names without special characters; all others are quoted
 const LABELLED = { tag: 0, category: 1 }; // index of their names in the server's data
 

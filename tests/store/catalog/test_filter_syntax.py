@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from store.catalog.filter_syntax import corrected, edited, parsed, values, written
 from store.catalog.filters import Filter
+from store.catalog.scripts import LANGUAGES
 from store.library import Library
 from store.reading.statistics import rejection_reasons
 from store.runtime import open_library
@@ -34,6 +35,7 @@ FILTERS = st.builds(
     since=st.none() | DAYS,
     until=st.none() | DAYS.map(lambda moment: moment - 1),
     suspicious=st.none() | st.booleans(),
+    language=st.just("") | st.sampled_from(LANGUAGES),
     rejected_for=st.none() | LABELS.filter(lambda reason: reason.lower() != "none"),
 )
 

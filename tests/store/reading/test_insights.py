@@ -121,6 +121,10 @@ def test_the_line_of_each_count_finds_exactly_the_coins_that_it_counts(
         (narrowed(criteria, source=one.source, tier=one.tier), one.coins)
         for one in insights.sources(reviewed, criteria)
     ]
+    counts += [
+        (narrowed(criteria, language=language), coins)
+        for language, coins in insights.languages(reviewed, criteria).items()
+    ]
     assert counts
     assert [found(filter) for filter, _ in counts] == [coins for _, coins in counts]
 
