@@ -2,6 +2,7 @@
 
 CODE_OR_BUTTON = "[data-testid=stCode], [data-testid=stMainBlockContainer] button"
 TABLE_OR_EXPANDER = "[data-testid=stDataFrame], [data-testid=stExpander]"
+UPLOAD_HINT = "[data-testid=stFileUploaderDropzoneInstructions]"
 
 COUNTED = "memedex-tree"  # the key of a container in which the count of each choice stands beside its name
 

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-_WORDS = "[data-testid=stFileUploaderDropzoneInstructions]"
+from components.shell import streamlit_style
 
 
 def files(
@@ -29,7 +29,7 @@ def _described(kinds: str, key: str) -> DeltaGenerator:
     """A container in which Streamlit's words are replaced by these and the limit."""
     name = f"upload-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
     words = json.dumps(f"{kinds} · up to {st.get_option('server.maxUploadSize')} MB each", ensure_ascii=False)
-    place = f".st-key-{name} {_WORDS}"
+    place = f".st-key-{name} {streamlit_style.UPLOAD_HINT}"
     st.html(
         f"<style>{place} > * {{display: none}}\n"
         f"{place}::after {{content: {words}; font-size: .875rem; opacity: .75}}</style>"
