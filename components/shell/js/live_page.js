@@ -82,7 +82,8 @@ export class LivePage {
     const now = performance.now();
     this.lateSince ??= now;
     const doing = hand();
-    if (mayRun(doing, { now, lastRun: this.lastRun })) this.run();
+    const names = late.flatMap((part) => part.names);
+    if (mayRun(doing, { now, names, lastRun: this.lastRun })) this.run();
     else if (!this.refusedToken && !doing.isWorking && mayOffer({ now, lateSince: this.lateSince, lastRun: this.lastRun })) this.suggest(late);
     this.timer = setTimeout(() => this.look(), LOOK);
   }
@@ -95,9 +96,10 @@ export class LivePage {
   }
 
   run() {
-    const [first] = this.late();
+    const late = this.late();
+    const [first] = late;
     if (!first) return;
-    this.lastRun = { at: performance.now(), times: this.lastRun.times + 1 };
+    this.lastRun = { at: performance.now(), times: this.lastRun.times + 1, names: late.flatMap(({ names }) => names) };
     this.offer.hide();
     first.part.ask();
   }

@@ -2,6 +2,7 @@
 
 export const REST = 1000; // ms without a key or the pointer
 const APART = 2 * REST; // at least between two runs for news, of which there is always some while others decide
+const DECIDED = "generation"; // the value that others' decisions change
 const AGAIN = 5000; // ms until a page that is still out of date is asked for again, doubled each time
 const LONGEST = 120_000;
 
@@ -13,11 +14,13 @@ export function outdated({ shown = {}, at }, state) {
 
 /**
  * Whether the page may be run now. `hand`: {isVisible, isWorking, inField, isCovered, isDeciding, touchedAt}; times in ms.
- * `lastRun`: when it was asked for last, and how often in vain since it was up to date.
+ * `names`: what is out of date. `lastRun`: when the page was asked for last, for what, and how often in vain since it was
+ * up to date. A decision does not wait because findings, which come by themselves, have just been drawn.
  */
-export function mayRun(hand, { now, lastRun = { at: -Infinity, times: 0 } }) {
+export function mayRun(hand, { now, names = [], lastRun = { at: -Infinity, times: 0 } }) {
   if (!hand.isVisible || hand.isWorking || hand.inField || hand.isCovered || hand.isDeciding) return false;
   if (now - hand.touchedAt < REST) return false;
+  if (names.includes(DECIDED) && lastRun.names && !lastRun.names.includes(DECIDED)) return true;
   return now - lastRun.at >= (lastRun.times ? Math.min(LONGEST, AGAIN * 2 ** (lastRun.times - 1)) : APART);
 }
 

@@ -43,6 +43,14 @@ test("a page that is told of something all the time is run once in two seconds",
   assert.ok(mayRun(resting, { now: now + 2000, lastRun: { at: now, times: 0 } }));
 });
 
+test("a decision does not wait for findings that have just been drawn, but for other decisions", () => {
+  const drawn = (...names) => ({ now: now + 10, names: ["derived", "generation"], lastRun: { at: now, times: 1, names } });
+  assert.ok(mayRun(resting, drawn("derived")));
+  assert.ok(!mayRun(resting, drawn("derived", "generation")));
+  assert.ok(!mayRun(resting, { ...drawn("derived"), names: ["derived"] }));
+  assert.ok(!mayRun({ ...resting, inField: true }, drawn("derived")));
+});
+
 test("a run is offered where the hand does not rest for a while, and not once it is under way", () => {
   assert.ok(!mayOffer({ now, lateSince: now - REST }));
   assert.ok(mayOffer({ now, lateSince: now - 2 * REST }));
