@@ -6,6 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.coins import COINS, FROG
 from tests.browser.dashboard import Server, visit, wait_until_idle
+from tests.browser.delayed_messages import DelayedMessages
 from tests.browser.grid_page import SETTLED
 from tests.waiting import eventually
 
@@ -100,6 +101,23 @@ def test_the_selection_and_zoom_survive_a_visit_to_the_export_page(page: Page, s
     page.go_back()
     expect(told).to_have_text(before)
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
+
+
+def test_a_click_on_a_link_is_not_called_back_by_a_selection_made_after_it(page: Page, shared: Server) -> None:
+    server = DelayedMessages(page)
+    visit(page, shared, MAP, title="Map")
+    wait_for_map(page)
+    server.hold()
+    page.get_by_role("link", name="Jobs").click()
+    page.evaluate("new Promise((done) => setTimeout(done, 250))")  # until the server has run its page
+    page.get_by_role("button", name="Select visible").click()
+    expect(page.get_by_role("button", name="Clear", exact=True)).to_be_visible()
+    page.evaluate("new Promise((done) => setTimeout(done, 250))")  # until a report would have arrived there
+    server.release()
+    expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+    wait_until_idle(page)
+    expect(page.get_by_role("heading", name="Map", level=1)).to_have_count(0)
+    assert page.url == f"{shared.url}/jobs"
 
 
 def test_coins_selected_with_the_lasso_can_be_tagged(page: Page, seeded: Server) -> None:

@@ -2,6 +2,7 @@
 
 import { el } from "../../grid/js/dom.js";
 import { isBlurred } from "../../shell/js/blurred.js";
+import { isLeaving } from "../../shell/js/hand.js";
 import { paletteOf } from "./colours.js";
 import { Cursor } from "./cursor.js";
 import { contours } from "./density.js";
@@ -299,7 +300,7 @@ export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".memedex-atlas");
   let atlas = open.get(root);
   if (!atlas) {
-    atlas = new Atlas(root, (name, value) => atlas.setStateValue(name, value));
+    atlas = new Atlas(root, (name, value) => isLeaving() || atlas.setStateValue(name, value));
     open.set(root, atlas);
   }
   atlas.setStateValue = setStateValue;
