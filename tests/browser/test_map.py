@@ -103,7 +103,9 @@ def test_the_selection_and_zoom_survive_a_visit_to_the_export_page(page: Page, s
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
 
 
-def test_a_click_on_a_link_is_not_called_back_by_a_selection_made_after_it(page: Page, shared: Server) -> None:
+def test_a_click_on_a_link_is_not_called_back_by_a_selection_made_after_it(
+    page: Page, shared: Server
+) -> None:
     server = DelayedMessages(page)
     visit(page, shared, MAP, title="Map")
     wait_for_map(page)
