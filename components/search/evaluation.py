@@ -84,8 +84,9 @@ def _table(one: Evaluation, *, k: int) -> None:
     scores.show(one, k=k)
     if one.left_out:
         st.caption(f"{len(one.left_out)} left out: their relevant coins are not in this library.")
-    with st.expander("Lowest-scoring queries", expanded=True):
-        for line, score in one.worst(k=k):
+    winner = scores.best(one, k=k)
+    with st.expander(f"Lowest-scoring queries ({winner.title})", expanded=True):
+        for line, score in one.worst(winner, k=k):
             with st.container(horizontal=True, gap="small"):
                 st.caption(f"{score:.2f}", width=44)
                 st.page_link("pages/search.py", label=format.plain(line), query_params={"q": line})

@@ -22,8 +22,7 @@ def show(one: Evaluation, *, k: int) -> None:
     """The best setting, all with their intervals, the first ranks of the best, and all figures."""
     winner = best(one, k=k)
     scores = one.scores(winner, k=k)
-    title = f"{winner.preset} · {winner.scale}"
-    st.markdown(f":material/star: **Best by nDCG@{k}: {title}**")
+    st.markdown(f":material/star: **Best by nDCG@{k}: {winner.title}**")
     with st.grid(3, min_column_width=140):
         for name, figure in zip(measures(k), (scores.recall, scores.mrr, scores.ndcg), strict=True):
             st.metric(name, f"{figure.mean:.2f}", border=True, help=_interval(figure) or None)
@@ -35,7 +34,7 @@ def show(one: Evaluation, *, k: int) -> None:
             alt=f"Recall@{k} and nDCG@{k} of each setting with 95 % intervals",
         )  # fmt: skip
     with grid.cell():
-        st.caption(f"Rank of the first relevant coin ({title})")
+        st.caption(f"Rank of the first relevant coin ({winner.title})")
         charts.show(
             charts.ranked(first_ranks(winner), title="Queries"), key=f"first-ranks-{one.model}",
             alt="How many queries find their first relevant coin at which rank",

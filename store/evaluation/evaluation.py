@@ -80,6 +80,11 @@ class PresetResult:
         """The kind of score that was added up."""
         return "calibrated" if self.calibrated else "raw + words" if self.fused else "raw"
 
+    @property
+    def title(self) -> str:
+        """What the setting is called: its weights and the kind of score."""
+        return f"{self.preset} · {self.scale}"
+
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
@@ -106,9 +111,9 @@ class Evaluation:
         """The nDCG@k of each query with one setting, (queries,) in the order of `lines`."""
         return self._table(row, k=k)[:, 2]
 
-    def worst(self, *, k: int = TOP, count: int = 10) -> list[tuple[str, float]]:
-        """Lines and their nDCG@k with the first setting, the worst first."""
-        gains = self.gains(self.rows[0], k=k)
+    def worst(self, row: PresetResult, *, k: int = TOP, count: int = 10) -> list[tuple[str, float]]:
+        """Lines and their nDCG@k with one setting, the worst first."""
+        gains = self.gains(row, k=k)
         return [(self.lines[at], float(gains[at])) for at in np.argsort(gains, kind="stable")[:count]]
 
     def as_json(self, *, k: int = TOP) -> dict[str, Any]:

@@ -188,11 +188,19 @@ def test_evaluation_figures_match_a_manual_calculation(
     assert of_raw.ndcg.low <= of_raw.ndcg.mean <= of_raw.ndcg.high <= 1
     assert found.scores(raw, k=1).recall.mean == 1  # no more than one can be among the first one
     assert found.scores(raw, k=12).recall.mean == 1
-    assert found.worst() == sorted(found.worst(), key=lambda one: one[1])
     assert (raw.fused, fused.fused, fused.calibrated) == (False, True, False)
     assert calibrated.places == raw.places  # of one facet alone, a scale changes no order
     evaluation.store(library, found, actor="ann")
     assert evaluation.stored(library) == [found]
+
+
+def test_the_worst_queries_are_those_of_the_setting_that_is_shown() -> None:
+    raw = evaluation.PresetResult("Default", False, ((1,), (4,)))
+    fused = evaluation.PresetResult("Default", False, ((3,), (1,)), fused=True)
+    found = evaluation.Evaluation("model", 0, ("frog", "cat"), (1, 1), (), (raw, fused))
+    assert [line for line, _ in found.worst(raw)] == ["cat", "frog"]
+    assert found.worst(fused) == [("frog", pytest.approx(1 / math.log2(4))), ("cat", 1)]
+    assert found.worst(fused, count=1) == found.worst(fused)[:1]
 
 
 def test_saved_weights_are_evaluated_too(library: Library, captioned: Callable[..., list[str]]) -> None:
