@@ -15,11 +15,11 @@ run: .venv/installed .venv/eyes-installed
 clip: .venv/clip-installed
 
 test: .venv/ready-to-test
-	$(BIN)/python -m pytest --numprocesses=4 --dist=loadscope
+	$(BIN)/python -m pytest --numprocesses=2 --dist=loadscope
 
 # Without browsers, and without what kills processes or takes much time.
 test-fast: .venv/ready-to-test
-	$(BIN)/python -m pytest --numprocesses=4 --dist=loadscope -m "not browser and not kills and not slow"
+	$(BIN)/python -m pytest --numprocesses=2 --dist=loadscope -m "not browser and not kills and not slow"
 
 check: .venv/ready-to-test node_modules/.package-lock.json
 	$(BIN)/ruff format --check .
