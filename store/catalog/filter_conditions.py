@@ -112,13 +112,18 @@ def _moment(value: str) -> int | None:
         return None
 
 
+def _phrase(filter: Filter, value: str) -> Filter:
+    inner = value.replace('"', " ")  # between words both are the same
+    return with_words(filter, f'"{inner}"')
+
+
 Change = Callable[[Filter, str], Filter | str]  # the filter with one more condition, or the fault
 CHANGES: Mapping[str, Change] = {
     "tag": lambda filter, value: replace(filter, tags=_added(filter.tags, value)),
     "category": lambda filter, value: replace(filter, categories=_added(filter.categories, value)),
     "has": _has,
     "length": _long,
-    "words": lambda filter, value: with_words(filter, f'"{value}"'),
+    "words": _phrase,
     TIER: _in_tier,
     "before": _before,
     "after": _after,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from store.catalog.filters import Filter
@@ -47,6 +47,7 @@ def test_every_question_can_be_formatted_and_parsed_again(
         )
     ).map("".join)
 )
+@example('words:0"entity:0')  # a quote within a word
 def test_no_input_raises_an_error(text: str) -> None:
     assert len(read(text).terms) <= MAX_PARTS
     again = read(written(read(text)))
