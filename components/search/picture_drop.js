@@ -1,3 +1,4 @@
+import { isLeaving } from "../shell/js/hand.js";
 import { isOverUpload } from "../shell/js/streamlit_page.js";
 
 const MOST = 8000000;
@@ -23,7 +24,8 @@ export default function ({ parentElement, setTriggerValue }) {
     if (!file.size) return say("That file is empty", true);
     if (file.size > MOST) return say("Pictures up to 8 MB, please", true);
     // A trigger, not a state: the megabytes are sent once, not with every change of the page.
-    setTriggerValue("picture", await asText(file));
+    const picture = await asText(file);
+    if (!isLeaving()) setTriggerValue("picture", picture); // it would call this page back
   };
   const first = (transfer) => [...(transfer?.files ?? [])].find((file) => file.type.startsWith("image/")) ?? transfer?.files?.[0];
   const pasted = (event) => {

@@ -27,7 +27,7 @@ class BrowserSwitch:
     def set_cookie(self, scope: Scope) -> str | None:
         """The cookie to set for a request whose address switches it; None for any other."""
         query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
-        asked = query.get(self.parameter, [""])[-1]
-        if scope.get("method") != "GET" or asked not in ("0", "1"):
+        value = query.get(self.parameter, [""])[-1]
+        if scope.get("method") != "GET" or value not in ("0", "1"):
             return None
-        return f"{self.cookie}={asked}; Path={base_path() or '/'}; Max-Age={_YEAR}; SameSite=Lax; HttpOnly"
+        return f"{self.cookie}={value}; Path={base_path() or '/'}; Max-Age={_YEAR}; SameSite=Lax; HttpOnly"

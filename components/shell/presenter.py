@@ -35,8 +35,8 @@ def request(cookies: Mapping[str, str]) -> Iterator[None]:
 
 def is_on() -> bool:
     """Whether what is drawn now is for a presenter's browser."""
-    asked = _of_request.get()
-    return SWITCH.is_on(st.context.cookies) if asked is None else asked
+    of_request = _of_request.get()
+    return SWITCH.is_on(st.context.cookies) if of_request is None else of_request
 
 
 def begin() -> None:
