@@ -90,3 +90,18 @@ def test_arrow_keys_move_a_focused_slider_and_not_the_cursor(results: GridPage) 
     results.press("ArrowRight")
     expect(slider).to_have_value("2.1")
     assert results.at() == before
+
+
+def test_matching_words_count_in_results_that_arrive_while_a_slider_moves(
+    shared: Server, results: GridPage
+) -> None:
+    slider = results.page.get_by_role("slider", name="Weight of visual")
+    moving = slider.evaluate("slider => setInterval(() => slider.dispatchEvent(new Event('input')), 100)")
+    line = results.page.get_by_role("searchbox", name="Search")
+    line.fill("a cat")
+    line.press("Enter")
+    with shared.stored() as library:
+        best = library.search(Query((Part(text="a cat"),), fused=True)).hits[0]
+    expect(results.cards.first.locator(".score")).to_have_text(f"{best.score:.3f}")
+    results.page.evaluate("moving => clearInterval(moving)", moving)
+    expect(results.page.get_by_label("Matching words")).to_be_checked()

@@ -33,13 +33,13 @@ export class Ranking {
       this.places = null;
     }
     this.query = ranking.query;
+    if (!this.sliders.timer) (this.calibrated = ranking.calibrate), this.countWords(ranking.fused);
     if (similarities) {
       const groups = similarities.getChild("group");
-      const words = ranking.words && { ...ranking.words, shares: floats(similarities.getChild("words")) };
+      const words = ranking.words && { ...ranking.words, fused: this.isFused, shares: floats(similarities.getChild("words")) };
       this.similarities = { columns: FACET_NAMES.map((name) => floats(similarities.getChild(name))), means: ranking.means.map((mean) => mean ?? NaN), groups: groups && floats(groups), words, pinned: ranking.pinned ?? [] };
       this.alone = new Places(this.similarities);
     }
-    if (!this.sliders.timer) (this.calibrated = ranking.calibrate), this.countWords(ranking.fused);
     // A restored page without its similarities requests them once from the server.
     if (!this.similarities && this.knows !== "") grid.tell("knows", (this.knows = ""));
     else if (similarities) grid.tell("knows", (this.knows = ranking.query));
@@ -66,11 +66,12 @@ export class Ranking {
 
   /** Whether the words of the query count; null if no record has any. */
   get fused() {
-    return this.similarities?.words?.fused ?? null;
+    return this.similarities?.words ? this.isFused : null;
   }
 
   countWords(on) {
-    if (this.similarities?.words) this.similarities.words.fused = Boolean(on);
+    this.isFused = Boolean(on);
+    if (this.similarities?.words) this.similarities.words.fused = this.isFused;
   }
 
   fuse(on) {
@@ -152,7 +153,7 @@ export class Ranking {
   }
 
   tellWeights() {
-    this.grid.tell("weights", { ...this.weights, calibrated: Boolean(this.calibrated), fused: this.fused ?? this.grid.data.ranking.fused ?? true, at: Date.now() });
+    this.grid.tell("weights", { ...this.weights, calibrated: Boolean(this.calibrated), fused: this.isFused, at: Date.now() });
   }
 
   stop() {
