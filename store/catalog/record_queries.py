@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from store.catalog import blockers, spelling
+from store.catalog import blockers, by_name, spelling
 from store.catalog import rows as catalog_rows
 from store.catalog.catalog import Catalog
 from store.catalog.filters import Filter
@@ -81,7 +81,7 @@ class RecordLists:
         found: dict[str, Record] = {}
         with self.catalog.reading() as db:
             for text in dict.fromkeys(texts):
-                exact = catalog_rows.exact_matches(db, text, filter, limit=limit)
+                exact = by_name.exact(db, text, filter, limit=limit)
                 found |= {record.address: record for record in exact if record.address not in found}
         return list(found.values())[:limit]
 
@@ -93,7 +93,7 @@ class RecordLists:
     def named(self, words: str, filter: Filter, *, limit: int) -> list[Record]:
         """Exact matches, then records that contain all of these words."""
         with self.catalog.reading() as db:
-            return catalog_rows.named(db, words, filter, limit=limit)
+            return by_name.with_words(db, words, filter, limit=limit)
 
     def count(self, filter: Filter) -> int:
         """How many records match."""

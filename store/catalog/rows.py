@@ -2,19 +2,16 @@
 
 import json
 import sqlite3
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from store.catalog import picture_rows, spelling_rows, unfit_rows
-from store.catalog.confusables import plain
-from store.catalog.emoji import in_words
-from store.catalog.filters import Filter, conditions, matching
+from store.catalog.filters import Filter, conditions
 from store.disk.files import content_hash
 from store.errors import InvalidRecord
 from store.operations import State
-from store.records import Facet, Record, Tier, is_evm
+from store.records import Facet, Record, Tier
 
 SORTS = {
     "newest": "r.created_at DESC, r.address",
@@ -27,7 +24,7 @@ SORTS = {
 }
 DAMAGED = "Its text in the catalog is damaged; doctor --repair gives it back."
 
-_RECORD = "SELECT r.*, s.text AS sidecar FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash"
+SELECT_RECORD = "SELECT r.*, s.text AS sidecar FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash"
 
 
 def find(
@@ -40,11 +37,11 @@ def find(
         return _suspicious_first(db, filter, offset=offset, limit=limit)
     where, values = conditions(filter)
     rows = db.execute(  # the inner part needs no more than an index, also for the last page of 50,000
-        f"{_RECORD} WHERE r.id IN (SELECT r.id FROM records r WHERE {where} ORDER BY {SORTS[sort]} "
+        f"{SELECT_RECORD} WHERE r.id IN (SELECT r.id FROM records r WHERE {where} ORDER BY {SORTS[sort]} "
         f"LIMIT ? OFFSET ?) ORDER BY {SORTS[sort]}",
         [*values, -1 if limit is None else limit, offset],
     )
-    return [_record(row) for row in rows]
+    return [record_of(row) for row in rows]
 
 
 def _suspicious_first(
@@ -146,16 +143,16 @@ def source_counts(db: sqlite3.Connection, filter: Filter) -> dict[str, int]:
 
 def get(db: sqlite3.Connection, address: str) -> Record | None:
     """The record at this address; None if there is none."""
-    row = db.execute(f"{_RECORD} WHERE r.address = ?", [address]).fetchone()
-    return _record(row) if row else None
+    row = db.execute(f"{SELECT_RECORD} WHERE r.address = ?", [address]).fetchone()
+    return record_of(row) if row else None
 
 
 def records(db: sqlite3.Connection, addresses: Sequence[str]) -> dict[str, Record]:
     """These records by address, with one query."""
     rows = db.execute(
-        f"{_RECORD} WHERE r.address IN (SELECT value FROM json_each(?))", [json.dumps(addresses)]
+        f"{SELECT_RECORD} WHERE r.address IN (SELECT value FROM json_each(?))", [json.dumps(addresses)]
     )
-    return {row["address"]: _record(row) for row in rows}
+    return {row["address"]: record_of(row) for row in rows}
 
 
 def came_since(db: sqlite3.Connection, addresses: Sequence[str], moment: float) -> int:
@@ -167,64 +164,6 @@ def came_since(db: sqlite3.Connection, addresses: Sequence[str], moment: float) 
         [json.dumps(addresses), moment, moment],
     ).fetchone()
     return int(row[0])
-
-
-def exact_matches(db: sqlite3.Connection, text: str, filter: Filter, *, limit: int) -> list[Record]:
-    """The record with this address; else records with this ticker, then records with this name.
-
-    Ignores case, accents and a leading $; in an address, case is ignored only if it is an EVM one.
-    """
-    where, values = conditions(filter)
-    address = text.strip()
-    spelt = address.lower() if is_evm(address) else address
-    meant = db.execute(f"{_RECORD} WHERE r.address = ? AND {where}", [spelt, *values]).fetchone()
-    if meant:
-        return [_record(meant)]
-    phrase = _bare(text)
-    if not phrase:
-        return []
-    if any(sign.isalnum() for sign in phrase):
-        among, parameters = "r.id IN (SELECT rowid FROM words WHERE words MATCH ?)", [_phrase(phrase)]
-    else:  # signs alone, which the words do not hold
-        among, parameters = "(r.name LIKE ? OR r.ticker LIKE ?)", [f"%{phrase}%"] * 2
-    rows = db.execute(
-        f"SELECT r.id, r.name, r.ticker FROM records r WHERE {among} AND {where} ORDER BY r.address",
-        [*parameters, *values],
-    ).fetchall()
-    found = [row["id"] for row in rows if _bare(row["ticker"]) == phrase]
-    found += [row["id"] for row in rows if _bare(row["name"]) == phrase and row["id"] not in found]
-    records = [db.execute(f"{_RECORD} WHERE r.id = ?", [number]).fetchone() for number in found[:limit]]
-    return [_record(row) for row in records]
-
-
-def named(db: sqlite3.Connection, words: str, filter: Filter, *, limit: int) -> list[Record]:
-    """Exact matches, then records that contain all of these words.
-
-    Ordered by BM25, in which name and ticker weigh ten times as much as descriptions and captions. An address
-    returns its record alone.
-    """
-    exact = exact_matches(db, words, filter, limit=limit)
-    if [record.address for record in exact] == [words.strip()]:
-        return exact
-    where, values = conditions(filter)
-    rows = db.execute(
-        f"{_RECORD} JOIN words ON words.rowid = r.id WHERE words MATCH ? AND {where} "
-        "ORDER BY bm25(words, 10, 10, 1, 1, 1, 1), r.address LIMIT ?",
-        [matching(in_words(words.strip().removeprefix("$"))), *values, limit],
-    )
-    known = {record.address for record in exact}
-    return [*exact, *(record for row in rows if (record := _record(row)).address not in known)][:limit]
-
-
-def _bare(text: str) -> str:
-    """A name or ticker without case, accents and a leading $."""
-    spread = unicodedata.normalize("NFKD", plain(text.strip().removeprefix("$")))
-    return "".join(sign for sign in spread if not unicodedata.combining(sign))
-
-
-def _phrase(text: str) -> str:
-    """An FTS5 query for names and tickers that begin with this text."""
-    return '{name ticker} : ^ "' + text.replace('"', '""') + '"'
 
 
 def upsert(
@@ -308,7 +247,8 @@ def state_of(row: Mapping[str, Any] | sqlite3.Row) -> State:
     return State(row["tier"], row["sidecar_hash"], row["image_hash"], row["came_from"])
 
 
-def _record(row: sqlite3.Row) -> Record:
+def record_of(row: sqlite3.Row) -> Record:
+    """The record of one row of SELECT_RECORD."""
     if content_hash(row["sidecar"].encode()) == row["sidecar_hash"]:
         sidecar = json.loads(row["sidecar"])
     else:  # by a disk: what the row itself says has to do until it is given back

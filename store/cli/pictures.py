@@ -3,6 +3,8 @@
 from argparse import Namespace
 from collections.abc import Sequence
 
+from store.cli import values
+from store.cli.jobs import Verbs
 from store.cli.open_library import reading, spelled, writing
 from store.cli.output import report
 from store.cli.terminal import Terminal
@@ -10,6 +12,25 @@ from store.library import Library
 from store.outcome import Outcome
 from store.pictures.unfit import UnfitWordEdits
 from store.progress import Progress
+
+
+def add_arguments(verbs: Verbs) -> None:
+    """`read-pictures`, `flag`, `unfit-words`, `correct-text`."""
+    verbs.add("read-pictures", read_pictures, "read the text in new pictures, and look for nudity")
+    flagged = verbs.add("flag", flag, "say whether coins are unfit for the screen (safe mode)")
+    flagged.add_argument("addresses", nargs="+", metavar="ADDRESS")
+    says = flagged.add_mutually_exclusive_group(required=True)
+    says.add_argument("--unfit", dest="unfit", action="store_true", default=None)
+    says.add_argument("--fit", dest="unfit", action="store_false")
+    says.add_argument("--automatic", action="store_true", help="as program and word list say")
+    unfit = verbs.add("unfit-words", unfit_words, "show or edit the words that flag a coin")
+    unfit.add_argument("--add", metavar="A,B", type=values.tags, default=[])
+    unfit.add_argument("--remove", metavar="A,B", type=values.tags, default=[])
+    corrected = verbs.add("correct-text", correct_text, "say what stands in a coin's picture")
+    corrected.add_argument("address", metavar="ADDRESS")
+    what = corrected.add_mutually_exclusive_group(required=True)
+    what.add_argument("--text", metavar="TEXT", help='what stands there; "" for nothing')
+    what.add_argument("--read", action="store_true", help="let what the program read count again")
 
 
 def read_pictures(arguments: Namespace, terminal: Terminal) -> int:

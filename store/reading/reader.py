@@ -9,14 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
-from store.captions import revisions
 from store.captions.drafts import Drafts
-from store.captions.revisions import Revision
 from store.captions.suggestions import Suggestions
-from store.catalog import history
 from store.catalog.answered import AnsweredRequests
 from store.catalog.catalog import Catalog
-from store.catalog.history import Event, PastDecision
 from store.catalog.record_queries import RecordLists
 from store.catalog.removed import RemovedThings
 from store.catalog.words import NO_WORDS, WordShares, word_shares
@@ -42,6 +38,7 @@ from store.pictures.picture_texts import PictureTexts
 from store.pictures.text_reader import TextReader
 from store.pictures.unfit import Unfit
 from store.progress import Progress
+from store.reading.history_queries import HistoryQueries
 from store.reading.status import Status, waiting_for_vectors
 from store.records import Facet, Record
 from store.search import golden_queries, saved_searches
@@ -64,7 +61,7 @@ from store.vectors.blocks import VectorSnapshot
 _KEPT_WORDS = 64  # questions
 
 
-class Reader(RecordLists):
+class Reader(RecordLists, HistoryQueries):
     """A library opened for reading: lists and searches from the catalog alone."""
 
     def __init__(
@@ -157,42 +154,6 @@ class Reader(RecordLists):
     def waiting_for_vectors(self) -> str:
         """How many coins of the library wait for vectors, unseen by searches, and why; "" if none does."""
         return waiting_for_vectors(self.catalog, self._model)
-
-    # -- history ------------------------------------------------------------------------------------------
-
-    def history(
-        self, *, address: str | None = None, decision: str | None = None, limit: int = 100
-    ) -> list[Event]:
-        """Events of records, newest first."""
-        with self.catalog.reading() as db:
-            return history.events(db, address=address, decision=decision, limit=limit)
-
-    def decisions(self, *, limit: int = 20) -> list[PastDecision]:
-        """Decisions, newest first."""
-        with self.catalog.reading() as db:
-            return history.decisions(db, limit=limit)
-
-    def decision(self, decision: str) -> PastDecision | None:
-        """The decision with this id; None if there is none."""
-        with self.catalog.reading() as db:
-            return next(iter(history.decisions(db, only=decision)), None)
-
-    def to_undo(self, *, actor: str) -> PastDecision | None:
-        """This person's last decision that can be undone; None if there is none."""
-        with self.catalog.reading() as db:
-            last = history.to_undo(db, actor)
-            return history.decisions(db, only=last)[0] if last else None
-
-    def revisions(self, address: str) -> list[Revision]:
-        """Every text that a record's caption had, newest first."""
-        with self.catalog.reading() as db:
-            return revisions.of(db, address)
-
-    def sidecar_text(self, digest: str) -> str:
-        """A former sidecar, by the hash in the history."""
-        with self.catalog.reading() as db:
-            row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [digest]).fetchone()
-        return str(row[0]) if row else ""
 
     # -- search -------------------------------------------------------------------------------------------
 

@@ -1,0 +1,34 @@
+"""Records found by what they are called."""
+
+import pytest
+
+from store.catalog.filters import Filter
+from store.library import Library
+from tests.store.conftest import address, coin
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+def named(library: Library, words: str) -> list[str]:
+    return [record.name for record in library.named(words, Filter(), limit=10)]
+
+
+@pytest.fixture
+def frogs(library: Library) -> Library:
+    names = [("Rain Frog", "RAIN"), ("Frog", "FRG"), ("Toad", "FROG"), ("Cat", "CAT")]
+    library.add([coin(n, token_name=name, ticker=ticker) for n, (name, ticker) in enumerate(names)])
+    return library
+
+
+def test_a_ticker_comes_before_a_name_and_both_before_words(frogs: Library) -> None:
+    assert named(frogs, "frog") == ["Toad", "Frog", "Rain Frog"]
+    assert named(frogs, "$FROG") == ["Toad", "Frog", "Rain Frog"]
+
+
+def test_an_address_finds_its_record_alone(frogs: Library) -> None:
+    assert named(frogs, f" {address(0)} ") == ["Rain Frog"]
+
+
+def test_at_most_the_limit_is_found_each_record_once(frogs: Library) -> None:
+    assert [record.name for record in frogs.named("frog", Filter(), limit=2)] == ["Toad", "Frog"]
+    assert named(frogs, "no such words") == []
