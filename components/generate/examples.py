@@ -7,6 +7,7 @@ from components.grid.filters import Drawer, mended
 from components.shell import format, query_pictures, thumbnails
 from store.catalog.filters import Filter
 from store.errors import InvalidRecord, MemedexError
+from store.evaluation import question_shift
 from store.generation.context import EXAMPLES
 from store.library import Library
 from store.records import FACETS, Record
@@ -101,10 +102,11 @@ def _nearest(library: Library, line: str, *, top: int) -> list[str]:
         st.caption(f"Nearest by the weights of the search: {listed}{', calibrated' if calibrated else ''}")
     groups = library.duplicates.groups() if st.session_state.get(_FOLDED) else {}
     enough = min(MAX_TOP, top + len(groups))  # also when all copies are among the first
-    fused = result_link.linked_fusion()
     query = Query(
-        parts, weights=weights, top=enough, filter=question.filter, calibrated=calibrated, fused=fused
-    )
+        parts, weights=weights, top=enough, filter=question.filter, calibrated=calibrated,
+        fused=result_link.linked_fusion(),
+        shift=question_shift.of_question(library, question) if result_link.linked_shift() else None,
+    )  # fmt: skip
     return [hit.address for hit in folded(library.search(query).hits, groups)[:top]]
 
 

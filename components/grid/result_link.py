@@ -21,6 +21,8 @@ _VIEW = "as"  # not "view", which other pages bind: going back from one of them,
 _CALIBRATED = "calibrated"
 _HELD = "against"  # five numbers likewise, and a 1 where they weigh calibrated scores
 _FUSED = "words"  # "0" where words do not count
+_SHIFTED = "shift"  # "1" where the question is shifted by its marks
+_SHIFTED_LINE = "search.shifted"  # the line that this is about: another question begins without
 _WEIGHTS = "w"  # five numbers in the order of FACETS, where they are not the usual ones
 
 
@@ -49,6 +51,7 @@ def resize(shown: int | None) -> None:
 def kept(search: SavedSearch) -> dict[str, str]:
     """The address parameters of a saved search."""
     link = {"fold": "true"} if search.folded else {}
+    link |= {_SHIFTED: "1"} if search.shifted else {}
     return {**link, "n": str(search.shown)} if search.shown in SIZES else link
 
 
@@ -84,6 +87,29 @@ def fused(key: str, *, opened: bool | None) -> bool:
     else:
         st.query_params[_FUSED] = "0"
     return chosen
+
+
+def shift(on: bool) -> None:
+    """Shift the question of the next run by its marks, or stop it."""
+    st.session_state.pop(_SHIFTED_LINE, None)
+    if on:
+        st.query_params[_SHIFTED] = "1"
+    else:
+        st.query_params.pop(_SHIFTED, None)
+
+
+def shifted(line: str) -> bool:
+    """Whether the link shifts this question; another one, or "" for one without good marks, ends it."""
+    is_linked = st.query_params.get(_SHIFTED) == "1"
+    if is_linked and st.session_state.setdefault(_SHIFTED_LINE, line) == line != "":
+        return True
+    shift(False)
+    return False
+
+
+def linked_shift() -> bool:
+    """Whether the link shifts its question."""
+    return st.query_params.get(_SHIFTED) == "1"
 
 
 def weights() -> dict[Facet, float] | None:
@@ -124,8 +150,9 @@ def _read(numbers: Sequence[str]) -> dict[Facet, float] | None:
 
 
 def ranking() -> dict[str, str]:
-    """The address parameters of weights, calibration and words, for a page that ranks the same way."""
-    return {key: st.query_params[key] for key in (_WEIGHTS, _CALIBRATED, _FUSED) if key in st.query_params}
+    """The address parameters of weights, calibration, words and shift, for a page that ranks the same way."""
+    keys = (_WEIGHTS, _CALIBRATED, _FUSED, _SHIFTED)
+    return {key: st.query_params[key] for key in keys if key in st.query_params}
 
 
 def linked_fusion() -> bool:

@@ -28,7 +28,7 @@ from components.grid import (
     show_results,
 )
 from components.map import view as map_view
-from components.search import chips, elsewhere, learned_weights, saved
+from components.search import chips, elsewhere, learned_shift, learned_weights, saved
 from components.search import filter as search_filter
 from components.search.box import SearchRequest
 from components.search.relevance_feedback import judging
@@ -40,9 +40,10 @@ from store.library import Library
 from store.reading.query_binding import did_you_mean, exact_matches, records_listed, words_of
 from store.records import Facet
 from store.search.calibration import LEAST_RECORDS
-from store.search.query import Query
+from store.search.query import Query, Shift
 from store.search.query_syntax import Question, Term, written
 from store.search.ranking import Hit, folded
+from store.search.saved_searches import SavedSearch
 from store.search.search import NO_COMMON_FACET, Results
 
 _AT_HAND = 120  # more cards than are shown travel along, so that a moved slider finds what it brings up
@@ -74,13 +75,15 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
         key, opened=opened.calibrated if opened else None
     )
     fused = result_link.fused(key, opened=opened.fused if opened else None)
-    saved.set_ranking(weights, calibrated=calibrated, fused=fused, folded=request.folded, shown=shown)
-    ranked_by = {"calibrated": calibrated, "fused": fused}
-    results = _search(library, request, weights, usual, shown=shown, **ranked_by)
+    shift = learned_shift.in_force(library, request.question)
+    ranked = SavedSearch("", dict(weights), {}, calibrated, request.folded, shown, fused, shift is not None)
+    saved.set_ranking(ranked)
+    results = _search(library, request, ranked, usual, shift=shift)
     if results is None:
         return
     with foot:
         _facts(results, weights, request)
+    learned_shift.notice(shift)
     line = st.session_state.get(LINE) or ""
     exact = [record.address for record in exact_matches(library, request.question, line, limit=_EXACT)]
     if not exact:
@@ -107,7 +110,10 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
         pinned=exact,
     )
     _grid(key, library, results, ranking, request)
-    learned_weights.show(library, request, ranked_by, usual=usual, now=weights)
+    if any(weights.values()):
+        with st.container(horizontal=True, gap="small"):
+            learned_weights.show(library, results.query, usual=usual)
+            learned_shift.offer(library, request.question, results.query)
     if view == "map":
         _map(library, folded(results.hits, ranking.groups or {})[:shown], request=request)
 
@@ -159,22 +165,22 @@ def _map(library: Library, found: Sequence[Hit], *, request: SearchRequest) -> N
 def _search(
     library: Library,
     request: SearchRequest,
-    weights: Mapping[Facet, float],
+    ranked: SavedSearch,
     usual: Mapping[Facet, float],
     *,
-    shown: int,
-    calibrated: bool,
-    fused: bool,
+    shift: Shift | None,
 ) -> Results | None:
     """All similarities; with every weight at zero no hits, but the sliders can still rank."""
+    weights = ranked.weights or {}
     asks = any(weights.values())
     query = Query(
         request.parts,
         weights=weights if asks else usual,
-        top=shown + _AT_HAND,
+        top=(ranked.shown or 0) + _AT_HAND,
         filter=request.question.filter,
-        calibrated=calibrated,
-        fused=fused,
+        calibrated=ranked.calibrated,
+        fused=ranked.fused,
+        shift=shift,
     )
     try:
         resources.ready_to_search(library)

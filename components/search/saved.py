@@ -16,6 +16,7 @@ from components.shell.query_pictures import LINE
 from store.catalog.filters import Filter
 from store.catalog.named_values import MAX_NAME, NamedValues
 from store.errors import InvalidRecord, MemedexError
+from store.evaluation import question_shift
 from store.library import Library
 from store.records import FACETS, Facet
 from store.search.query import Query
@@ -97,11 +98,9 @@ def opened(value: object) -> SavedSearch | None:
     return search if before in (_JUST, value) else None
 
 
-def set_ranking(
-    weights: Mapping[Facet, float], *, calibrated: bool, fused: bool, folded: bool, shown: int
-) -> None:
+def set_ranking(search: SavedSearch) -> None:
     """Remember how the page ranks now, for saving."""
-    _ranking().now = SavedSearch("", dict(weights), {}, calibrated, folded, shown, fused)
+    _ranking().now = search
 
 
 def use_weights(weights: Mapping[Facet, float]) -> None:
@@ -118,6 +117,7 @@ def _open(library: Library, name: str, search: SavedSearch) -> None:
         weights = {facet: search.weights.get(facet, 0.0) for facet in FACETS}
         st.session_state[_OPENED] = _JUST, replace(search, weights=weights)
     st.session_state["fold"] = search.folded
+    result_link.shift(search.shifted)
     result_link.resize(search.shown)
     if library.can_write:
         try:
@@ -204,6 +204,7 @@ def _new(library: Library, search: SavedSearch, since: float) -> int:
             filter=question.filter,
             calibrated=calibrated,
             fused=search.fused,
+            shift=question_shift.of_question(library, question) if search.shifted else None,
         )
         found = library.search(query)
     except MemedexError:

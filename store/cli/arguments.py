@@ -208,6 +208,11 @@ def _searching(verbs: _Verbs) -> None:
     search.add_argument(
         "--fused", action="store_true", help="the words of the question count too, as on the search page"
     )
+    search.add_argument(
+        "--shifted",
+        action="store_true",
+        help="move the question towards its good marks, away from its bad ones",
+    )
     search.add_argument("--top", type=values.top, default=50, metavar="N", help="how many hits (50)")
     _filters(search)
 

@@ -12,6 +12,7 @@ from store.cli.queries import filter_of
 from store.cli.terminal import Terminal
 from store.disk.files import read_regular
 from store.errors import BadPicture, InvalidRecord, UnknownRecord
+from store.evaluation.question_shift import of_question
 from store.identity import current_user
 from store.reading.query_binding import (
     did_you_mean,
@@ -85,6 +86,7 @@ def _compare(
             filter=question.filter,
             calibrated=arguments.calibrated,
             fused=arguments.fused,
+            shift=of_question(reader, question) if arguments.shifted else None,
         )
     except InvalidRecord as error:
         usage.error(str(error))
@@ -185,6 +187,7 @@ def _compared_json(
         "weights": results.query.sliders,
         "calibrated": results.query.calibrated,
         "fused": results.query.fused,
+        "shifted": results.query.shift is not None,
         "exact": results.exact,
         "compared": results.compared,
         "without_facets": results.without_facets,

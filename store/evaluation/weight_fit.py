@@ -2,8 +2,7 @@
 
 Of every marked query, each good result is compared with each bad one by logistic regression on the difference
 of their facets' similarities (Bradley and Terry 1952; Burges et al. 2005 for ranking), with a normal prior
-around the usual weights. The measure is nDCG over the marked coins alone. Each mark's score comes from a fit
-that has not seen it (leave-one-out), and the gain has a 95 % interval by the bootstrap over marks.
+around the usual weights.
 """
 
 import math
@@ -14,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from store.errors import InvalidRecord
+from store.evaluation import gain
+from store.evaluation.gain import Floats, Gain, Good
 from store.records import FACETS, Facet
 from store.search.golden_queries import parts_of
 from store.search.query import Query
@@ -24,12 +24,7 @@ from store.search.search import Results
 if TYPE_CHECKING:
     from store.reading.reader import Reader
 
-Floats = NDArray[np.float64]
-
-LEAST = 4  # marks of each kind, below which no fit is tried
-_FOLDS = 20  # with more marks, several are left out at once
 _SLACK = 0.15  # deviation of the prior on each facet's share of the weights, which add up to 1
-_DRAWS = 400
 _LARGEST = 10.0  # what a slider reaches
 
 
@@ -38,29 +33,14 @@ class MarkedQuery:
     """The marked coins of one query: (n, 5) similarities, and which are good."""
 
     similarities: Floats
-    good: NDArray[np.bool_]
+    good: Good
 
 
-@dataclass(frozen=True, slots=True)
-class WeightFit:
-    """Fitted weights, and nDCG over the marked coins with the weights before and with these, left out."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightFit(Gain):
+    """Fitted weights, and what they gain on the marks."""
 
     weights: Mapping[Facet, float]
-    marks: int
-    before: float
-    after: float
-    error: float  # half the width of the gain's 95 % interval
-
-    @property
-    def why_not(self) -> str:
-        """Why the weights should stay as they are; "" if these are better beyond chance."""
-        gain = self.after - self.before
-        figures = f"nDCG {self.before:.2f} → {self.after:.2f} on {self.marks} marks, leave-one-out"
-        if gain < 0.005:
-            return f"Nothing is gained: {figures}"
-        if gain <= self.error:
-            return f"The gain may be chance: {figures}, ± {self.error:.2f}. Mark more results"
-        return ""
 
 
 def marked(reader: "Reader", kind: str, *, calibrated: bool, fused: bool) -> list[MarkedQuery]:
@@ -87,23 +67,14 @@ def fit(
     """
     good = sum(int(query.good.sum()) for query in queries)
     bad = sum(len(query.good) for query in queries) - good
-    if good < LEAST or bad < LEAST:
-        raise InvalidRecord(
-            f"mark {LEAST} results good (g) and {LEAST} bad (b) or more, both of the same question; "
-            f"so far there are {good} good and {bad} bad"
-        )
+    gain.check_enough(good, bad)
     start, used = _as_shares(usual), _as_shares(now or usual)
-    marks = good + bad
     before = [query.similarities @ used for query in queries]
-    after = _left_out(queries, start)
-    gains = _bootstrap(queries, before, after)
+    found = gain.measure([query.good for query in queries], before, _left_out(queries, start))
     return WeightFit(
-        _as_sliders(_shares(queries, start), usual),
-        marks,
-        _mean_ndcg(queries, before),
-        _mean_ndcg(queries, after),
-        float((np.quantile(gains, 0.975) - np.quantile(gains, 0.025)) / 2),
-    )
+        marks=found.marks, before=found.before, after=found.after, error=found.error,
+        weights=_as_sliders(_shares(queries, start), usual),
+    )  # fmt: skip
 
 
 def _features(results: Results, rows: NDArray[np.intp]) -> Floats:
@@ -161,7 +132,7 @@ def _left_out(queries: Sequence[MarkedQuery], start: Floats) -> list[Floats]:
     places = [(at, row) for at, query in enumerate(queries) for row in range(len(query.good))]
     order = np.random.default_rng(0).permutation(len(places))
     scores = [np.zeros(len(query.good)) for query in queries]
-    for fold in np.array_split(order, min(_FOLDS, len(places))):
+    for fold in np.array_split(order, min(gain.FOLDS, len(places))):
         out = {places[number] for number in fold.tolist()}
         kept = []
         for at, query in enumerate(queries):
@@ -171,31 +142,6 @@ def _left_out(queries: Sequence[MarkedQuery], start: Floats) -> list[Floats]:
         for at, row in out:
             scores[at][row] = queries[at].similarities[row] @ shares
     return scores
-
-
-def _mean_ndcg(queries: Sequence[MarkedQuery], scores: Sequence[Floats]) -> float:
-    return float(np.mean([_ndcg(query.good, own) for query, own in zip(queries, scores, strict=True)]))
-
-
-def _ndcg(good: NDArray[np.bool_], scores: Floats) -> float:
-    """nDCG over all these coins (Järvelin and Kekäläinen 2002); equal scores are taken worst first."""
-    order = np.lexsort((good, -scores))
-    discounts = 1 / np.log2(np.arange(2, len(good) + 2))
-    return float(discounts[good[order]].sum() / discounts[: int(good.sum())].sum())
-
-
-def _bootstrap(queries: Sequence[MarkedQuery], before: Sequence[Floats], after: Sequence[Floats]) -> Floats:
-    """The gain in nDCG over samples of the marks with replacement."""
-    random = np.random.default_rng(0)
-    gains = []
-    for _ in range(_DRAWS):
-        each = []
-        for query, old, new in zip(queries, before, after, strict=True):
-            rows = random.integers(0, len(query.good), len(query.good))
-            if query.good[rows].any() and not query.good[rows].all():
-                each.append(_ndcg(query.good[rows], new[rows]) - _ndcg(query.good[rows], old[rows]))
-        gains.append(np.mean(each) if each else 0.0)
-    return np.array(gains)
 
 
 def _as_sliders(shares: Floats, usual: Mapping[Facet, float]) -> dict[Facet, float]:

@@ -62,6 +62,22 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Shift:
+    """Library records marked good and bad, towards and away from which a query is moved.
+
+    Each facet's direction becomes q + GOOD·(mean of the good) − BAD·(mean of the bad), by Rocchio with the
+    usual constants (Manning, Raghavan and Schütze 2008, section 9.1.1).
+    Records that the library does not have count for nothing; marked ones stay among the results.
+    """
+
+    good: tuple[str, ...]  # addresses
+    bad: tuple[str, ...] = ()
+
+
+GOOD, BAD = 0.75, 0.15
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """A search query. Raises InvalidRecord (a ValueError) if it has no meaning.
 
@@ -75,6 +91,7 @@ class Query:
     filter: Filter = EVERYTHING
     calibrated: bool = False  # every facet on one scale (calibration.py), or cosines as they are
     fused: bool = False  # the words of its texts count too (catalog/words.py), or the weighted cosines alone
+    shift: Shift | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))

@@ -22,6 +22,7 @@ class SavedSearch:
     folded: bool = False  # copies of one coin are one result
     shown: int | None = None  # results; None: as many as the page shows
     fused: bool = True  # the words of the question count
+    shifted: bool = False  # by its marks
 
 
 class SavedSearches(NamedValues[SavedSearch]):

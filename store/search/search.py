@@ -21,7 +21,7 @@ from store.embedding.validation import checked
 from store.lru import LruCache
 from store.records import FACETS, Facet
 from store.search.floor import CAPTIONS, floor
-from store.search.query import Part, PartKey, Query
+from store.search.query import BAD, GOOD, Part, PartKey, Query
 from store.search.ranking import RAW, Contribution, Hit, Ranking, Scale, Words, hits, rank
 from store.search.similarities import NONE, Similarities
 from store.search.text_neighbours import TextNeighbours, neighbours
@@ -98,13 +98,13 @@ class Search:
         counted = shares if query.fused else None
         fits = True
         if any(weights.values()):
-            similarities = self._compared(snapshot, query.parts)
+            similarities = self._compared(snapshot, query)
             mask = self._mask(snapshot, query.parts, among)
             ranking = rank(similarities, weights, top=query.top, mask=mask, scale=scale, words=counted)
             fits = not words.words or bool(words.shares) or self._fits(snapshot, query, similarities, mask)
             why_empty = "" if ranking.rows else _why_empty(snapshot, ranking)
         else:  # nothing is computed for it; a page that has the similarities already may keep them
-            similarities = self._kept_of(snapshot).answers.get(_key(query.parts)) or NONE
+            similarities = self._kept_of(snapshot).answers.get(_key(query)) or NONE
             ranking = rank(NONE, weights, top=query.top)
             mask = None
             why_empty = NO_WEIGHT
@@ -137,14 +137,14 @@ class Search:
 
     def similarities(self, query: Query) -> Similarities:
         """The query's parts compared with the whole library, cached until the library changes."""
-        return self._compared(self._matrices.snapshot(), query.parts)
+        return self._compared(self._matrices.snapshot(), query)
 
-    def _compared(self, snapshot: VectorSnapshot, parts: tuple[Part, ...]) -> Similarities:
+    def _compared(self, snapshot: VectorSnapshot, query: Query) -> Similarities:
         answers = self._kept_of(snapshot).answers
-        key = _key(parts)
+        key = _key(query)
         found = answers.get(key)
         if found is None:
-            found = Similarities(snapshot, self._directions(snapshot, parts))
+            found = Similarities(snapshot, self._directions(snapshot, query))
             answers[key] = found
         return found
 
@@ -196,14 +196,16 @@ class Search:
             cache = self._kept = _Kept(snapshot)
         return cache
 
-    def _directions(self, snapshot: VectorSnapshot, parts: Iterable[Part]) -> Directions:
-        parts = [part for part in parts if part.weight]
+    def _directions(self, snapshot: VectorSnapshot, query: Query) -> Directions:
+        parts = [part for part in query.parts if part.weight]
         embedded = self._embed(parts)
         spoken = [(part.weight, self._spoken(part, snapshot, embedded)) for part in parts]
+        shifts = _shifts(snapshot, query)
         directions: Directions = {}
         for facet in FACETS:
             terms = [(weight, vectors[facet]) for weight, vectors in spoken if facet in vectors]
             if terms:
+                terms += [(weight, vectors[facet]) for weight, vectors in shifts if facet in vectors]
                 total = sum(abs(weight) for weight, _ in terms)
                 summed = np.sum([vector * (weight / total) for weight, vector in terms], axis=0)
                 directions[facet] = summed.astype(np.float32)
@@ -251,8 +253,22 @@ def _why_empty(snapshot: VectorSnapshot, ranking: Ranking) -> str:
     return NONE_ASKED_FOR if len(snapshot) else NOTHING_THERE
 
 
-def _key(parts: Iterable[Part]) -> Hashable:
-    return tuple((part.key, part.weight, part.facets) for part in parts)
+def _key(query: Query) -> Hashable:
+    return query.shift, *((part.key, part.weight, part.facets) for part in query.parts)
+
+
+def _shifts(snapshot: VectorSnapshot, query: Query) -> list[tuple[float, dict[Facet, NDArray[np.float64]]]]:
+    """The vectors of the marked records, each with its share of the shift."""
+    if query.shift is None:
+        return []
+    asked = sum(abs(part.weight) for part in query.parts)
+    found = []
+    for marked, share in ((query.shift.good, GOOD), (query.shift.bad, -BAD)):
+        known = [address for _, address in snapshot.rows_of(marked)]
+        for address in known:
+            own = {facet: vector.astype(np.float64) for facet, vector in snapshot.vectors(address).items()}
+            found.append((asked * share / len(known), own))
+    return found
 
 
 class _Kept:

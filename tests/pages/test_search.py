@@ -5,7 +5,8 @@ from streamlit.testing.v1 import AppTest
 
 from components.search import saved
 from store.errors import InvalidRecord
-from store.evaluation import weight_fit
+from store.evaluation import question_shift, weight_fit
+from store.evaluation.gain import Gain
 from store.evaluation.weight_fit import WeightFit
 from store.library import Library
 from store.records import FACETS
@@ -268,7 +269,8 @@ def test_weights_are_fitted_to_marks_taken_with_a_click_and_refused_without_enou
 
 
 def test_fitted_weights_set_the_sliders(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = WeightFit(dict(zip(FACETS, (0.0, 1.0, 4.0, 2.0, 0.5), strict=True)), 34, 0.77, 0.83, 0.04)
+    fitted = dict(zip(FACETS, (0.0, 1.0, 4.0, 2.0, 0.5), strict=True))
+    found = WeightFit(marks=34, before=0.77, after=0.83, error=0.04, weights=fitted)
     monkeypatch.setattr(weight_fit, "fit", lambda *_, **__: found)
     library.golden.judge("dog", DOG.address, True)
     app = press(opened("search", q="dog"), "Fit weights to marks")
@@ -277,6 +279,49 @@ def test_fitted_weights_set_the_sliders(library: Library, monkeypatch: pytest.Mo
     assert library.presets.all()["Mine"] == found.weights
     app = press(app, "Use these weights")
     assert "0,1,4,2,0.5" in str(app.query_params["w"])
+
+
+def test_a_question_is_shifted_by_its_marks_in_the_address_and_in_saved_searches(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Shift question by marks" not in labels(opened("search", q="dog"))
+    library.golden.judge("dog", FROG.address, True)
+    app = press(opened("search", q="dog"), "Shift question by marks")
+    assert "so far there are 1 good and 0 bad" in words(app)
+    gains = [
+        Gain(marks=12, before=0.71, after=0.71, error=0.09),
+        Gain(marks=13, before=0.71, after=0.84, error=0.2),
+    ]
+    monkeypatch.setattr(question_shift, "measured", lambda *_: gains.pop(0))
+    library.golden.judge("dog", DOG.address, False)
+    assert "Nothing is gained: nDCG 0.71 → 0.71 on 12 marks" in words(rerun(app))
+    library.golden.judge("dog", DOG.address, None)
+    app = rerun(app)
+    found = "On this question's 13 marks: nDCG 0.71 → 0.84, leave-one-out, gain ± 0.20."
+    assert f"{found} The gain may be chance" in words(app)
+    library.golden.judge("dog", DOG.address, False)
+    gains.append(Gain(marks=14, before=0.7, after=0.8, error=0.05))
+    app = press(rerun(app), "Shift this question")
+    assert "Question shifted by its marks: 1 good, 1 bad" in words(app)
+    assert app.query_params["shift"] == "1"
+    save_as(app, "More frogs")
+    assert library.searches.all()["More frogs"].shifted
+    app = press(app, "Stop shifting")
+    assert "shift" not in app.query_params
+    assert "Question shifted" in words(opened("search", search="More frogs"))
+    assert "Question shifted" in words(opened("search", q="dog", shift="1"))
+
+
+def test_another_question_is_not_shifted(library: Library) -> None:
+    for line in ("dog", "frog"):
+        library.golden.judge(line, FROG.address, True)
+    app = opened("search", q="dog", shift="1")
+    assert "Question shifted" in words(app)
+    app.text_input[0].set_value("frog")
+    app = rerun(app)
+    assert "Question shifted" not in words(app)
+    assert "shift" not in app.query_params
+    assert "Question shifted" not in words(opened("search", q="rain", shift="1")), "it has no marks"
 
 
 def labels(app: AppTest) -> list[str]:

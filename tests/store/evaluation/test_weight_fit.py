@@ -5,7 +5,8 @@ import pytest
 
 from store.errors import InvalidRecord
 from store.evaluation import weight_fit
-from store.evaluation.weight_fit import LEAST, MarkedQuery, fit
+from store.evaluation.gain import LEAST
+from store.evaluation.weight_fit import MarkedQuery, fit
 from store.library import Library
 from store.records import CAPTION_FACETS, FACETS, Facet
 from store.search.query import Part, Query
