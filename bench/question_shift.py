@@ -12,7 +12,7 @@ import numpy as np
 from store.evaluation.question_shift import shift_of
 from store.reading.reader import Reader
 from store.runtime import open_reader
-from store.search.query import Query, Shift
+from store.search.query import Query, QueryShift
 
 MARKED = 12
 _FIRST = 10
@@ -46,7 +46,7 @@ def _measure(reader: Reader, *, fused: bool) -> list[tuple[float, float]]:
     return found
 
 
-def _addresses(reader: Reader, query: Query, shift: Shift | None = None) -> list[str]:
+def _addresses(reader: Reader, query: Query, shift: QueryShift | None = None) -> list[str]:
     shifted = Query(query.parts, top=query.top, fused=query.fused, shift=shift)
     return [hit.address for hit in reader.search(shifted).hits]
 

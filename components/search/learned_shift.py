@@ -7,20 +7,20 @@ from components.search import learned
 from store.errors import InvalidRecord
 from store.evaluation import question_shift
 from store.library import Library
-from store.search.query import Query, Shift
+from store.search.query import Query, QueryShift
 from store.search.query_syntax import Question
 
 _KEY = "search.shift"
 
 
-def in_force(library: Library, question: Question) -> Shift | None:
+def in_force(library: Library, question: Question) -> QueryShift | None:
     """The shift of this question, if it was taken, by its marks as they are now."""
     line, judgements = question_shift.marks_of(library, question)
     shift = question_shift.shift_of(judgements)
     return shift if result_link.shifted(line if shift else "") else None
 
 
-def notice(shift: Shift | None) -> None:
+def notice(shift: QueryShift | None) -> None:
     """What shifts the question, with its end."""
     if shift is None:
         return

@@ -40,7 +40,7 @@ from store.library import Library
 from store.reading.query_binding import did_you_mean, exact_matches, records_listed, words_of
 from store.records import Facet
 from store.search.calibration import LEAST_RECORDS
-from store.search.query import Query, Shift
+from store.search.query import Query, QueryShift
 from store.search.query_syntax import Question, Term, written
 from store.search.ranking import Hit, folded
 from store.search.saved_searches import SavedSearch
@@ -168,7 +168,7 @@ def _search(
     ranked: SavedSearch,
     usual: Mapping[Facet, float],
     *,
-    shift: Shift | None,
+    shift: QueryShift | None,
 ) -> Results | None:
     """All similarities; with every weight at zero no hits, but the sliders can still rank."""
     weights = ranked.weights or {}
@@ -198,9 +198,9 @@ def _facts(results: Results, weights: Mapping[Facet, float], request: SearchRequ
     if not any(weights.values()):
         st.markdown(":orange[All weights are zero, so nothing is searched. Give a facet a weight.]")
         return
-    how = "" if results.exact else " (approximate)"
     took = f"{results.seconds * 1000:,.{0 if results.seconds > 0.01 else 1}f} ms"
-    facts = ["results", f"{format.counted(results.compared, 'coin')} ranked in {took}{how}"]
+    took += "" if results.exact else " (approximate)"
+    facts = ["results", f"{format.counted(results.compared, 'coin')} ranked in {took}"]
     if results.without_facets:
         facts.append(f"{results.without_facets:,} without any of these facets left out")
     facts.append(search_filter.describe(request.question.filter))

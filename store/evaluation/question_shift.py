@@ -13,7 +13,7 @@ from store.errors import InvalidRecord
 from store.evaluation import gain
 from store.evaluation.gain import Gain
 from store.search.golden_queries import checked_line
-from store.search.query import Query, Shift
+from store.search.query import Query, QueryShift
 from store.search.query_syntax import Question, written
 from store.search.ranking import rank
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from store.reading.reader import Reader
 
 
-def shift_of(judgements: Mapping[str, bool]) -> Shift | None:
+def shift_of(judgements: Mapping[str, bool]) -> QueryShift | None:
     """The shift by these marks, good or bad by address; None without a good one."""
     good = tuple(sorted(address for address, is_good in judgements.items() if is_good))
     bad = tuple(sorted(address for address, is_good in judgements.items() if not is_good))
-    return Shift(good, bad) if good else None
+    return QueryShift(good, bad) if good else None
 
 
 def marks_of(reader: "Reader", question: Question) -> tuple[str, dict[str, bool]]:
@@ -37,7 +37,7 @@ def marks_of(reader: "Reader", question: Question) -> tuple[str, dict[str, bool]
     return line, reader.golden.relevance_of(line)
 
 
-def of_question(reader: "Reader", question: Question) -> Shift | None:
+def of_question(reader: "Reader", question: Question) -> QueryShift | None:
     """The shift of this question by its marks as they are now."""
     return shift_of(marks_of(reader, question)[1])
 

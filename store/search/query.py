@@ -62,7 +62,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class QueryShift:
     """Library records marked good and bad, towards and away from which a query is moved.
 
     Each facet's direction becomes q + GOOD·(mean of the good) − BAD·(mean of the bad), by Rocchio with the
@@ -91,7 +91,7 @@ class Query:
     filter: Filter = EVERYTHING
     calibrated: bool = False  # every facet on one scale (calibration.py), or cosines as they are
     fused: bool = False  # the words of its texts count too (catalog/words.py), or the weighted cosines alone
-    shift: Shift | None = None
+    shift: QueryShift | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))

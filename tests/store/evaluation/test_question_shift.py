@@ -6,7 +6,7 @@ from store.errors import InvalidRecord
 from store.evaluation.question_shift import measured, of_question, shift_of
 from store.library import Library
 from store.records import CAPTION_FACETS
-from store.search.query import BAD, GOOD, Part, Query, Shift
+from store.search.query import BAD, GOOD, Part, Query, QueryShift
 from store.search.query_syntax import read
 from tests.store.conftest import address, approved_with_caption
 
@@ -21,7 +21,7 @@ def full(library: Library) -> Library:
 
 @pytest.mark.usefixtures("without_chroma")
 def test_each_facet_adds_the_means_of_the_marked_coins_to_the_question(full: Library) -> None:
-    shift = Shift((address(2), address(3), "not-in-the-library"), (address(4),))
+    shift = QueryShift((address(2), address(3), "not-in-the-library"), (address(4),))
     plain = {hit.address: hit for hit in full.search(QUERY).hits}
     examples = {
         one: {hit.address: hit for hit in full.search(Query((Part(like=address(one)),), top=12)).hits}
@@ -48,7 +48,7 @@ def test_each_facet_adds_the_means_of_the_marked_coins_to_the_question(full: Lib
 def test_marks_of_a_question_move_it_and_others_stay(full: Library) -> None:
     full.golden.judge("text 1", address(3), True)
     full.golden.judge("text 1", address(4), False)
-    assert of_question(full, read("text 1 tag:frog")) == Shift((address(3),), (address(4),))
+    assert of_question(full, read("text 1 tag:frog")) == QueryShift((address(3),), (address(4),))
     assert of_question(full, read("text 2")) is None
     assert of_question(full, read("picture")) is None, "an uploaded picture cannot be asked again"
     assert shift_of({address(4): False}) is None
