@@ -118,16 +118,17 @@ class Library(Reader):
         `source` names where they come from, for the history and for filters. `decision` makes it part of that
         decision. What comes into the library is embedded at the end, unless `embed` is False.
         """
-        from store.writing.intake import ingest  # brings Pillow along
+        from store.writing.intake import Intake  # brings Pillow along
 
         decided = self.catalog.decide("import", actor=actor, reason=shown(source), id=decision)
         if decision:
             self._transitions.check_not_undone(decision)
         report, waits = ImportReport(), False
-        for batch in batches(candidates, transitions.EMBEDDED, progress):
-            changes, payload = ingest(batch, report, reader=self, taxonomy=self.taxonomy)
-            self._transitions.carry_out(decided, changes, payload, report)
-            waits = waits or any(change.after.tier == "library" for change in changes)
+        with Intake(report, reader=self, taxonomy=self.taxonomy) as intake:
+            for batch in batches(intake.ahead(candidates), transitions.EMBEDDED, progress):
+                changes, payload = intake.ingest(batch)
+                self._transitions.carry_out(decided, changes, payload, report)
+                waits = waits or any(change.after.tier == "library" for change in changes)
         if waits and embed:
             with contextlib.suppress(MemedexError):  # no model: they wait, and doctor says so
                 self.embed_all(self.embedder, progress=progress or Progress())

@@ -3,7 +3,7 @@
 import re
 import struct
 import warnings
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -38,6 +38,9 @@ def normalise(picture: bytes | Path) -> bytes:
     image = _decoded(content)
     if _is_normalised(content):
         return content  # encoding it a second time would lose quality and give it another hash
+    if image.size == (SIDE, SIDE):
+        image.info = {}  # a comment or a profile would be written along
+        return _jpeg(image)
     canvas = Image.new("RGB", (SIDE, SIDE), "white")
     canvas.paste(image, ((SIDE - image.width) // 2, (SIDE - image.height) // 2))
     return _jpeg(canvas)
@@ -135,10 +138,9 @@ def _fitted(image: Image.Image) -> Image.Image:
 
 
 def _upright(image: Image.Image) -> Image.Image:
-    try:
-        return ImageOps.exif_transpose(image)
-    except Exception:  # noqa: BLE001  broken EXIF says nothing about which way is up
-        return image
+    with suppress(Exception):  # broken EXIF says nothing about which way is up
+        ImageOps.exif_transpose(image, in_place=True)
+    return image
 
 
 def _on_white(image: Image.Image) -> Image.Image:
@@ -165,7 +167,7 @@ def _in_srgb(image: Image.Image, *, profile: bytes | None) -> Image.Image:
                     return converted
         except (ImageCms.PyCMSError, OSError, ValueError):
             pass  # a broken profile: the colours are taken as they are
-    return image.convert("RGB")
+    return image if image.mode == "RGB" else image.convert("RGB")  # `convert` would copy it
 
 
 @lru_cache(maxsize=1)

@@ -1,10 +1,13 @@
 """From a candidate to a pending record: normalise the picture, complete and validate the sidecar."""
 
+import os
 import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Any, Protocol, Self
 
 from store.catalog.record_queries import RecordLists
 from store.disk.files import content_hash
@@ -29,7 +32,8 @@ from store.writing.journal import Payload
 
 _ORDER = (*REQUIRED_KEYS, "caption", "tags", "tags_categories")  # of the keys in a new sidecar; extras follow
 _TWIN = "its address differs from {} only in upper and lower case"
-_THREADS = 4  # Pillow decodes and encodes outside the interpreter's lock
+_THREADS = min(8, (os.cpu_count() or 1) + 1)  # Pillow decodes and encodes outside the interpreter's lock
+_AHEAD = 48  # pictures that are converted while a batch is written; at most 50 MB each
 
 
 class Report(Protocol):
@@ -40,51 +44,116 @@ class Report(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Fresh:
-    address: str
-    sidecar: dict[str, Any]
-    candidate: Candidate
-
-
-@dataclass(frozen=True, slots=True)
 class _NewPicture:
     content: bytes
     image_hash: str
     fingerprint: bytes
 
 
-def ingest(
-    batch: Sequence[Candidate | Refusal], report: Report, *, reader: RecordLists, taxonomy: Taxonomy
-) -> tuple[list[Change], Payload]:
-    """The changes that add these candidates to pending; all others go to the report."""
-    fresh: dict[str, _Fresh] = {}  # by the address in lower case: two keys must not meet on a disk
-    again: list[Candidate] = []  # of an address that is already in `fresh`; they count if that one is refused
-    for found in batch:
-        if isinstance(found, Refusal):
-            report.refused.append(found)
-            continue
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A candidate, and its picture if that is being converted already."""
+
+    candidate: Candidate
+    picture: "Future[_NewPicture | BadPicture] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    address: str
+    sidecar: dict[str, Any]
+    expected: Expected
+
+
+class Intake:
+    """Makes changes of candidates; the pictures of the next ones are converted meanwhile, in threads."""
+
+    def __init__(self, report: Report, *, reader: RecordLists, taxonomy: Taxonomy) -> None:
+        self._report = report
+        self._reader = reader
+        self._taxonomy = taxonomy
+        self._threads = ThreadPoolExecutor(_THREADS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._threads.shutdown(cancel_futures=True)
+
+    def ahead(self, candidates: Iterable[Candidate | Refusal]) -> Iterator[Expected | Refusal]:
+        """The same candidates; the pictures of the next ones are begun, unless they seem to be known."""
+        waiting: deque[Expected | Refusal] = deque()
         try:
-            sidecar = _completed(found.sidecar, taxonomy, keep_categories=found.tier == "library")
-            address = _key(sidecar, reader, fresh)
-            sidecar["token_address"] = address
-            if tier := _tier_of(reader, address):
-                report.present[address] = tier
-            elif known := reader.spelling_of(address):
-                raise InvalidRecord(_TWIN.format(known))
-            elif address.lower() in fresh:
-                again.append(found)
-            else:
-                validate(sidecar, tier=found.tier)
-                fresh[address.lower()] = _Fresh(address, sidecar, found)
-        except InvalidRecord as error:
-            report.refused.append(Refusal(found.item, str(error)))
-    changes, payload = _prepared(list(fresh.values()), report)
-    if rest := _not_among(changes, again, report):
-        more, of_more = ingest(rest, report, reader=reader, taxonomy=taxonomy)
-        changes += more
-        payload.pictures |= of_more.pictures
-        payload.sidecars |= of_more.sidecars
-    return changes, payload
+            for found in candidates:
+                waiting.append(found if isinstance(found, Refusal) else Expected(found, self._begun(found)))
+                if len(waiting) > _AHEAD:
+                    yield waiting.popleft()
+        except Exception:  # what was read before is added all the same
+            yield from waiting
+            raise
+        yield from waiting
+
+    def ingest(self, batch: Sequence[Expected | Refusal]) -> tuple[list[Change], Payload]:
+        """The changes that add these candidates to their tiers; all others go to the report."""
+        fresh: dict[str, _Fresh] = {}  # by the address in lower case: two keys must not meet on a disk
+        again: list[
+            Expected
+        ] = []  # of an address that is already in `fresh`; they count if that one is refused
+        for expected in batch:
+            if isinstance(expected, Refusal):
+                self._report.refused.append(expected)
+                continue
+            found = expected.candidate
+            try:
+                keep_categories = found.tier == "library"
+                sidecar = _completed(found.sidecar, self._taxonomy, keep_categories=keep_categories)
+                address = _key(sidecar, self._reader, fresh)
+                sidecar["token_address"] = address
+                if tier := _tier_of(self._reader, address):
+                    self._report.present[address] = tier
+                elif known := self._reader.spelling_of(address):
+                    raise InvalidRecord(_TWIN.format(known))
+                elif address.lower() in fresh:
+                    again.append(expected)
+                else:
+                    validate(sidecar, tier=found.tier)
+                    fresh[address.lower()] = _Fresh(address, sidecar, expected)
+            except InvalidRecord as error:
+                self._report.refused.append(Refusal(found.item, str(error)))
+        changes, payload = self._prepared(list(fresh.values()))
+        if rest := _not_among(changes, again, self._report):
+            more, of_more = self.ingest(rest)
+            changes += more
+            payload.pictures |= of_more.pictures
+            payload.sidecars |= of_more.sidecars
+            payload.fingerprints |= of_more.fingerprints
+        return changes, payload
+
+    def _prepared(self, fresh: Sequence[_Fresh]) -> tuple[list[Change], Payload]:
+        payload, changes = Payload(), []
+        pictures = [
+            new.expected.picture or self._threads.submit(_picture, new.expected.candidate) for new in fresh
+        ]
+        for new, converted in zip(fresh, pictures, strict=True):
+            picture, candidate = converted.result(), new.expected.candidate
+            if isinstance(picture, BadPicture):
+                self._report.refused.append(Refusal(candidate.item, str(picture)))
+                continue
+            content = sidecar_bytes(new.sidecar)
+            payload.pictures[new.address] = picture.content
+            payload.fingerprints[picture.image_hash] = picture.fingerprint
+            payload.sidecars[content_hash(content)] = content
+            state = State(candidate.tier, content_hash(content), picture.image_hash)
+            changes.append(Change(new.address, None, state))
+        return changes, payload
+
+    def _begun(self, candidate: Candidate) -> "Future[_NewPicture | BadPicture] | None":
+        address = candidate.sidecar.get("token_address")
+        if not isinstance(address, str) or self._reader.spelling_of(address):
+            return None
+        return self._threads.submit(_picture, candidate)
 
 
 def _key(sidecar: dict[str, Any], reader: RecordLists, fresh: Mapping[str, _Fresh]) -> str:
@@ -102,37 +171,21 @@ def _key(sidecar: dict[str, Any], reader: RecordLists, fresh: Mapping[str, _Fres
     return on_chain(address, chain)
 
 
-def _not_among(changes: Sequence[Change], again: Sequence[Candidate], report: Report) -> list[Candidate]:
+def _not_among(changes: Sequence[Change], again: Sequence[Expected], report: Report) -> list[Expected]:
     """Candidates whose address these changes do not add; the others go to the report."""
     taken = {change.address.lower(): change for change in changes}
     rest = []
-    for candidate in again:
+    for expected in again:
+        candidate = expected.candidate
         address = checked_address(candidate.sidecar["token_address"])  # on the same chain
         known = taken.get(address.lower())
         if known is None:
-            rest.append(candidate)
+            rest.append(expected)
         elif known.address == address:
             report.present[address] = known.after.tier
         else:
             report.refused.append(Refusal(candidate.item, _TWIN.format(known.address)))
     return rest
-
-
-def _prepared(fresh: Sequence[_Fresh], report: Report) -> tuple[list[Change], Payload]:
-    payload, changes = Payload(), []
-    with ThreadPoolExecutor(_THREADS) as threads:
-        pictures = list(threads.map(_picture, [new.candidate for new in fresh]))
-    for new, picture in zip(fresh, pictures, strict=True):
-        if isinstance(picture, BadPicture):
-            report.refused.append(Refusal(new.candidate.item, str(picture)))
-            continue
-        content = sidecar_bytes(new.sidecar)
-        payload.pictures[new.address] = picture.content
-        payload.fingerprints[picture.image_hash] = picture.fingerprint
-        payload.sidecars[content_hash(content)] = content
-        state = State(new.candidate.tier, content_hash(content), picture.image_hash)
-        changes.append(Change(new.address, None, state))
-    return changes, payload
 
 
 def _picture(candidate: Candidate) -> _NewPicture | BadPicture:

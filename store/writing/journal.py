@@ -153,13 +153,15 @@ class Journal:
     def _stage(self, operation: Operation, payload: Payload) -> None:
         folder = self._folder(operation)
         self._disk.make_folder(folder)
+        files: dict[Path, bytes] = {}
         for change in operation.changes:
             if change.address in payload.pictures:
-                self._disk.write(folder / f"{change.address}.jpg", payload.pictures[change.address])
+                files[folder / f"{change.address}.jpg"] = payload.pictures[change.address]
             if has_new_sidecar(change):
                 text = payload.sidecars.get(change.after.sidecar_hash)
                 content = text if text is not None else self._known_sidecar(change.after.sidecar_hash)
-                self._disk.write(folder / f"{change.address}.json", content)
+                files[folder / f"{change.address}.json"] = content
+        self._disk.write_all(files)
         self._disk.fsync_folders([folder, folder.parent])
 
     def _known_sidecar(self, digest: str) -> bytes:

@@ -2,7 +2,9 @@
 
 import sqlite3
 from collections.abc import Iterator
+from io import BytesIO
 
+import imagehash
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageOps
@@ -134,3 +136,20 @@ def test_a_refresh_drops_deleted_fingerprints(
 def test_the_number_of_neighbours_is_limited(db: sqlite3.Connection, prints: list[bytes]) -> None:
     found = add_prints(Neighbours(), db, [prints[0]] * (neighbours.MOST + 20))
     assert len(found.near(prints[0])) == neighbours.MOST
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_hashes_are_those_of_imagehash(name: str) -> None:
+    jpg = normalised_picture(COPIES[name](drawing(1)))
+    with Image.open(BytesIO(jpg)) as image:
+        image.draft("RGB", (128, 128))
+        whole = np.packbits(imagehash.phash(image.convert("RGB"), hash_size=16).hash).tobytes()
+    assert fingerprint(jpg)[: len(whole)] == whole
+
+
+def test_a_border_is_trimmed_line_by_line() -> None:
+    framed = ImageOps.expand(drawing(2).resize((440, 440)), 36, fill=(30, 30, 30))
+    bare = fingerprints.rows([fingerprint(normalised_picture(drawing(2).resize((440, 440))))])
+    found = fingerprints.rows([fingerprint(normalised_picture(framed))])
+    distance = np.bitwise_count(found[0, fingerprints.TRIMMED] ^ bare[0, fingerprints.WHOLE]).sum()
+    assert distance < neighbours.NEAR

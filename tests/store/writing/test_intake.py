@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from store.catalog.filters import Filter
 from store.importing.candidate import Candidate
 from store.library import Library
 from store.outcome import Refusal
 from store.progress import Progress
-from store.writing import transitions
+from store.writing import intake, transitions
 from tests.store.conftest import (
     CREATED_AT,
     address,
@@ -118,13 +120,38 @@ def test_import_dates_an_undated_coin_with_the_import_time(library: Library) -> 
     assert library.get(FIRST).sidecar["created_at_is_import_time"] is True
 
 
+class CancelledAfterFive(Progress):
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if name == "done" and self.done >= 5:
+            self.cancel()
+
+
 def test_a_cancelled_import_keeps_the_coins_added_so_far(library: Library, small_batches: None) -> None:
-    progress = Progress()
+    progress = CancelledAfterFive()
+    assert len(library.add(map(coin, range(10)), progress=progress).done) == progress.done == 8
+    assert len(library.addresses(Filter(tier="pending"))) == 8
 
+
+def test_pictures_of_coins_that_exist_are_not_converted_again(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add(map(coin, range(3)))
+    converted: list[bytes | Path] = []
+    normalise = intake.normalise
+    monkeypatch.setattr(intake, "normalise", lambda picture: converted.append(picture) or normalise(picture))
+    report = library.add(map(coin, range(4)))
+    assert (len(report.present), len(report.done)) == (3, 1)
+    assert converted == [coin(3).picture]
+
+
+def test_an_import_that_fails_while_it_is_read_keeps_earlier_batches(
+    library: Library, small_batches: None
+) -> None:
     def coins() -> Iterator[Candidate]:
-        for number in range(10):
-            if number == 5:
-                progress.cancel()
-            yield coin(number)
+        yield from map(coin, range(60))
+        raise RuntimeError("the folder is gone")
 
-    assert len(library.add(coins(), progress=progress).done) == progress.done == 8
+    with pytest.raises(RuntimeError, match="gone"):
+        library.add(coins())
+    assert library.counts()["pending"] == 60
