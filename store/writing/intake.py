@@ -51,7 +51,7 @@ class _NewPicture:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class AwaitedCoin:
     """A candidate, and its picture if that is being converted already."""
 
     candidate: Candidate
@@ -62,7 +62,7 @@ class Expected:
 class _Fresh:
     address: str
     sidecar: dict[str, Any]
-    expected: Expected
+    expected: AwaitedCoin
 
 
 class Intake:
@@ -82,12 +82,14 @@ class Intake:
     ) -> None:
         self._threads.shutdown(cancel_futures=True)
 
-    def ahead(self, candidates: Iterable[Candidate | Refusal]) -> Iterator[Expected | Refusal]:
+    def ahead(self, candidates: Iterable[Candidate | Refusal]) -> Iterator[AwaitedCoin | Refusal]:
         """The same candidates; the pictures of the next ones are begun, unless they seem to be known."""
-        waiting: deque[Expected | Refusal] = deque()
+        waiting: deque[AwaitedCoin | Refusal] = deque()
         try:
             for found in candidates:
-                waiting.append(found if isinstance(found, Refusal) else Expected(found, self._begun(found)))
+                waiting.append(
+                    found if isinstance(found, Refusal) else AwaitedCoin(found, self._begun(found))
+                )
                 if len(waiting) > _AHEAD:
                     yield waiting.popleft()
         except Exception:  # what was read before is added all the same
@@ -95,11 +97,11 @@ class Intake:
             raise
         yield from waiting
 
-    def ingest(self, batch: Sequence[Expected | Refusal]) -> tuple[list[Change], Payload]:
+    def ingest(self, batch: Sequence[AwaitedCoin | Refusal]) -> tuple[list[Change], Payload]:
         """The changes that add these candidates to their tiers; all others go to the report."""
         fresh: dict[str, _Fresh] = {}  # by the address in lower case: two keys must not meet on a disk
         again: list[
-            Expected
+            AwaitedCoin
         ] = []  # of an address that is already in `fresh`; they count if that one is refused
         for expected in batch:
             if isinstance(expected, Refusal):
@@ -171,7 +173,7 @@ def _key(sidecar: dict[str, Any], reader: RecordLists, fresh: Mapping[str, _Fres
     return on_chain(address, chain)
 
 
-def _not_among(changes: Sequence[Change], again: Sequence[Expected], report: Report) -> list[Expected]:
+def _not_among(changes: Sequence[Change], again: Sequence[AwaitedCoin], report: Report) -> list[AwaitedCoin]:
     """Candidates whose address these changes do not add; the others go to the report."""
     taken = {change.address.lower(): change for change in changes}
     rest = []
