@@ -24,7 +24,7 @@ PAGES = {
     "Lore & memory": ("lore", "[data-testid=stButtonGroup]"),
     "Import & export": ("exchange", "[data-testid=stFileUploader]"),
     "Tags": ("tags", "[data-testid=stDataFrame]"),
-    "Jobs": ("jobs", "[data-testid=stPageLink], [data-testid=stMain] :is(h2, h3, h4, h5)"),  # none, or some
+    "Jobs": ("jobs", "[data-testid=stPageLink], h2"),  # none, or some
     "History": ("history", "[data-testid=stMetric]"),
     "System status": ("health", "[data-testid=stExpander]"),
 }

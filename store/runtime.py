@@ -1,22 +1,26 @@
 """The composition root: opens a library with its workers, jobs and inbox, and shuts them down."""
 
 import contextlib
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
+from store.catalog import replication
 from store.catalog.catalog import DISK_ERRORS, is_made, opening_errors
 from store.chroma.follower import LibraryFollower
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
 from store.disk.open_writers import Writers
+from store.disk.replica import is_replica, refuse_replica
 from store.embedding.prefetch import EmbeddingPrefetcher
 from store.embedding.protocol import Embedder
 from store.errors import LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
 from store.jobs import Jobs
 from store.jobs.background_worker import Worker
 from store.library import Library
+from store.pictures.shared_pictures import PictureSharing
 from store.progress import Progress
 from store.reading.status import Status
 from store.settings import settings
@@ -48,11 +52,13 @@ class LibraryRuntime(Library):
     ) -> Self:
         """Open the library in this folder, or create it.
 
-        Raises LibraryInUse if another process writes to it, ReadOnly if the settings forbid changes.
+        Raises LibraryInUse if another process writes to it, ReadOnly if the settings forbid changes, and for
+        a replica.
         """
         if settings().read_only:
             raise ReadOnly("nothing can be changed here while MEMEDEX_READ_ONLY is set")
         layout = Layout(Path(root).resolve())
+        refuse_replica(layout.catalog)
         with opening_errors(layout.catalog):
             held = _writers.open(
                 layout.root,
@@ -77,6 +83,9 @@ class LibraryRuntime(Library):
         """
         layout = Layout(Path(root).resolve())
         with opening_errors(layout.catalog):
+            if is_replica(layout.catalog):
+                _check_replica(layout.catalog)
+                return Library(layout.root, embedder=embedder)
             if not is_made(layout.catalog):
                 bring_up_to_date(layout, embedder, progress=progress)
             reader = Library(layout.root, embedder=embedder)
@@ -117,6 +126,7 @@ class LibraryRuntime(Library):
             catalog, embedder=lambda: self.embedder, picture=self.picture, in_flight=self._in_flight
         )
         self._watchers: list[Worker] = []  # who looks at what is new, once somebody wants that
+        self._stamping = Worker("telling replicas the time", lambda _: self._stamp_for_replicas())
         self._inbox: list[Watcher] = []  # one at most
         self._has_current_vectors = False  # as far as was looked
         self.jobs = Jobs.to_do(catalog, KINDS, self)
@@ -128,7 +138,8 @@ class LibraryRuntime(Library):
         """Look for duplicates in the background, now and after each change, until the library is closed.
 
         Other workers embed pictures without a vector, because their vectors may match others, copy the
-        catalog once a day (`store/catalog/snapshots.py`), and finish decisions that the disk kept waiting.
+        catalog once a day (`store/catalog/snapshots.py`), finish decisions that the disk kept waiting, and
+        supply dashboards on other machines (`docs/scaling.md`).
         """
         self.catalog.check_writable()
         if not self._watchers:
@@ -147,8 +158,18 @@ class LibraryRuntime(Library):
                 Worker("reading pictures", self._read_pictures, is_unhurried=True),
                 Worker("finishing what is decided", lambda _: self._finish_decided(), longest=_STUCK),
             )
+            if place := self._shared_pictures:
+                sharing = PictureSharing(self.catalog, place, picture=self.picture)
+                self._watchers.append(
+                    Worker(f"copying pictures to {place.address}", sharing.copy_new, is_unhurried=True)
+                )
+            self._stamping.wake()
         for watcher in self._watchers:
             watcher.wake()
+
+    def _stamp_for_replicas(self) -> None:
+        replication.stamp(self.catalog, now=time.time())
+        self._stamping.wake(after=replication.EVERY)
 
     def watch_inbox(self, folder: Path) -> None:
         """Import files that are put into this folder, until the library is closed."""
@@ -182,6 +203,7 @@ class LibraryRuntime(Library):
                 inbox.close()
             self.jobs.close()
             self._saver.close()
+            self._stamping.close()
             for watcher in self._watchers:
                 watcher.close()
             if self._follower:
@@ -233,6 +255,14 @@ class LibraryRuntime(Library):
         if 0 < bare <= transitions.OPERATION:
             with contextlib.suppress(MemedexError, *DISK_ERRORS):  # no model, or stuck: doctor says so
                 self.embed_all(self.embedder, progress=Progress())
+
+
+def _check_replica(path: Path) -> None:
+    if not is_made(path):
+        raise ReadOnly(
+            f"{path} is a replica that is not complete yet, or of an older Memedex: update the program that "
+            "writes, and wait for Litestream"
+        )
 
 
 _writers: Writers[LibraryRuntime] = Writers()

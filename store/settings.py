@@ -106,6 +106,12 @@ class Settings(BaseSettings):
         "default_database", description="The database on that server; one for each library."
     )
     chroma_api_key: str = Field("", description="The key that the server, or the proxy before it, asks for.")
+    pictures: str = Field(
+        "",
+        description="A folder or bucket for dashboards on other machines, such as `/mnt/coins` or "
+        "`s3://bucket/coins`: the writer copies pictures there, a replica reads them "
+        "([scaling.md](scaling.md)).",
+    )
     read_only: bool = Field(False, description="`1`: nobody changes anything, for demos.")
 
 

@@ -1,11 +1,13 @@
 """The doctor's findings, and their repair."""
 
+import math
 from functools import partial
 
 import streamlit as st
 
 from components.shell import format, job_bar, resources, tables
 from components.shell.forms import Button
+from store.catalog.replication import LATE
 from store.jobs import Job, background_worker
 from store.library import Library
 from store.maintenance import doctor
@@ -22,11 +24,7 @@ def at_once(library: Library) -> None:
     status = resources.status(library)
     troubles = background_worker.faults()
     rows = [
-        (
-            "Writing",
-            "open for writing" if status.can_write else "reading only",
-            status.can_write,
-        ),
+        _writing(status),
         (
             "Model",
             f"{format.model(status.model)}: {status.model_status}",
@@ -69,6 +67,16 @@ def at_once(library: Library) -> None:
             st.text(kept, width="stretch")
     for trouble in troubles:
         st.text(format.describe_fault(trouble))
+
+
+def _writing(status: Status) -> tuple[str, str, bool]:
+    behind = status.seconds_behind
+    if behind is None:
+        return "Writing", "open for writing" if status.can_write else "reading only", status.can_write
+    if behind <= LATE:
+        return "Replica", f"{format.duration(behind)} behind the program that writes", True
+    heard = "nothing yet" if behind == math.inf else f"nothing for {format.duration(behind)}"
+    return "Replica", f"{heard} of the program that writes: look at Litestream on both machines", False
 
 
 def _unreadable(pictures: int) -> str:

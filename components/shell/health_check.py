@@ -1,6 +1,7 @@
 """GET /health: whether the server works, for a probe; numbers and states alone, so that everybody may ask."""
 
 import shutil
+from math import isfinite
 from typing import Any, Literal
 
 from starlette.concurrency import run_in_threadpool
@@ -13,6 +14,7 @@ from starlette.types import Scope
 from components.shell import error_page, pictures
 from components.shell.base_path import base_path
 from store import __version__
+from store.catalog.replication import LATE
 from store.jobs import Job
 from store.library import Library
 
@@ -50,17 +52,21 @@ def _state() -> dict[str, Any]:
 def read(library: Library) -> dict[str, Any]:
     """The state of this library.
 
-    `failing` while a decision cannot be finished; `degraded` while Chroma, the model, a file or a job fails.
+    `failing` while a decision cannot be finished; `degraded` while Chroma, the model, a file or a job fails,
+    or a replica is late.
     """
     found = library.status()
     jobs = count_jobs(library.jobs.open())
     is_away = found.model_status.startswith("unavailable")
     is_degraded = bool(found.chroma_fault or found.faults or is_away)
+    behind = found.seconds_behind
+    is_degraded |= behind is not None and behind > LATE
     status: Health = "failing" if found.stuck else "degraded" if is_degraded or jobs["failed"] else "ok"
     return {
         "status": status,
         "version": __version__,
         "writes": found.can_write,
+        **({} if behind is None else {"seconds_behind": round(behind, 1) if isfinite(behind) else None}),
         "model": "unavailable" if is_away else "ready" if found.model_status == "ready" else "not loaded",
         "chroma": "failed" if found.chroma_fault else "behind" if found.chroma_behind else "current",
         "chroma_behind": found.chroma_behind,

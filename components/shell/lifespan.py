@@ -54,8 +54,12 @@ def _allow_many_connections() -> None:
 
 def _go_on(root: Path) -> None:
     try:
-        if not settings().read_only and _is_left(root):
-            open_library(root).jobs.resume_interrupted()  # the pages will have this very one
+        if settings().read_only or not (settings().pictures or _is_left(root)):
+            return
+        library = open_library(root)  # the pages will have this very one
+        library.jobs.resume_interrupted()
+        if settings().pictures:
+            library.watch_for_duplicates()  # dashboards elsewhere follow, whether or not anybody is here
     except Exception as error:  # the first page meets it again, and says what is in the way
         is_known = isinstance(error, MemedexError)
         log.warning("what was left unfinished does not go on yet: %s", error, exc_info=not is_known)

@@ -1,5 +1,6 @@
 """What every page has: title and icon, navigation, the state of the library, undo."""
 
+import time
 from collections.abc import Callable, Mapping
 
 import streamlit as st
@@ -9,6 +10,7 @@ from components.shell import (
     back_button,
     job_bar,
     live,
+    local_time,
     login,
     presenter,
     resources,
@@ -19,6 +21,7 @@ from components.shell import (
 )
 from components.shell import undo as shell_undo
 from store import __version__
+from store.catalog import replication
 from store.disk.layout import RESOURCES
 from store.library import Library
 from store.records import Tier
@@ -60,6 +63,7 @@ PAGES: dict[str, tuple[Link, ...]] = {
     ),
 }
 
+_REPLICA = "A copy of a library on another machine, as it was at this time. Decisions are made there."
 _LOOK = "Everything can be looked at and searched here, nothing changed: that is how this page was opened."
 _COPYCATS = "Copycats of these coins are still being looked for; badges appear as they are found."
 
@@ -108,6 +112,17 @@ def _navigation(library: Library) -> None:
     login.account()
 
 
+def _reading_only(library: Library) -> None:
+    behind = replication.seconds_behind(library.catalog)
+    if behind is None:
+        st.badge("reading only", icon=":material/lock:", color="yellow", help=_LOOK)
+    elif behind <= replication.LATE:
+        seen = local_time.text(time.time() - behind, "%H:%M:%S")
+        st.badge(f"replica, {seen}", icon=":material/sync:", color="yellow", help=_REPLICA)
+    else:
+        st.badge("replica, out of date", icon=":material/sync_problem:", color="red", help=_REPLICA)
+
+
 def _link(link: Link, counts: Mapping[str, int]) -> None:
     script, name, icon, tier = link
     count = counts.get(tier or script, 0)
@@ -126,4 +141,4 @@ def _header(title: str, library: Library, undo: Callable[[Library], None]) -> No
         if title == "Review" and library.can_write and (left := library.duplicates.unexamined()):
             st.badge(f"{left:,} to compare", icon=":material/difference:", color="gray", help=_COPYCATS)
         if not library.can_write:
-            st.badge("reading only", icon=":material/lock:", color="yellow", help=_LOOK)
+            _reading_only(library)

@@ -31,7 +31,6 @@ from store.cli import (
 from store.cli import search as cli_search
 from store.cli.open_library import typed_path
 from store.cli.terminal import Terminal
-from store.evaluation.evaluation import TOP
 from store.exporting import FORMATS, JOINED, TEXTS
 from store.records import CAPTION_FACETS, TIERS
 
@@ -93,6 +92,7 @@ def parser() -> argparse.ArgumentParser:
     _undoing(verbs)
     _listing(verbs)
     _searching(verbs)
+    evaluation.add_arguments(verbs)
     _reading_history(verbs)
     _maintaining(verbs)
     memory_arguments.add_arguments(verbs.add("memory", memory_queries.status, "the text memory"))
@@ -185,7 +185,7 @@ def _listing(verbs: _Verbs) -> None:
 
 
 def _searching(verbs: _Verbs) -> None:
-    """Commands that search, and measure how well it is done."""
+    """The command that searches."""
     search = verbs.add("search", cli_search.search, "the library's best answers, each facet explained")
     search.add_argument(
         "text",
@@ -215,13 +215,6 @@ def _searching(verbs: _Verbs) -> None:
     )
     search.add_argument("--top", type=values.top, default=50, metavar="N", help="how many hits (50)")
     _filters(search)
-
-    evaluate = verbs.add("evaluate", evaluation.evaluate, "how well golden queries are answered, as a table")
-    evaluate.add_argument(
-        "-k", type=values.depth, default=TOP, metavar="K", help="how many results count (10)"
-    )
-    evaluate.add_argument("--keep", action="store_true", help="also for the page, beside other models'")
-    verbs.add("calibrate", evaluation.calibrate, "measure the scale of each facet's cosines again")
 
 
 def _reading_history(verbs: _Verbs) -> None:
@@ -268,6 +261,11 @@ def _maintaining(verbs: _Verbs) -> None:
     )
     verbs.add("restore-backup", maintenance.restore_backup, "put a backup back").add_argument(
         "path", type=typed_path, metavar="PATH"
+    )
+    verbs.add(
+        "restore-files",
+        maintenance.restore_files,
+        "write the files of a restored catalog, with the pictures of MEMEDEX_PICTURES",
     )
 
 

@@ -2,10 +2,23 @@
 
 from argparse import Namespace
 
+from store.cli import values
+from store.cli.jobs import Verbs
 from store.cli.open_library import reading, writing
 from store.cli.terminal import Terminal
 from store.evaluation import evaluation
+from store.evaluation.evaluation import TOP
 from store.identity import current_user
+
+
+def add_arguments(verbs: Verbs) -> None:
+    """`evaluate`, `calibrate`."""
+    evaluated = verbs.add("evaluate", evaluate, "how well golden queries are answered, as a table")
+    evaluated.add_argument(
+        "-k", type=values.depth, default=TOP, metavar="K", help="how many results count (10)"
+    )
+    evaluated.add_argument("--keep", action="store_true", help="also for the page, beside other models'")
+    verbs.add("calibrate", calibrate, "measure the scale of each facet's cosines again")
 
 
 def evaluate(arguments: Namespace, terminal: Terminal) -> int:

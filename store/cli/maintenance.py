@@ -6,8 +6,9 @@ from dataclasses import asdict
 from store.backup import backup as copy_library
 from store.backup import backup_memory as copy_memory
 from store.backup import restore_backup as put_back
+from store.backup import restore_files as write_files
 from store.cli.open_library import check_there_is_one, has_library, making, reading, root_of, writing
-from store.cli.output import as_json, named
+from store.cli.output import as_json, named, report
 from store.cli.terminal import Terminal
 from store.disk.layout import Layout
 from store.embedding.model_download import download
@@ -96,6 +97,13 @@ def backup(arguments: Namespace, terminal: Terminal) -> int:
             {"path": str(arguments.path), "done": outcome.done, "refused": as_json(outcome.refused)}
         )
     return named(outcome.refused, terminal)
+
+
+def restore_files(arguments: Namespace, terminal: Terminal) -> int:
+    """Write the files of a restored catalog again; status 1 if some pictures could not be had."""
+    root = root_of(arguments)
+    outcome = terminal.watch(lambda progress: write_files(root, progress=progress))
+    return report(outcome, arguments, terminal)
 
 
 def restore_backup(arguments: Namespace, terminal: Terminal) -> int:

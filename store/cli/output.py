@@ -18,6 +18,7 @@ _DONE = {
     "remove": "removed from the library",
     "delete": "deleted",
     "restore": "restored",
+    "restore-files": "restored the files of",
     "caption": "captioned",
     "correct-text": "corrected",
     "read-pictures": "read",

@@ -48,6 +48,11 @@ class Layout:
         return self.memecoins / "thumbnails"
 
     @property
+    def fetched_pictures(self) -> Path:
+        """Pictures fetched from a shared place, by their hash; all of them can be fetched again."""
+        return self.memecoins / "fetched-pictures"
+
+    @property
     def prompts(self) -> Path:
         """Prompts for language models, as edited by people."""
         return self.root / "prompts"

@@ -13,6 +13,7 @@ from typing import Any, Self
 from weakref import WeakSet
 
 from store.disk.files import Disk
+from store.disk.replica import held, is_replica
 from store.disk.sqlite_identity import to_read
 from store.errors import InvalidRecord, ReadOnly
 from store.permissions import OPERATOR, Actor
@@ -68,6 +69,10 @@ class SqliteFile:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Lend a connection that cannot write, until the block ends. Raises LoginEnded for an ended login."""
         self.actor.check_login()
+        if is_replica(self.path):
+            with held(self._connect()) as db:
+                yield db
+            return
         pool = self._connections.pool  # a child that is forked meanwhile has another one
         try:
             db = pool.pop()
@@ -117,7 +122,10 @@ class SqliteFile:
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the file that was opened is still at its path: neither removed nor replaced."""
+        """Whether the file that was opened is still at its path: neither removed nor replaced.
+
+        Always true for a replica, which keeps nothing open.
+        """
         opened = self._connections.opened
         return opened is None or opened == _identity(self.path)
 
@@ -179,8 +187,8 @@ class _Connection(sqlite3.Connection):
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Connect to one of our files; on a read-only disk, with a connection that does not try to write."""
-    can_write = os.access(path.parent, os.W_OK)
+    """Connect to one of our files; to a replica or on a read-only disk, without trying to write."""
+    can_write = os.access(path.parent, os.W_OK) and not is_replica(path)
     target = str(path) if can_write or not path.exists() else to_read(path)
     db = sqlite3.connect(
         target,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk
+from store.disk.replica import is_replica
 from store.errors import ForeignFile
 
 # `PRAGMA application_id` of what Memedex makes; files from before it was set have 0.
@@ -111,7 +112,7 @@ def to_inspect(path: Path) -> str:
     """The URI with which SQLite reads a file without leaving files beside it; others may have it open."""
     uri = to_read(path)
     is_open = path.with_name(f"{path.name}-shm").exists() or path.with_name(f"{path.name}-wal").exists()
-    return uri if is_open or "immutable" in uri else f"{uri}&immutable=1"
+    return uri if is_open or is_replica(path) or "immutable" in uri else f"{uri}&immutable=1"
 
 
 def to_read(path: Path) -> str:

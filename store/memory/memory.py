@@ -13,6 +13,7 @@ from store.disk.aside import finish_moves, moved_aside
 from store.disk.files import Disk
 from store.disk.lock import WriterLock
 from store.disk.open_writers import Writers
+from store.disk.replica import is_replica
 from store.embedding import open_embedder
 from store.embedding.opened_once import opened_once
 from store.embedding.protocol import Embedder
@@ -57,9 +58,12 @@ class Memory(MemoryUpkeep):
     ) -> "Memory":
         """Open the text memory of this root, or create it; other processes may write to it as well.
 
-        One of them keeps it in order (`keeper.py`). `models` opens a model by name, `embedder` replaces all.
+        One of them keeps it in order (`keeper.py`). A replica is opened for reading. `models` opens a model
+        by name, `embedder` replaces all.
         """
         root = Path(root).resolve()
+        if any(map(is_replica, Places(root).databases())):
+            return cls(root, embedder=embedder, models=models)
         return _writers.open(
             root,
             lambda lock: cls(root, embedder=embedder, models=models, disk=disk, clock=clock, lock=lock),

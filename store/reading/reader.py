@@ -15,6 +15,7 @@ from store.catalog.answered import AnsweredRequests
 from store.catalog.catalog import Catalog
 from store.catalog.record_queries import RecordLists
 from store.catalog.removed import RemovedThings
+from store.catalog.replication import seconds_behind
 from store.catalog.words import NO_WORDS, WordShares, word_shares
 from store.chroma.server import describe_place
 from store.disk.aside import Aside, moved_aside
@@ -35,6 +36,7 @@ from store.maps import Maps
 from store.permissions import Actor
 from store.pictures.nudity import NudityClassifier
 from store.pictures.picture_texts import PictureTexts
+from store.pictures.shared_pictures import shared_pictures
 from store.pictures.text_reader import TextReader
 from store.pictures.unfit import Unfit
 from store.progress import Progress
@@ -90,6 +92,7 @@ class Reader(RecordLists, HistoryQueries):
         self._golden_faults: list[str] = []
         self._taxonomies: LruCache[tuple[Path, str], Taxonomy] = LruCache(1)  # by the file's size and time
         self._words: LruCache[tuple[str, int, int], WordShares] = LruCache(_KEPT_WORDS)
+        self._shared_pictures = shared_pictures(self.layout)
         self.maps = Maps(catalog, self._model, snapshot=self._resident.snapshot)
         self.jobs = Jobs.to_read(catalog)
 
@@ -129,6 +132,13 @@ class Reader(RecordLists, HistoryQueries):
             },
             changed=lambda what: self.golden.write_files() if what == golden_queries.WHAT else None,
         )
+
+    def picture(self, address: str) -> Path:
+        """The path of the record's JPG, fetched from the shared place if this machine has none."""
+        path = super().picture(address)
+        if self._shared_pictures and not path.exists():
+            return self._shared_pictures.fetch(self.get(address).image_hash) or path
+        return path
 
     @property
     def taxonomy(self) -> Taxonomy:
@@ -253,6 +263,7 @@ class Reader(RecordLists, HistoryQueries):
             applying=tuple(change["address"] for row in rows for change in json.loads(row[0])["changes"]),
             generation=self.generation,
             moved_aside=tuple(one.summary for one in self.moved_aside()),
+            seconds_behind=seconds_behind(self.catalog),
         )
 
     def moved_aside(self) -> list[Aside]:

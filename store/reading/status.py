@@ -22,6 +22,7 @@ class Status:
     faults: tuple[str, ...] = ()  # files that cannot be taken in
     moved_aside: tuple[str, ...] = ()  # what others left in the way, and where it lies now
     unreadable: tuple[str, ...] = ()  # pictures that cannot be embedded; they are tried again
+    seconds_behind: float | None = None  # of a replica, behind the writer
 
 
 def waiting_for_vectors(catalog: Catalog, model: ActiveModel) -> str:

@@ -50,6 +50,10 @@ class Places:
         """The contexts that were handed out, if the setting says to keep them."""
         return self.folder / "contexts.jsonl"
 
+    def databases(self) -> list[Path]:
+        """The SQLite files that are there."""
+        return sorted(self.folder.glob("*.sqlite3"))
+
     def database(self, file: str) -> Path:
         """The SQLite file of this name."""
         return self.folder / f"{file}.sqlite3"
