@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.insights import compared, figures
+from components.insights import compared, figures, spread
 from components.insights.compared import CoinSet
-from components.overview import distributions
 from components.shell import charts, format
 from store.catalog.filters import Filter
 from store.library import Library
@@ -61,9 +60,9 @@ def show(library: Library, sets: list[CoinSet]) -> None:
         with grid.cell():
             _subjects(library, one, number, of)
     with grid.cell():
-        distributions.caption_lengths(library)
+        spread.caption_lengths(library)
     with grid.cell():
-        distributions.similarity_of_coins(library)
+        spread.similarity_of_coins(library)
 
 
 def labels(

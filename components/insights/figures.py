@@ -1,6 +1,6 @@
 """Figures whose bars lead to the coins that they count, each with its numbers as CSV and a picture."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -8,12 +8,15 @@ import streamlit as st
 from components.shell import charts, tables, theme
 from store.catalog.filter_syntax import parsed, written_with_tier
 from store.catalog.filters import Filter
+from store.library import Library
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
 GRID, LINE = "pages/library.py", "library_words"  # the page of all coins, and its line in the address
+NAMED = "coins of "  # begins the name of a bar whose coins no filter describes, in place of its line
+Coins = Callable[[str], str]  # the line that finds the coins of such a bar, by its name
 _FEW_MONTHS = 12  # the axis has room for a year at least
 
 
@@ -90,12 +93,48 @@ def months(frame: "pd.DataFrame", *, title: str, colors: Mapping[str, str]) -> "
     )
 
 
+def classes(
+    frame: "pd.DataFrame", *, x: str, y: str, colors: Mapping[str, str], width: float, percent: bool = False
+) -> "go.Figure":
+    """A histogram with bars from columns kind, start (of the class, `width` wide), value, text and line."""
+    import plotly.graph_objects as go
+
+    layout = charts.layout(height=charts.HEIGHT, legend=len(colors) > 1, barmode="group", bargap=0.08)
+    figure = go.Figure(layout=layout)
+    for kind, color in colors.items():
+        part = frame[frame["kind"] == kind]
+        figure.add_bar(
+            x=part["start"] + width / 2,
+            y=part["value"],
+            name=charts.plain(kind),
+            marker_color=color,
+            customdata=part["line"],
+            hovertext=[charts.plain(text, 120) for text in part["text"]],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    amounts = {"tickformat": ".0%", "rangemode": "tozero"} if percent else charts.counts(frame["value"].max())
+    return figure.update_layout(
+        hovermode="closest", xaxis=charts.axis(x, showgrid=False), yaxis=charts.axis(y, **amounts)
+    )
+
+
 def show(
-    figure: "go.Figure", frame: "pd.DataFrame", *, title: str, key: str, alt: str, about: str | None = None
+    figure: "go.Figure",
+    frame: "pd.DataFrame",
+    *,
+    title: str,
+    key: str,
+    alt: str,
+    about: str | None = None,
+    coins: Coins | None = None,
+    beside: Callable[[], object] | None = None,
 ) -> None:
-    """A figure with its title and its frame as CSV; a click on a bar opens the grid with its coins."""
+    """A figure with its title and its frame as CSV; a click on a bar opens the grid with its coins.
+
+    `coins` finds those of bars that no filter describes; `beside` draws a control beside the title.
+    """
     with st.container(gap=None):
-        heading(frame, title=title, key=key, about=about)
+        heading(frame, title=title, key=key, about=about, beside=beside)
         now = theme.followed(key=f"{key}-theme")
         clicked = st.plotly_chart(
             figure,
@@ -107,8 +146,21 @@ def show(
             config=_with_picture(key),
         )
     for point in clicked["selection"]["points"]:
-        if line := _line(point.get("customdata")):
+        line = _line(point.get("customdata"))
+        if line.startswith(NAMED):
+            line = coins(line.removeprefix(NAMED)) if coins else ""
+        if line:
             st.switch_page(GRID, query_params={LINE: line})
+
+
+def stored(library: Library, find: Callable[[str], Sequence[str]]) -> Coins | None:
+    """Lines that find coins by a stored selection, which viewers cannot make: None for them."""
+
+    def coins(name: str) -> str:
+        found = find(name)
+        return f"set:{library.coin_sets.store(found)}" if found else ""
+
+    return coins if library.can_write else None
 
 
 def line_of(filter: Filter) -> str:
@@ -117,10 +169,19 @@ def line_of(filter: Filter) -> str:
     return line if parsed(line).filter == filter else ""
 
 
-def heading(frame: "pd.DataFrame", *, title: str, key: str, about: str | None = None) -> None:
+def heading(
+    frame: "pd.DataFrame",
+    *,
+    title: str,
+    key: str,
+    about: str | None = None,
+    beside: Callable[[], object] | None = None,
+) -> None:
     """The title of a figure, and a download of its numbers; `about` explains it on request."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(title, help=about, width="content")
+        if beside:
+            beside()
         st.space("stretch")
         st.download_button(
             "CSV",

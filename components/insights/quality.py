@@ -2,22 +2,20 @@
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import streamlit as st
 
-from components.insights import figures
+from components.insights import figures, spread
 from components.search import scores
 from components.shell import charts, format, local_time
 from store.catalog.filters import Filter
 from store.evaluation import evaluation
-from store.evaluation.evaluation import Evaluation, TagScore
+from store.evaluation.evaluation import TagScore
 from store.library import Library
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _WEAKEST = 15  # tags that are drawn
-_CLASS = 0.1  # of nDCG
 
 
 def show(library: Library) -> None:
@@ -41,17 +39,8 @@ def show(library: Library) -> None:
     with grid.cell():
         _weak(evaluation.by_tag(library, one, best))
     with grid.cell():
-        frame = distribution(one)
-        figures.heading(
-            frame, title=f"Distribution of nDCG@{evaluation.TOP} over the queries", key="insights-gains"
-        )
-        colors = dict(zip(frame["kind"].unique(), (charts.ACCENT,), strict=True))
-        figure = charts.classes(
-            frame, x=f"nDCG@{evaluation.TOP}", y="Share of queries", colors=colors, width=_CLASS, percent=True
-        )
-        charts.show(
-            figure, key="insights-gains-figure", alt="How many queries reach which nDCG with the best setting"
-        )
+        answers = evaluation.answers_of(library, one)
+        spread.query_gains(library, one.gains(best, k=evaluation.TOP), answers, k=evaluation.TOP)
 
 
 def _weak(found: list[TagScore]) -> None:
@@ -83,14 +72,3 @@ def by_tag(found: list[TagScore]) -> "pd.DataFrame":
         line = figures.line_of(Filter(tier="library", tags=(one.tag,)))
         rows.append((one.tag, "", one.ndcg.mean, one.ndcg.low, one.ndcg.high, one.queries, text, line))
     return pd.DataFrame(rows, columns=["name", "kind", "value", "low", "high", "queries", "text", "line"])
-
-
-def distribution(one: Evaluation) -> "pd.DataFrame":
-    """The share of queries in each class of nDCG with the best setting: columns kind, start and value."""
-    import pandas as pd
-
-    gains = one.gains(scores.best(one, k=evaluation.TOP), k=evaluation.TOP)
-    number = round(1 / _CLASS)
-    places = np.minimum((gains / _CLASS + 1e-9).astype(int), number - 1)  # 1 belongs to the last class
-    shares = np.bincount(places, minlength=number) / len(gains)
-    return pd.DataFrame({"kind": "Best setting", "start": np.arange(number) * _CLASS, "value": shares})

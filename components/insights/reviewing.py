@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -13,7 +14,7 @@ from components.shell import charts, format, presenter
 from store.catalog.filters import Filter
 from store.library import Library
 from store.reading import insights, statistics
-from store.reading.insights import DraftsKept, ReviewSpeed, SourceCount, narrowed
+from store.reading.insights import DraftFate, DraftsKept, ReviewSpeed, SourceCount, narrowed
 from store.records import TIERS, Tier
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST = 12  # sources or people that are drawn
 _DRAFTS = {"Saved as written": charts.GREEN, "Edited": charts.YELLOW, "Dismissed": charts.RED}
+_FATES: dict[str, DraftFate] = {"Saved as written": "unchanged", "Edited": "edited", "Dismissed": "refused"}
 
 
 def show(library: Library, sets: list[CoinSet]) -> None:
@@ -147,18 +149,26 @@ def _drafts(library: Library, one: CoinSet, number: int, of: str) -> None:
         figures.bars(frame, title="Texts", colors=_DRAFTS, stacked=True), frame,
         title=f"Drafts kept, by model{of}", key=f"insights-drafts-{number}",
         alt="How many texts of each model people saved as written, edited or dismissed",
+        coins=figures.stored(library, partial(_drafted, library, one.filter)),
     )  # fmt: skip
 
 
 def agreement(found: Sequence[DraftsKept]) -> "pd.DataFrame":
-    """Texts by model and what became of them; no filter finds their coins, so they have no line."""
+    """Texts by model and what became of them, with the name of their coins: no filter finds them."""
     import pandas as pd
 
     rows = []
     for one in found:
         model = format.model(one.model)
-        for kind, texts in zip(_DRAFTS, (one.unchanged, one.edited, one.refused), strict=True):
+        for (kind, fate), texts in zip(_FATES.items(), (one.unchanged, one.edited, one.refused), strict=True):
             if texts:
                 text = f"{kind}: {texts:,} texts of {model} ({one.agreement:.0%} saved as written)"
-                rows.append((model, kind, texts, texts, text, ""))
+                rows.append((model, kind, texts, texts, text, f"{figures.NAMED}{fate} {one.model}"))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _drafted(library: Library, filter: Filter, name: str) -> list[str]:
+    """The coins of a bar of drafts by its name."""
+    fate, model = name.split(" ", 1)
+    found = next(known for known in _FATES.values() if known == fate)
+    return insights.drafted(library, filter, model, found)

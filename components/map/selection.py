@@ -37,6 +37,11 @@ def show(library: Library, addresses: Sequence[str]) -> None:
             export.choose(addresses)
             st.switch_page(export.PAGE, query_params={})  # without, Streamlit refuses: the line is bound
         if library.can_write:
+            if st.button(
+                "Open in Library", icon=":material/photo_library:", help="A link to them that lasts."
+            ):
+                line = f"set:{library.coin_sets.store(addresses)}"
+                st.switch_page("pages/library.py", query_params={"library_words": line})
             if st.button("Tag", icon=":material/sell:", help="Add tags to all of them, or remove some."):
                 tagging = {"id": token_hex(8), "addresses": list(addresses)}
             with st.popover("Remove from library", icon=":material/south_west:"):
@@ -56,7 +61,7 @@ def show(library: Library, addresses: Sequence[str]) -> None:
         tagging=tagging,
     )
     if len(addresses) > _SHOWN:
-        st.caption(f"The first {_SHOWN} of them.")
+        st.caption(f"The first {_SHOWN} of them; *Open in Library* shows all.")
 
 
 def _narrowed(library: Library, addresses: Sequence[str]) -> Sequence[str]:

@@ -1,16 +1,19 @@
 """Distributions of a library: tags, categories, caption lengths, similarity."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from components.editor.facets import PURPOSES
 from components.shell import charts, resources
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.evaluation import similarity
+from store.evaluation.similarity import SimilaritySample
 from store.library import Library
 from store.reading import statistics
 from store.reading.statistics import CaptionLengths
@@ -23,8 +26,13 @@ if TYPE_CHECKING:
     from store.embedding.arrays import Vector
 
 _MOST = 15  # tags or categories that are drawn
-_CLASS = 0.05  # of cosines
-_NEAREST, _CHANCE = "Nearest coin", "Any two coins"
+CLASS = 0.05  # of cosines
+NEAREST, CHANCE = "Nearest coin", "Any two coins"
+SIMILARITY_COLORS = {NEAREST: charts.ACCENT, CHANCE: charts.QUIET}
+ABOUT_SIMILARITY = (
+    f"Cosines of {similarity.SAMPLE} coins, always the same, with the most similar other coin of the "
+    "library, and with each other. Where both meet, the facet hardly tells coins apart."
+)
 
 
 def show(library: Library) -> None:
@@ -66,7 +74,7 @@ def ranking(counts: dict[str, int]) -> "pd.DataFrame":
 
 def caption_lengths(library: Library) -> None:
     """A chart of how long the captions of the library are, by facet."""
-    found = _lengths(library, settings().root, library.generation)
+    found = counted_lengths(library)
     if not found:
         st.caption("No coin of the library has a caption yet.")
         return
@@ -76,6 +84,11 @@ def caption_lengths(library: Library) -> None:
         lengths(found), x="Characters", y="Captions", colors=colors, width=statistics.LENGTH
     )
     charts.show(figure, key="chart-lengths", alt="How many captions of each facet have how many characters")
+
+
+def counted_lengths(library: Library) -> list[CaptionLengths]:
+    """How many captions of the library have which length, cached until the library changes."""
+    return _lengths(library, settings().root, library.generation)
 
 
 @st.cache_data(show_spinner=False, max_entries=4)
@@ -99,69 +112,79 @@ def lengths(found: list[CaptionLengths]) -> "pd.DataFrame":
 def similarity_of_coins(library: Library) -> None:
     """A chart of how similar coins are in a facet that is chosen above it."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(
-            "Similarity of coins",
-            width="content",
-            help=f"Cosines of {similarity.SAMPLE} coins, always the same, with the most similar other coin "
-            "of the library, and with each other. Where both meet, the facet hardly tells coins apart.",
-        )
-        facet = st.selectbox(
-            "Facet",
-            FACETS,
-            index=FACETS.index("entity"),
-            key="similarity-facet",
-            width=140,
-            format_func=lambda facet: PURPOSES[facet].label if facet in PURPOSES else "Picture",
-            label_visibility="collapsed",
-        )
-    try:
-        resources.ready_to_search(library)
-        found = _similarities(library, settings().root, library.generation, library.model, facet)
-    except MemedexError as error:
-        st.error("The vectors could not be compared:", icon=":material/error:")
-        st.text(str(error))
-        return
+        st.caption("Similarity of coins", width="content", help=ABOUT_SIMILARITY)
+        facet = choose_facet("similarity-facet", FACETS)
+    found = compared(library, facet)
     if found is None:
-        st.caption("Fewer than three coins of the library have this facet: there is nothing to compare.")
         return
     figure = charts.classes(
-        found,
+        cosines({NEAREST: found.nearest, CHANCE: found.by_chance}),
         x="Cosine",
         y="Share",
-        width=_CLASS,
+        width=CLASS,
         percent=True,
-        colors={_NEAREST: charts.ACCENT, _CHANCE: charts.QUIET},
+        colors=SIMILARITY_COLORS,
     )
     charts.show(
         figure, key="chart-similarity", alt="How similar coins are to the nearest other, and to any other"
     )
 
 
+def choose_facet(key: str, facets: Sequence[Facet]) -> Facet:
+    """The field for the facet that a chart is about; "entity" at first."""
+    return st.selectbox(
+        "Facet",
+        facets,
+        index=list(facets).index("entity"),
+        key=key,
+        width=140,
+        format_func=lambda facet: PURPOSES[facet].label if facet in PURPOSES else "Picture",
+        label_visibility="collapsed",
+    )
+
+
+def compared(library: Library, facet: Facet) -> SimilaritySample | None:
+    """The cosines of a sample, cached until the library changes; None, with the reason shown, without any."""
+    try:
+        resources.ready_to_search(library)
+        found = _similarities(library, settings().root, library.generation, library.model, facet)
+    except MemedexError as error:
+        st.error("The vectors could not be compared:", icon=":material/error:")
+        st.text(str(error))
+        return None
+    if found is None:
+        st.caption("Fewer than three coins of the library have this facet: there is nothing to compare.")
+    return found
+
+
 @st.cache_data(show_spinner="Comparing coins …", max_entries=8)
 def _similarities(
     _library: Library, root: Path, generation: int, model: str, facet: Facet
-) -> "pd.DataFrame | None":
-    found = similarity.similarities(_library.snapshot(), facet)
-    return None if found is None else cosines({_NEAREST: found.nearest, _CHANCE: found.by_chance})
+) -> SimilaritySample | None:
+    return similarity.similarities(_library.snapshot(), facet)
 
 
 def cosines(of: "dict[str, Vector]") -> "pd.DataFrame":
     """The histogram of cosines by kind, as shares: columns kind, start and value."""
     import pandas as pd
 
-    classes = {
-        kind: np.floor(np.clip(found, -1, 1 - 1e-6) / _CLASS).astype(int) for kind, found in of.items()
-    }
+    classes = {kind: classes_of(found) for kind, found in of.items()}
     first = min(int(found.min()) for found in classes.values())
     last = max(int(found.max()) for found in classes.values())
     frames = [
         pd.DataFrame(
             {
                 "kind": kind,
-                "start": np.arange(first, last + 1) * _CLASS,
+                "start": np.arange(first, last + 1) * CLASS,
                 "value": np.bincount(found - first, minlength=last - first + 1) / len(found),
             }
         )
         for kind, found in classes.items()
     ]
     return pd.concat(frames, ignore_index=True)
+
+
+def classes_of(cosines: "Vector") -> NDArray[np.int64]:
+    """The class of each cosine, CLASS wide, by its number from 0; 1 belongs to the last one."""
+    found = np.floor(np.clip(cosines, -1, 1 - 1e-6) / CLASS)
+    return np.asarray(found, dtype=np.int64)

@@ -21,6 +21,12 @@ def describe(chosen: Filter) -> str:
         parts.append(f"captions of {chosen.longer:,} characters or more")
     if chosen.shorter is not None:
         parts.append(f"captions of {chosen.shorter:,} characters or fewer")
+    for facet, least, most in chosen.lengths:
+        limits = [f"{least:,} or more"] if least is not None else []
+        limits += [f"{most:,} or fewer"] if most is not None else []
+        parts.append(f"{' and '.join(limits)} characters of {facet}")
+    if chosen.coin_set:
+        parts.append("a selection of coins")
     if chosen.suspicious is not None:
         parts.append("suspected copies" if chosen.suspicious else "no suspected copies")
     if chosen.source:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from store.catalog.filters import Filter
+from store.catalog.filters import FacetLength, Filter
 from store.catalog.scripts import LANGUAGES
 from store.records import CAPTION_FACETS, TIERS, Facet
 
@@ -87,19 +87,35 @@ def _language(filter: Filter, value: str) -> Filter | str:
     return replace(filter, language=value.lower())
 
 
+def _in_set(filter: Filter, value: str) -> Filter | str:
+    if not re.fullmatch(r"[0-9a-f]{10}", value.lower()):
+        return f"set:{value} is no selection: the map makes them"
+    return replace(filter, coin_set=value.lower())
+
+
 def _long(filter: Filter, value: str) -> Filter | str:
-    """A range of characters of the whole caption: `>200`, `<80`, `120` for exactly that many."""
-    found = re.fullmatch(r"([<>]?)(\d{1,9})", value)
-    if not found:
-        return f"length:{value} is no length such as >200"
-    number = int(found[2])
-    if found[1] == ">":
-        return replace(filter, longer=max(number + 1, filter.longer or 0))
-    if found[1] == "<":
-        return replace(
-            filter, shorter=number - 1 if filter.shorter is None else min(number - 1, filter.shorter)
-        )
-    return replace(filter, longer=number, shorter=number)
+    """A range of characters of the whole caption, or of one facet: `>200`, `<80`, `120`, `visual>200`."""
+    found = re.fullmatch(r"([a-z]*)([<>]?)(\d{1,9})", value.lower())
+    facet = _facet(found[1]) if found and found[1] else None
+    if not found or (found[1] and (facet is None or not found[2])):
+        return f"length:{value} is no length such as >200 or visual>200"
+    number = int(found[3])
+    least = None if found[2] == "<" else number + (found[2] == ">")
+    most = None if found[2] == ">" else number - (found[2] == "<")
+    if facet is None:
+        return replace(filter, longer=_larger(filter.longer, least), shorter=_smaller(filter.shorter, most))
+    lengths = {each.facet: each for each in filter.lengths}
+    now = lengths.get(facet, FacetLength(facet))
+    lengths[facet] = FacetLength(facet, _larger(now.least, least), _smaller(now.most, most))
+    return replace(filter, lengths=tuple(lengths.values()))
+
+
+def _larger(one: int | None, other: int | None) -> int | None:
+    return max((value for value in (one, other) if value is not None), default=None)
+
+
+def _smaller(one: int | None, other: int | None) -> int | None:
+    return min((value for value in (one, other) if value is not None), default=None)
 
 
 def _moment(value: str) -> int | None:
@@ -134,6 +150,7 @@ CHANGES: Mapping[str, Change] = {
     "dup": _duplicates,
     "unfit": _unfit,
     "language": _language,
+    "set": _in_set,
     "text": lambda filter, value: replace(filter, picture_texts=_added(filter.picture_texts, value)),
 }
 DENIED: Mapping[str, Change] = {  # after a minus; the others are denied as a filter of their own

@@ -38,6 +38,7 @@ KEYS = (
     "reason",
     "by",
     "decided",
+    "set",
 )
 _ALIKE = 0.6  # how near a key has to be to be meant, of 1
 ME = "me"  # of `by:`: the current user
@@ -196,6 +197,9 @@ def nodes(filter: Filter) -> list[Node]:
         found.append(Condition("length", f">{filter.longer - 1}"))
     if filter.shorter is not None:
         found.append(Condition("length", f"<{filter.shorter + 1}"))
+    for facet, least, most in filter.lengths:
+        found += [Condition("length", f"{facet}>{least - 1}")] if least is not None else []
+        found += [Condition("length", f"{facet}<{most + 1}")] if most is not None else []
     if filter.suspicious is not None:
         found.append(Condition("dup", "yes" if filter.suspicious else "no"))
     if filter.unfit:
@@ -210,6 +214,8 @@ def nodes(filter: Filter) -> list[Node]:
         found.append(Condition("by", filter.decided_by))
     if filter.decided_since is not None:
         found.append(Condition("decided", _day(filter.decided_since)))
+    if filter.coin_set:
+        found.append(Condition("set", filter.coin_set))
     found += [AnyOf(tuple(map(_together, choice))) for choice in filter.any_of]
     found += [Not(_together(one)) for one in filter.none_of]
     return [*found, *parse(filter.words).tree.items]

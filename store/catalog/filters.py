@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from store.catalog import blockers, scripts
+from store.catalog import blockers, coin_sets, scripts
 from store.records import Facet, Tier, is_evm
 
 # Why a record `r` is in the trash: undo and redo bring it there without naming the reason again.
@@ -13,7 +13,16 @@ REJECTED_FOR = (
     "(SELECT h.reason FROM history h WHERE h.address = r.address AND h.after ->> 'tier' = 'trash' "
     "AND h.before ->> 'tier' IS NOT 'trash' AND h.verb NOT IN ('undo', 'redo') ORDER BY h.id DESC LIMIT 1)"
 )
-_FACET_TEXT = "(SELECT trim(coalesce(text ->> ?, '')) FROM sidecars WHERE hash = r.sidecar_hash)"
+_FACET_VALUE = "(SELECT coalesce(text ->> ?, '') FROM sidecars WHERE hash = r.sidecar_hash)"
+_FACET_TEXT = f"trim({_FACET_VALUE})"
+
+
+class FacetLength(NamedTuple):
+    """A range of characters of one facet's text: at least and at most, None without a limit."""
+
+    facet: Facet
+    least: int | None = None
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +46,10 @@ class Filter:
     lacking: tuple[Facet, ...] = ()
     longer: int | None = None  # characters of the whole caption, at least …
     shorter: int | None = None  # … and at most
+    lengths: tuple[FacetLength, ...] = ()  # of single facets, one for each at most
     troubled: bool | None = None  # approved, and could not go on (store/catalog/blockers.py)
     suspicious: bool | None = None  # looks like another record, and nobody has said yet what it is to it
+    coin_set: str = ""  # the id of a selection (store/catalog/coin_sets.py) that a record must be in
     source: str = ""  # what it was imported from
     unfit: str | None = None  # for the screen: "yes", "no", or why: "hand", "nudity", "word"
     language: str = ""  # letters of which the texts have (store/catalog/scripts.py)
@@ -112,10 +123,14 @@ def _labels(filter: Filter) -> Iterator[SqlCondition]:
 
 
 def _facets(filter: Filter) -> Iterator[SqlCondition]:
-    """Facets that must be written, or must not be."""
+    """Facets that must be written, or must not be, and how long they are."""
     for sign, facets in (("<>", filter.having), ("=", filter.lacking)):
         for facet in facets:
             yield f"{_FACET_TEXT} {sign} ''", [f"$.caption.{facet}"]
+    for facet, least, most in filter.lengths:
+        for sign, characters in ((">=", least), ("<=", most)):
+            if characters is not None:
+                yield f"length({_FACET_VALUE}) {sign} ?", [f"$.caption.{facet}", characters]
 
 
 def _findings(filter: Filter) -> Iterator[SqlCondition]:
@@ -128,6 +143,8 @@ def _findings(filter: Filter) -> Iterator[SqlCondition]:
         yield f"r.id {'IN' if filter.unfit == 'yes' else 'NOT IN'} (SELECT record FROM unfit)", []
     elif filter.unfit:
         yield "r.id IN (SELECT record FROM unfit WHERE kind = ?)", [filter.unfit]
+    if filter.coin_set:
+        yield coin_sets.condition(filter.coin_set)
     if filter.language:
         yield scripts.condition(filter.language)
     if filter.rejected_for is not None:

@@ -170,13 +170,19 @@ def elsewhere(reader: "Reader", goldens: Iterable[Golden]) -> dict[str, str]:
     return {one: tiers.get(one, "gone") for one in answers if tiers.get(one) != "library"}
 
 
+def answers_of(reader: "Reader", one: Evaluation) -> list[tuple[str, ...]]:
+    """The relevant coins of each of its queries; none of those that are no longer golden."""
+    answers = {golden.line: golden.answers for golden in all_of(reader)}
+    return [answers.get(line, ()) for line in one.lines]
+
+
 def by_tag(reader: "Reader", one: Evaluation, row: PresetResult, *, k: int = TOP) -> list[TagScore]:
     """How well the queries are answered whose relevant library coins have a tag, the worst tag first.
 
     Tags of fewer than FEWEST queries, and queries that are no longer golden, are left out.
     """
-    answers = {golden.line: golden.answers for golden in all_of(reader)}
-    wanted = {address for line in one.lines for address in answers.get(line, ())}
+    answers = answers_of(reader, one)
+    wanted = {address for own in answers for address in own}
     with reader.catalog.reading() as db:
         tags = db.execute(
             "SELECT r.address, l.label FROM records r JOIN labels l ON l.record = r.id AND l.kind = 'tag' "
@@ -187,8 +193,8 @@ def by_tag(reader: "Reader", one: Evaluation, row: PresetResult, *, k: int = TOP
     for address, tag in tags:
         tags_of.setdefault(address, set()).add(tag)
     gains: dict[str, list[float]] = {}
-    for line, gain in zip(one.lines, one.gains(row, k=k), strict=True):
-        for tag in set().union(*(tags_of.get(answer, ()) for answer in answers.get(line, ()))):
+    for own, gain in zip(answers, one.gains(row, k=k), strict=True):
+        for tag in set().union(*(tags_of.get(answer, ()) for answer in own)):
             gains.setdefault(tag, []).append(float(gain))
     scores = [
         TagScore(tag, len(found), measures.figure(np.array(found)))

@@ -17,6 +17,7 @@ _AT_ONCE = 8_192  # records; all of a large library together would take gigabyte
 class SimilaritySample:
     """Cosines of one facet, for the same records of a fixed sample."""
 
+    addresses: tuple[str, ...]  # of the sample, n
     nearest: Vector  # (n,): with the most similar other record of the library
     by_chance: Vector  # (n × (n - 1) / 2,): of every two of the sample
 
@@ -35,4 +36,5 @@ def similarities(snapshot: VectorSnapshot, facet: Facet) -> SimilaritySample | N
         cosines[chosen[:, None] == part] = -1  # a record is no neighbour of its own
         np.maximum(nearest, cosines.max(axis=1), out=nearest)
     pairs = np.triu_indices(len(chosen), k=1)
-    return SimilaritySample(nearest, (own @ own.T)[pairs])
+    addresses = tuple(snapshot.addresses[row] for row in chosen.tolist())
+    return SimilaritySample(addresses, nearest, (own @ own.T)[pairs])

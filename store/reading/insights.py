@@ -6,16 +6,18 @@ a page can link to the coins that it counts.
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from store.captions.suggestions import BORROWED
-from store.catalog.filters import Filter, conditions
+from store.catalog.filters import Filter, SqlCondition, conditions
 from store.catalog.scripts import LANGUAGES
 from store.reading.reader import Reader
 from store.records import TIERS, Tier
 
 _AMONG = "AND h.address IN (SELECT r.address FROM records r WHERE {})"
 _MONTH = "strftime('%Y-%m', r.created_at, 'unixepoch')"
+
+DraftFate = Literal["unchanged", "edited", "refused"]
 
 
 class MonthCount(NamedTuple):
@@ -118,21 +120,41 @@ def review_speed(reader: Reader, filter: Filter) -> list[ReviewSpeed]:
 
 def drafts_kept(reader: Reader, filter: Filter) -> list[DraftsKept]:
     """For each model, how many of its caption texts for these coins people saved, changed or refused."""
-    where, values = conditions(filter)
+    settled, values = _settled(filter)
     with reader.catalog.reading() as db:
         rows = db.execute(
-            "WITH chosen AS MATERIALIZED (SELECT r.address FROM records r WHERE " + where + "), "
-            "settled (model, unchanged, edited, refused) AS ("
-            "  SELECT s.model, NOT s.edited, s.edited, 0 FROM sources s "
-            "  LEFT JOIN decisions d ON d.id = s.decision "
-            "  WHERE NOT coalesce(d.reversed, 0) AND s.address IN chosen UNION ALL "
-            "  SELECT model, 0, 0, 1 FROM suggestions WHERE state = 'refused' "
-            "  AND facet NOT IN ('tags', 'new_tags') AND address IN chosen) "
-            f"SELECT iif(model LIKE '{BORROWED}%', '{BORROWED}', model) AS by, sum(unchanged), sum(edited), "
-            "sum(refused) FROM settled GROUP BY by ORDER BY count(*) DESC, by",
+            f"{settled} SELECT by, sum(fate = 'unchanged'), sum(fate = 'edited'), sum(fate = 'refused') "
+            "FROM settled GROUP BY by ORDER BY count(*) DESC, by",
             values,
         ).fetchall()
     return [DraftsKept(*row) for row in rows]
+
+
+def drafted(reader: Reader, filter: Filter, model: str, fate: DraftFate) -> list[str]:
+    """The coins of which people saved, changed or refused texts of this model."""
+    settled, values = _settled(filter)
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            f"{settled} SELECT DISTINCT address FROM settled WHERE by = ? AND fate = ?",
+            [*values, model, fate],
+        ).fetchall()
+    return [row["address"] for row in rows]
+
+
+def _settled(filter: Filter) -> SqlCondition:
+    """SQL of a table `settled`: a model's text for one of these coins, and what became of it."""
+    where, values = conditions(filter)
+    by = f"iif(model LIKE '{BORROWED}%', '{BORROWED}', model)"
+    return (
+        f"WITH chosen AS MATERIALIZED (SELECT r.address FROM records r WHERE {where}), "
+        "settled (address, by, fate) AS ("
+        f"  SELECT s.address, {by}, iif(s.edited, 'edited', 'unchanged') FROM sources s "
+        "  LEFT JOIN decisions d ON d.id = s.decision "
+        "  WHERE NOT coalesce(d.reversed, 0) AND s.address IN chosen UNION ALL "
+        f"  SELECT address, {by}, 'refused' FROM suggestions WHERE state = 'refused' "
+        "  AND facet NOT IN ('tags', 'new_tags') AND address IN chosen)",
+        values,
+    )
 
 
 def languages(reader: Reader, filter: Filter) -> dict[str, int]:

@@ -13,6 +13,7 @@ from store.captions.drafts import Drafts
 from store.captions.suggestions import Suggestions
 from store.catalog.answered import AnsweredRequests
 from store.catalog.catalog import Catalog
+from store.catalog.coin_sets import CoinSets
 from store.catalog.record_queries import RecordLists
 from store.catalog.removed import RemovedThings
 from store.catalog.replication import seconds_behind
@@ -117,6 +118,7 @@ class Reader(RecordLists, HistoryQueries):
         self.drafts = Drafts(catalog)
         self.suggestions = Suggestions(catalog)
         self.prompts = Prompts(catalog, layout, self._disk)
+        self.coin_sets = CoinSets(catalog)
         self.filters = saved_searches.filters(catalog)
         self.searches = SavedSearches(catalog)
         self.presets = saved_searches.presets(catalog)

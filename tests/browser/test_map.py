@@ -101,6 +101,11 @@ def test_the_selection_and_zoom_survive_a_visit_to_the_export_page(page: Page, s
     page.go_back()
     expect(told).to_have_text(before)
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
+    page.get_by_role("button", name="Open in Library").click()
+    expect(page.get_by_role("heading", name="Library", level=1)).to_be_visible()
+    expect(pictures(page)).to_have_count(len(COINS))
+    page.reload()
+    expect(pictures(page)).to_have_count(len(COINS))
 
 
 def test_a_click_on_a_link_is_not_called_back_by_a_selection_made_after_it(

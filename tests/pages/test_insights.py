@@ -5,12 +5,13 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from components.insights import figures, spread
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
-from store.evaluation import evaluation
+from store.evaluation import evaluation, similarity
 from store.library import Library
-from tests.browser.coins import COINS, PENDING, UNCAPTIONED
-from tests.pages.conftest import opened, words
+from tests.browser.coins import COINS, DOG, PENDING, UNCAPTIONED
+from tests.pages.conftest import opened, rerun, words
 
 ALL = len(COINS) + 2  # one approved, one pending
 
@@ -41,11 +42,41 @@ def test_every_bar_leads_to_as_many_coins_as_it_counts(library: Library) -> None
     for app in pages:
         for bar in bars(app):
             for line, text in zip(bar["customdata"], bar["hovertext"], strict=True):
-                if " an hour" not in text and line:
+                if " an hour" not in text and line and not line.startswith(figures.NAMED):
                     number = text.split(":")[-1].split(" of ")[0] if ":" in text else text
                     assert coins_of(library, line) == int("".join(filter(str.isdigit, number.split()[0])))
                     checked += 1
     assert checked > 10
+
+
+def test_a_class_of_lengths_or_similarities_leads_to_its_coins(library: Library) -> None:
+    app = opened("insights")
+    app.session_state["insights-lengths-facet"] = "visual"
+    (lengths,) = [bar for bar in bars(rerun(app)) if bar["name"] == "Visual"]
+    counts = [coins_of(library, line) for line in lengths["customdata"]]
+    assert counts == [int(text.split()[0]) for text in lengths["hovertext"]]
+    assert sum(counts) == library.count(Filter(tier="library", having=("visual",)))
+
+    sample = similarity.similarities(library.snapshot(), "entity")
+    assert sample is not None
+    frame = spread.similarities(sample)
+    find = spread.nearest_coins(library, sample)
+    assert find is not None
+    found = {
+        line: library.addresses(parsed(find(line.removeprefix(figures.NAMED))).filter)
+        for line in frame["line"]
+        if line
+    }
+    assert sum(map(len, found.values())) == len(COINS), "each coin has one nearest"
+    shares = frame[frame["line"] != ""]["value"] * len(COINS)
+    assert [len(coins) for coins in found.values()] == [round(share) for share in shares]
+
+
+def test_coins_of_drafts_are_found_by_model_and_fate(library: Library) -> None:
+    find = figures.stored(library, lambda name: [DOG.address] if name == "edited m" else [])
+    assert find is not None
+    assert library.addresses(parsed(find("edited m")).filter) == [DOG.address]
+    assert find("refused m") == ""
 
 
 def test_a_reason_that_no_line_can_say_leads_nowhere(library: Library) -> None:

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from store.catalog.filter_syntax import corrected, edited, parsed, values, written
-from store.catalog.filters import Filter
+from store.catalog.filters import FacetLength, Filter
 from store.catalog.scripts import LANGUAGES
 from store.library import Library
 from store.reading.statistics import rejection_reasons
+from store.records import CAPTION_FACETS
 from store.runtime import open_library
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
@@ -36,6 +37,13 @@ FILTERS = st.builds(
     until=st.none() | DAYS.map(lambda moment: moment - 1),
     suspicious=st.none() | st.booleans(),
     language=st.just("") | st.sampled_from(LANGUAGES),
+    lengths=st.lists(
+        st.builds(
+            FacetLength, st.sampled_from(CAPTION_FACETS), st.integers(1, 900), st.none() | st.integers(0, 900)
+        ),
+        unique_by=lambda each: each.facet,
+    ).map(tuple),
+    coin_set=st.just("") | st.from_regex(r"\A[0-9a-f]{10}\Z"),
     rejected_for=st.none() | LABELS.filter(lambda reason: reason.lower() != "none"),
 )
 
@@ -67,6 +75,18 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     library = open_library(tmp_path_factory.mktemp("line"), embedder=Hashed())
     yield library
     library.close()
+
+
+def test_a_length_of_one_facet_is_a_range_that_conditions_narrow() -> None:
+    line = parsed("length:visual>99 length:visual<120 length:Visual>90 length:>200")
+    assert line.filter == Filter(lengths=(FacetLength("visual", 100, 119),), longer=201)
+    for wrong in ("length:colour>9", "length:visual", "length:visual120"):
+        assert "no length such as" in parsed(wrong).faults[0]
+
+
+def test_a_set_is_known_by_its_id_alone() -> None:
+    assert parsed("set:3F9A0C12BE").filter == Filter(coin_set="3f9a0c12be")
+    assert "set:mine is no selection" in parsed("set:mine").faults[0]
 
 
 def test_a_line_narrows_the_filter_of_the_controls() -> None:

@@ -98,6 +98,10 @@ def test_drafts_are_counted_as_saved_edited_or_refused(reviewed: Library) -> Non
     reviewed.suggestions.resolve([one.id for one in reviewed.suggestions.of(address(1))], "refused")
     (borrowed,) = insights.drafts_kept(reviewed, Filter())[1:]
     assert borrowed.refused == 2, "texts of similar coins are counted together"
+    assert insights.drafted(reviewed, Filter(), "m", "edited") == [address(0)]
+    assert insights.drafted(reviewed, Filter(), "m", "refused") == [address(2)]
+    assert insights.drafted(reviewed, Filter(), borrowed.model, "refused") == [address(1)]
+    assert insights.drafted(reviewed, Filter(tags=("moon",)), "m", "edited") == []
 
 
 @pytest.mark.parametrize("criteria", [Filter(), Filter(source="first list"), Filter(tags=("moon",))])

@@ -1,0 +1,165 @@
+"""Figures of how captions, similarities and search quality are spread; each bar leads to its coins."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from components.editor.facets import PURPOSES
+from components.insights import figures
+from components.overview import distributions
+from components.overview.distributions import CHANCE, CLASS, NEAREST
+from components.shell import charts, format
+from store.catalog.filters import FacetLength, Filter
+from store.evaluation.similarity import SimilaritySample
+from store.library import Library
+from store.reading import statistics
+from store.reading.statistics import CaptionLengths
+from store.records import CAPTION_FACETS, FACETS, Facet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LENGTHS, _SIMILARITY = "insights-lengths", "insights-similarity"
+_GAIN = 0.1  # of nDCG, the width of a class
+COLUMNS = ["kind", "start", "value", "text", "line"]
+
+
+def caption_lengths(library: Library) -> None:
+    """How long the library's captions are, of a facet that is chosen beside the title."""
+    facet = _facet(_LENGTHS)
+    choose = partial(distributions.choose_facet, f"{_LENGTHS}-facet", CAPTION_FACETS)
+    found = [one for one in distributions.counted_lengths(library) if one.facet == facet]
+    if not found:
+        choose()
+        st.caption("No coin of the library has this caption yet.")
+        return
+    frame = lengths(found, facet)
+    color = dict(zip(PURPOSES, charts.COLORS, strict=False))[facet]
+    figure = figures.classes(
+        frame, x="Characters", y="Captions", colors={PURPOSES[facet].label: color}, width=statistics.LENGTH
+    )
+    figures.show(
+        figure, frame, title="Length of captions", key=_LENGTHS, beside=choose,
+        alt="How many captions have how many characters",
+    )  # fmt: skip
+
+
+def lengths(found: Sequence[CaptionLengths], facet: Facet) -> "pd.DataFrame":
+    """One facet's captions by length, each class with the line of its coins."""
+    import pandas as pd
+
+    rows = []
+    for one in found:
+        last = one.start + statistics.LENGTH - 1
+        # From 1: coins without this caption have 0 characters, and are not counted.
+        filter = Filter(tier="library", lengths=(FacetLength(facet, max(1, one.start), last),))
+        text = f"{format.counted(one.texts, 'caption')} of {one.start} to {last} characters"
+        rows.append((PURPOSES[facet].label, one.start, one.texts, text, figures.line_of(filter)))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def similarity_of_coins(library: Library) -> None:
+    """How similar coins are to the nearest other, in a facet that is chosen beside the title."""
+    facet = _facet(_SIMILARITY)
+    choose = partial(distributions.choose_facet, f"{_SIMILARITY}-facet", FACETS)
+    found = distributions.compared(library, facet)
+    if found is None:
+        choose()
+        return
+    frame = similarities(found)
+    figure = figures.classes(
+        frame, x="Cosine", y="Share", colors=distributions.SIMILARITY_COLORS, width=CLASS, percent=True
+    )
+    figures.show(
+        figure, frame, title="Similarity of coins", key=_SIMILARITY, beside=choose,
+        alt="How similar coins are to the nearest other, and to any other",
+        about=f"{distributions.ABOUT_SIMILARITY} A click on a bar of the nearest coins opens these coins; "
+        "the other bars count pairs.",
+        coins=nearest_coins(library, found),
+    )  # fmt: skip
+
+
+def similarities(found: SimilaritySample) -> "pd.DataFrame":
+    """The shares of both kinds of cosines by class; those of nearest coins have the name of their coins."""
+    frame = distributions.cosines({NEAREST: found.nearest, CHANCE: found.by_chance})
+    coins = _nearest_coins(found)
+    texts, lines = [], []
+    for kind, start, value in zip(frame["kind"], frame["start"], frame["value"], strict=True):
+        name = _name(round(start / CLASS))
+        count = f" ({format.counted(len(coins[name]), 'coin')})" if kind == NEAREST and name in coins else ""
+        texts.append(f"{kind}: {value:.0%}{count}, cosine {start:.2f} to {start + CLASS:.2f}")
+        lines.append(f"{figures.NAMED}{name}" if count else "")
+    return frame.assign(text=texts, line=lines)
+
+
+def nearest_coins(library: Library, found: SimilaritySample) -> figures.Coins | None:
+    """The lines that find the coins of a class by its name; None for viewers."""
+    return _stored(library, _nearest_coins(found))
+
+
+def query_gains(
+    library: Library, gains: NDArray[np.float64], answers: Sequence[Sequence[str]], *, k: int
+) -> None:
+    """How many queries reach which nDCG@k; `answers` are the relevant coins of each query."""
+    classes = classes_of_gains(gains)
+    coins = {
+        _name(number): [
+            address for at in np.flatnonzero(classes == number).tolist() for address in answers[at]
+        ]
+        for number in set(classes.tolist())
+    }
+    frame = query_classes(gains, coins)
+    figure = figures.classes(
+        frame, x=f"nDCG@{k}", y="Share of queries", colors={"Best setting": charts.ACCENT}, width=_GAIN,
+        percent=True,
+    )  # fmt: skip
+    figures.show(
+        figure, frame, title=f"Distribution of nDCG@{k} over the queries", key="insights-gains",
+        alt="How many queries reach which nDCG with the best setting",
+        about="A click on a bar opens the coins that these queries should find.",
+        coins=_stored(library, coins),
+    )  # fmt: skip
+
+
+def query_classes(gains: NDArray[np.float64], coins: Mapping[str, Sequence[str]]) -> "pd.DataFrame":
+    """The share of queries in each class of nDCG, with the name of the coins that they should find."""
+    import pandas as pd
+
+    counts = np.bincount(classes_of_gains(gains), minlength=round(1 / _GAIN))
+    rows = []
+    for number, queries in enumerate(counts.tolist()):
+        start, asked = number * _GAIN, "query" if queries == 1 else "queries"
+        line = f"{figures.NAMED}{_name(number)}" if coins.get(_name(number)) else ""
+        text = f"{queries} {asked}, nDCG {start:.1f} to {start + _GAIN:.1f}"
+        rows.append(("Best setting", start, queries / len(gains), text, line))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def classes_of_gains(gains: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The class of each nDCG by its number from 0; 1 belongs to the last class."""
+    return np.minimum(np.asarray(gains / _GAIN + 1e-9, dtype=np.int64), round(1 / _GAIN) - 1)
+
+
+def _nearest_coins(found: SimilaritySample) -> dict[str, list[str]]:
+    coins: dict[str, list[str]] = {}
+    numbers = distributions.classes_of(found.nearest).tolist()
+    for address, number in zip(found.addresses, numbers, strict=True):
+        coins.setdefault(_name(number), []).append(address)
+    return coins
+
+
+def _name(number: int) -> str:
+    return f"class {number}"
+
+
+def _stored(library: Library, coins: Mapping[str, Sequence[str]]) -> figures.Coins | None:
+    return figures.stored(library, lambda name: coins.get(name, ()))
+
+
+def _facet(key: str) -> Facet:
+    chosen = st.session_state.get(f"{key}-facet")
+    return chosen if chosen in FACETS else "entity"
