@@ -3,7 +3,7 @@
 import streamlit as st
 
 from components.memory.kinds import KINDS, place_of
-from components.shell import format, tables
+from components.shell import format, presenter, tables
 from store.errors import MemedexError
 from store.memory.engine.kept_contexts import KeptContext
 from store.memory.engine.settings import memory_settings
@@ -59,7 +59,7 @@ def _row(one: KeptContext) -> dict[str, object]:
         "kind": KINDS[one.kind].label,
         "where": one.scope,
         "entries": len(one.hits),
-        "for": one.agent or one.actor,
+        "for": one.agent or presenter.name(one.actor),
         "through": one.via,
     }
 

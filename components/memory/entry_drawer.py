@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.memory import citation, connections, entry_link
 from components.memory.kinds import KINDS, described, place_of, text_of
-from components.shell import charts, format, forms, tables
+from components.shell import charts, format, forms, presenter, tables
 from components.shell.forms import Button, Field
 from store.errors import MemedexError
 from store.library import Library
@@ -169,7 +169,7 @@ def _versions(memory: Memory, kind: str, row: Row) -> None:
             "since": tables.moment(version.created_at) if version.created_at else None,
             "until": tables.moment(version.superseded_at) if version.superseded_at else None,
             "what": version.verb or "was there before",
-            "who": version.author or "unknown",
+            "who": presenter.author(version.actor, version.agent) or "unknown",
             "through": version.via or "unknown",
         }
         for version in found
@@ -181,9 +181,8 @@ def _versions(memory: Memory, kind: str, row: Row) -> None:
     )
     for version in found[1:]:
         if version.row is not None:
-            with st.expander(
-                f"Version by {format.plain(version.author or 'unknown')}, {version.verb or 'first'}"
-            ):
+            author = presenter.author(version.actor, version.agent) or "unknown"
+            with st.expander(f"Version by {format.plain(author)}, {version.verb or 'first'}"):
                 st.text(text_of(kind, version.row))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from components.memory.kinds import KINDS, place_of
-from components.shell import format, forms, javascript
+from components.shell import format, forms, javascript, presenter
 from components.shell.forms import Button, Field
 from store.errors import InvalidRecord
 from store.library import Library
@@ -82,7 +82,7 @@ def _card(one: Reviewed) -> dict[str, Any]:
         "text": one.text,
         "before": one.before if entry.row is not None else None,
         "removes": entry.row is None,
-        "author": f"{entry.agent} for {entry.actor}",
+        "author": presenter.author(entry.actor, entry.agent),
         "via": entry.via,
         "when": format.ago(entry.created_at),
         "flags": [{"label": _LABELS[flag.why], "reason": flag.reason} for flag in one.flags],

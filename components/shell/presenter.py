@@ -52,3 +52,8 @@ def name(person: str) -> str:
     with _lock:
         number = _numbers.setdefault(person, len(_numbers) + 1)
     return f"Reviewer {number}"
+
+
+def author(person: str, agent: str) -> str:
+    """Who wrote something: the person as shown, or an agent in the person's place."""
+    return f"{agent} for {name(person)}" if agent else name(person)
