@@ -13,6 +13,7 @@ import streamlit as st
 from components.shell import format, loading, login, pictures
 from store.captioning.checkup import CheckUp
 from store.disk.layout import Layout
+from store.disk.replica import is_replica
 from store.errors import CatalogDamaged, LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
 from store.jobs import Jobs
 from store.library import Library
@@ -229,7 +230,9 @@ def _say_it_is_gone(folder: Path) -> NoReturn:
 def _offer_salvage(reason: str) -> None:
     st.title("The catalog is damaged")
     st.text(reason)
-    if login.actor().can_write and st.button("Repair", type="primary", icon=":material/build:"):
+    if is_replica(Layout(settings().root).catalog):
+        st.button("Try again", type="primary")
+    elif login.actor().can_write and st.button("Repair", type="primary", icon=":material/build:"):
         with st.spinner("Reading what the old catalog still says"):
             salvaged = salvage_if_damaged(Layout(settings().root))
             doctor.repair(_for_writing(settings().root))

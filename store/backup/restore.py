@@ -21,6 +21,7 @@ from store.disk.aside import PREFIX
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock, holder_file
+from store.disk.replica import refuse_replica
 from store.disk.sqlite_identity import to_read
 from store.errors import BadBackup, NotWritten
 from store.outcome import Outcome
@@ -41,10 +42,12 @@ def restore_backup(root: Path, source: Path, *, progress: Progress | None = None
     """Restore the backup after verifying each of its files; the current library is kept as a backup.
 
     If files are damaged they are refused and nothing is changed. Raises BadBackup if it is not a backup,
-    LibraryInUse if another process writes, NotWritten if the disk refuses. If cancelled, it changes nothing.
+    LibraryInUse if another process writes, ReadOnly over a replica, NotWritten if the disk refuses. If
+    cancelled, it changes nothing.
     """
     progress = progress or Progress()
     source, layout = source.expanduser().resolve(), Layout(root.resolve())
+    refuse_replica(layout.catalog)
     listed = manifest.read(source)
     progress.what, progress.total = "verifying", len(listed.files)
     if damaged := list(manifest.damaged(source, listed, progress=progress)):

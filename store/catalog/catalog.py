@@ -13,6 +13,7 @@ from uuid import uuid4
 from store.catalog import checksums, snapshots
 from store.disk.file_system import refuse_network
 from store.disk.files import Disk, refused
+from store.disk.replica import is_replica
 from store.disk.sqlite import SqliteFile
 from store.disk.sqlite_identity import CATALOG_ID, identify, move_foreign_logs
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten
@@ -194,6 +195,11 @@ def check_is_ours(path: Path) -> None:
 
 def damaged(path: Path, error: Exception) -> CatalogDamaged:
     """The error, with the remedy, for a catalog that SQLite finds malformed."""
+    if is_replica(path):
+        return CatalogDamaged(
+            f"the replica {path} cannot be read ({error}): Litestream was ended while it wrote. Start "
+            f"`litestream restore -f` again; if that does not help, delete it with its -txid file before"
+        )
     return CatalogDamaged(
         f"the catalog {path} cannot be read ({error}); doctor --repair makes a new one from the sidecars and "
         "from what the old one still says, which is kept beside it"

@@ -11,6 +11,7 @@ from store.cli.open_library import check_there_is_one, has_library, making, read
 from store.cli.output import as_json, named, report
 from store.cli.terminal import Terminal
 from store.disk.layout import Layout
+from store.disk.replica import refuse_replica
 from store.embedding.model_download import download
 from store.embedding.protocol import REFERENCE
 from store.errors import LibraryInUse, ReadOnly
@@ -27,6 +28,7 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
         terminal.say(f"there is no library in {root_of(arguments)} yet")
         return _findings([], arguments, terminal)
     if arguments.repair:
+        refuse_replica(Layout(root_of(arguments)).catalog)
         move_foreign_catalog_aside(Layout(root_of(arguments)))
         if salvaged := salvage_if_damaged(Layout(root_of(arguments))):
             terminal.say(salvaged.summary)

@@ -14,6 +14,7 @@ from store.disk.aside import KEPT
 from store.disk.files import Disk, file_hash
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
+from store.disk.replica import is_replica, refuse_replica
 from store.disk.sidecars import blocked
 from store.disk.stats import stat_text
 from store.embedding import reembed
@@ -44,8 +45,11 @@ class DoctorFinding:
 def check(reader: Reader) -> list[DoctorFinding]:
     """All problems; an empty list means that files, catalog and Chroma agree.
 
-    Only the process that writes opens Chroma: two processes on its folder lose vectors.
+    Only the process that writes opens Chroma: two processes on its folder lose vectors. A replica has no
+    files, and what is not finished is finished where it is written.
     """
+    if is_replica(reader.layout.catalog):
+        return [*_catalog(reader), *_moved_aside(reader)]
     return [
         *_catalog(reader),
         *_operations(reader),
@@ -59,9 +63,10 @@ def check(reader: Reader) -> list[DoctorFinding]:
 def check_unopened(root: Path) -> list[DoctorFinding]:
     """The same for a library that no process has open, Chroma included; changes nothing.
 
-    Raises LibraryInUse if another process writes.
+    Raises LibraryInUse if another process writes, ReadOnly for a replica.
     """
     layout = Layout(root.resolve())
+    refuse_replica(layout.catalog)
     lock = WriterLock(layout.lock)
     lock.acquire()
     try:

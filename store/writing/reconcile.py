@@ -16,6 +16,7 @@ from store.errors import BadPicture, InvalidRecord
 from store.operations import Change, Operation, State, state_json
 from store.progress import Progress
 from store.records import Tier
+from store.settings import settings
 from store.writing.differences import LostFolder, find_differences, known_files
 
 OUTSIDE = "outside the program"  # who changed a file that we did not
@@ -254,10 +255,12 @@ def _folder_lost(folder: LostFolder) -> Fault:
         reason = f"{folder.path} is no folder, which keeps {about} from being found"
         return Fault("", reason, "repair sets aside what stands there", (folder.path,))
     reason = f"the folder {folder.path} is gone, with {about}"
+    other = " (or restore-files writes it again, with MEMEDEX_PICTURES)" if settings().pictures else ""
     return Fault(
         "",
         reason,
-        "restore it from a backup or from where it was moved; repair removes its records from the catalog",
+        f"restore it from a backup or from where it was moved{other}; repair removes its records from the "
+        "catalog",
     )
 
 

@@ -13,6 +13,7 @@ from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
+from store.disk.replica import refuse_replica
 from store.disk.sqlite_identity import is_log
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile
 from store.vectors import matrix_files
@@ -57,8 +58,10 @@ class Salvaged:
 def salvage_if_damaged(layout: Layout) -> Salvaged | None:
     """Salvage the catalog if SQLite finds it damaged. Raises LibraryInUse while another process has it open.
 
-    Raises CatalogTooNew or ForeignFile for one that is not ours; nothing is taken from it.
+    Raises CatalogTooNew or ForeignFile for one that is not ours; nothing is taken from it. Raises ReadOnly
+    for a replica.
     """
+    refuse_replica(layout.catalog)
     return salvage(layout) if is_lost(layout) or _is_damaged(layout) else None
 
 

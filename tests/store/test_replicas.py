@@ -13,9 +13,10 @@ import pytest
 import s3fs
 from moto.server import ThreadedMotoServer
 
-from store.backup import restore_files
+from store.backup import backup, restore_backup, restore_files
 from store.catalog.filters import Filter
-from store.errors import BadBackup, ReadOnly
+from store.cli import main
+from store.errors import BadBackup, CatalogDamaged, ReadOnly
 from store.library import Library
 from store.maintenance import doctor
 from store.memory.memory import Memory
@@ -24,6 +25,7 @@ from store.progress import Progress
 from store.runtime import open_library, open_reader
 from store.search.query import Part, Query
 from store.settings import settings
+from store.writing.salvage import salvage_if_damaged
 from tests.ports import free_port
 from tests.store import litestream
 from tests.store.conftest import address, coin, written
@@ -116,15 +118,24 @@ def test_decisions_are_seen_on_another_machine_within_five_seconds(writer: Libra
     assert eventually(lambda: (replica.status().seconds_behind or 0) < 2 * WITHIN)
 
 
-def test_nothing_can_be_changed_on_a_replica(replica: Library, tmp_path: Path) -> None:
-    root = replica.layout.root
+def test_nothing_can_be_changed_on_a_replica(replica: Library, writer: Library, tmp_path: Path) -> None:
+    root, copy = replica.layout.root, tmp_path / "backup"
+    backup(writer, copy)
     assert not replica.can_write
     with pytest.raises(ReadOnly):
         replica.reject([address(0)], actor="me")
     with pytest.raises(ReadOnly, match="replica that Litestream writes to"):
         open_library(root)
-    with pytest.raises(ReadOnly):
-        restore_files(root, progress=Progress())
+    for writes in (
+        lambda: restore_files(root, progress=Progress()),
+        lambda: restore_backup(root, copy),
+        lambda: salvage_if_damaged(replica.layout),
+        lambda: doctor.check_unopened(root),
+    ):
+        with pytest.raises(ReadOnly, match="replica"):
+            writes()
+    assert main(["--root", str(root), "doctor", "--repair"]) == 1
+    assert not doctor.check(replica)
     assert not (root / "memecoins" / "writer.lock").exists()
 
 
@@ -221,3 +232,14 @@ def test_the_text_memory_is_followed_as_well(places: str, tmp_path: Path, embedd
                 assert eventually(lambda: replica.memories.passages.count() == 2, within=WITHIN)
                 with pytest.raises(ReadOnly):
                     replica.memories.store_memory("nothing")
+
+
+def test_a_replica_whose_writing_was_cut_off_names_litestream(library: Library) -> None:
+    catalog = library.layout.catalog
+    library.close()
+    catalog.with_name(f"{catalog.name}-txid").write_text("0000000000000001\n")
+    with catalog.open("r+b") as file:
+        file.seek(4096)
+        file.write(bytes(60_000))
+    with pytest.raises(CatalogDamaged, match="Litestream was ended while it wrote"):
+        open_reader(library.layout.root)
