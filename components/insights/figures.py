@@ -108,6 +108,7 @@ def classes(
             y=part["value"],
             name=charts.plain(kind),
             marker_color=color,
+            opacity=charts.opacity(color),
             customdata=part["line"],
             hovertext=[charts.plain(text, 120) for text in part["text"]],
             hovertemplate="%{hovertext}<extra></extra>",

@@ -62,7 +62,7 @@ def days(
                 y=part["value"],
                 name=plain(kind),
                 marker_color=color,
-                opacity=_opacity(color),
+                opacity=opacity(color),
                 width=0.75 * _DAY,
                 hovertemplate=f"{value} {plain(kind)}<extra></extra>",
             )
@@ -116,7 +116,7 @@ def intervals(frame: "pd.DataFrame", *, colors: Mapping[str, str]) -> "go.Figure
                     "color": color, "size": [15 if best else 8 for best in part["best"]],
                     "symbol": ["star" if best else "circle" for best in part["best"]],
                 },
-                opacity=_opacity(color),
+                opacity=opacity(color),
                 error_x={
                     "array": part["high"] - part["mean"], "arrayminus": part["mean"] - part["low"],
                     "symmetric": False, "color": color, "thickness": 2, "width": 0,
@@ -182,7 +182,7 @@ def classes(
                 name=plain(kind),
                 mode="lines",
                 line={"color": color, "width": 2, "shape": "hv"},
-                opacity=_opacity(color),
+                opacity=opacity(color),
                 customdata=list(zip(part["start"], ends if percent else ends - 1, strict=True)),
                 hovertemplate=f"{share} {plain(kind)} ({span})<extra></extra>",
             )
@@ -199,7 +199,8 @@ def values(numbers: Iterable[float]) -> "go.Figure":
     return figure.update_layout(xaxis=axis("", showgrid=False), yaxis=axis("Value", nticks=4))
 
 
-def _opacity(color: str) -> float:
+def opacity(color: str) -> float:
+    """How opaque a colour is drawn, 0 to 1."""
     return 0.5 if color == QUIET else 1.0
 
 

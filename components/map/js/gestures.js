@@ -12,8 +12,9 @@ export function listenToGestures(atlas) {
   const { canvas } = atlas;
   const fingers = new Map(); // pointers that are down, with their positions
   const at = (event) => {
-    const box = canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
+    const { root } = atlas; // not the canvas, which a drag may have moved
+    const box = root.getBoundingClientRect();
+    return [event.clientX - box.left - root.clientLeft, event.clientY - box.top - root.clientTop];
   };
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);

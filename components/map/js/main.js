@@ -17,7 +17,8 @@ import { Sprites } from "./sprites.js";
 import { Timeline } from "./timeline.js";
 import { View } from "./view.js";
 
-const REST = 140; // ms of rest before cards are requested, and before pictures are distributed again
+const REST = 140; // ms of rest before cards are requested, pictures distributed again, and a dragged map painted
+const SLOW = 4; // ms of painting, after which drawing the canvas takes as many more
 const AT_ONCE = 100; // cards in one request
 const HELP = "Map of coins: arrows move, + and - zoom, 0 shows all, Enter goes from coin to coin with the arrows and selects, Escape ends; drag with shift for a lasso";
 
@@ -184,6 +185,16 @@ class Atlas {
     if (!this.shown || !this.painting.pen) return;
     const began = performance.now();
     const { painting, view } = this;
+    clearTimeout(this.repainting);
+    // A map that takes long to paint follows a drag as a picture, and is painted when the hand rests.
+    if (this.isSlow && this.drag && !this.drag.path && !this.drag.isPinch && painting.slide(view)) {
+      this.repainting = setTimeout(() => {
+        this.painting.painted = null;
+        this.soon();
+      }, REST);
+      return;
+    }
+    painting.begin(view);
     const style = getComputedStyle(this.root);
     const [text, ground, accent] = ["--st-text-color", "--st-background-color", "--st-primary-color"].map((name) => style.getPropertyValue(name));
     const inView = painting.dots(this);
@@ -198,6 +209,7 @@ class Atlas {
     const selected = this.chosen ? `${this.held.toLocaleString("en")} selected · ` : "";
     this.told.textContent = `${selected}${inView.toLocaleString("en")} of ${this.count.toLocaleString("en")} in view`;
     Object.assign(this.root.dataset, { milliseconds: (performance.now() - began).toFixed(1), pictures: rows.length });
+    this.isSlow = performance.now() - began > SLOW;
     if (this.detail.work()) this.soon();
   }
 
@@ -284,6 +296,7 @@ class Atlas {
     this.timeline.pause();
     clearTimeout(this.timer);
     clearTimeout(this.resting);
+    clearTimeout(this.repainting);
     cancelAnimationFrame(this.waiting);
   }
 }

@@ -9,6 +9,7 @@ const SPRITE = 64; // px of a small picture
 const ROUND = 0.16; // corner of a picture, of its side
 const EDGE = 2; // px of colour around a picture
 const FADED = 0.25; // what is not selected
+const BARE = 0.125; // of the width or height that may be empty while the map is dragged
 
 export class Painting {
   constructor(canvas) {
@@ -23,12 +24,29 @@ export class Painting {
     this.pen = this.canvas.getContext("2d");
     this.memory = this.pen.createImageData(this.canvas.width, this.canvas.height);
     this.pixels = new Uint32Array(this.memory.data.buffer);
+    this.painted = null;
   }
 
   /** The map's own coordinates on the canvas: scale, left and top. */
   place(view) {
     const scale = view.scale * this.ratio;
     return [scale, this.canvas.width / 2 - view.x * scale, this.canvas.height / 2 - view.y * scale];
+  }
+
+  /** Moves what is painted to where this view shows it; false if that would leave too much of the edge empty. */
+  slide(view) {
+    const { painted, canvas } = this;
+    if (!painted || painted.scale !== view.scale) return false;
+    const [dx, dy] = [(painted.x - view.x) * view.scale, (painted.y - view.y) * view.scale];
+    if (Math.abs(dx) > view.width * BARE || Math.abs(dy) > view.height * BARE) return false;
+    canvas.style.transform = `translate(${dx}px, ${dy}px)`;
+    return true;
+  }
+
+  /** Begins to paint this view in its place. */
+  begin({ x, y, scale }) {
+    this.painted = { x, y, scale };
+    this.canvas.style.transform = "";
   }
 
   /** Draws each shown point as a dot; returns how many are in view. */
