@@ -21,6 +21,8 @@ MemedexError
 ├── CatalogTooNew
 ├── ForeignFile
 ├── ModelUnavailable
+├── ServerUnavailable
+├── NotInMemory
 ├── CaptioningFailed
 │   ├── ProviderBusy
 │   └── ProviderRefuses
@@ -115,6 +117,14 @@ class ForeignFile(MemedexError):
 
 class ModelUnavailable(MemedexError):
     """A model is not installed, not configured or cannot do this."""
+
+
+class ServerUnavailable(MemedexError):
+    """A Chroma server that a search needs does not answer, refuses, or lacks our collections."""
+
+
+class NotInMemory(MemedexError):
+    """This needs the vectors of the whole library in memory, where the settings keep none."""
 
 
 class CaptioningFailed(MemedexError):

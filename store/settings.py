@@ -112,6 +112,11 @@ class Settings(BaseSettings):
         "`s3://bucket/coins`: the writer copies pictures there, a replica reads them "
         "([scaling.md](scaling.md)).",
     )
+    search: Literal["memory", "server"] = Field(
+        "memory",
+        description="`server`: the Chroma server proposes candidates, for libraries too large for this "
+        "machine's memory; nearly always the same results ([scaling.md](scaling.md)).",
+    )
     read_only: bool = Field(False, description="`1`: nobody changes anything, for demos.")
 
 

@@ -9,6 +9,7 @@ from components.editor.rows import EditorRow, show_rows
 from components.shell import resources
 from store.captioning.checkup import KINDS, CaptionFinding, Kind
 from store.library import Library
+from store.settings import settings
 
 _KIND, _ORDER = "caption-check", "caption-check-order"
 _LISTED = "captions_kind"  # in the address; not "kind", which Lore & memory binds and nobody else may set
@@ -49,6 +50,8 @@ def show(library: Library) -> None:
     st.query_params[_LISTED] = kind
     if resources.status(library).model_status != "ready":
         st.caption("Pictures are compared, and tokens counted, once the model is ready.")
+    elif settings().search == "server":
+        st.caption("Captions are not compared with pictures while a server is searched (MEMEDEX_SEARCH).")
     pages = -(-len(found[kind]) // _PER_PAGE)
     page = st.pagination(pages, key=f"{_KIND}-page-{kind}", width=250) if pages > 1 else 1
     st.caption(_LABELS[kind][1])

@@ -12,6 +12,7 @@ from components.grid import matching
 from components.shell.base_path import base_path
 from components.shell.signed_post import answered
 from store.catalog.filters import Filter
+from store.errors import NotInMemory
 from store.library import Library
 from store.records import MAX_TAG, Record
 from store.search.tag_learner import MOST
@@ -59,7 +60,11 @@ def _suggested(library: Library, records: Sequence[Record]) -> list[tuple[str, f
     """Tags that these coins probably lack: the mean confidence, and which coins lack it."""
     coins: defaultdict[str, list[str]] = defaultdict(list)
     total: defaultdict[str, float] = defaultdict(float)
-    for address, suggestions in library.suggested_tags(records).items():
+    try:
+        found = library.suggested_tags(records)
+    except NotInMemory:  # known tags are offered all the same
+        return []
+    for address, suggestions in found.items():
         for each in suggestions:
             coins[each.tag].append(address)
             total[each.tag] += each.confidence

@@ -28,7 +28,7 @@ from components.grid import (
     show_results,
 )
 from components.map import view as map_view
-from components.search import chips, elsewhere, learned_shift, learned_weights, saved
+from components.search import certainty, chips, elsewhere, learned_shift, learned_weights, saved
 from components.search import filter as search_filter
 from components.search.box import SearchRequest
 from components.search.relevance_feedback import judging
@@ -44,7 +44,7 @@ from store.search.query import Query, QueryShift
 from store.search.query_syntax import Question, Term, written
 from store.search.ranking import Hit, folded
 from store.search.saved_searches import SavedSearch
-from store.search.search import NO_COMMON_FACET, Results
+from store.search.search import NO_COMMON_FACET, Results, describe
 
 _AT_HAND = 120  # more cards than are shown travel along, so that a moved slider finds what it brings up
 _EXACT = 5
@@ -199,12 +199,12 @@ def _facts(results: Results, weights: Mapping[Facet, float], request: SearchRequ
         st.markdown(":orange[All weights are zero, so nothing is searched. Give a facet a weight.]")
         return
     took = f"{results.seconds * 1000:,.{0 if results.seconds > 0.01 else 1}f} ms"
-    took += "" if results.exact else " (approximate)"
-    facts = ["results", f"{format.counted(results.compared, 'coin')} ranked in {took}"]
+    ranked = f"{format.counted(results.compared, 'coin')} ranked in {took}"
+    facts = ["results", ranked, describe(results.certainty)]
     if results.without_facets:
         facts.append(f"{results.without_facets:,} without any of these facets left out")
     facts.append(search_filter.describe(request.question.filter))
-    st.caption(" · ".join(filter(None, facts)), width="stretch")
+    st.caption(" · ".join(filter(None, facts)), width="stretch", help=certainty.help_of(results.certainty))
     examples.link(_line(request.question), folded=request.folded)
     st.page_link("pages/suspicious.py", label="Caption QA", icon=":material/troubleshoot:")
 

@@ -192,7 +192,7 @@ def _warming(root: Path, name: str, _library: Library) -> threading.Thread:
     def load() -> None:
         try:
             _library.embedder.warm()
-            _library.snapshot()
+            _library.prepare_search()
         except MemedexError as error:  # the status says it too; searching raises it again, where it is shown
             log.warning("the embedding model is not available: %s", error)
         except Exception:  # the next search raises it again

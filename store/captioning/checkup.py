@@ -16,6 +16,7 @@ from store.embedding.protocol import Embedder
 from store.evaluation.caption_fit import AT_ODDS, Fit, disagreements
 from store.reading.reader import Reader
 from store.records import CAPTION_FACETS, REQUIRED_FACETS, Facet
+from store.settings import settings
 from store.tags.taxonomy import Taxonomy
 
 Kind = Literal["picture", "lacking", "unwritten", "short", "long", "repeated", "tags"]
@@ -81,7 +82,7 @@ class CheckUp:
             found["long"] += _long(row, embedder)
             found["tags"] += _unknown_tags(row, known)
         found["repeated"] = _repeated(rows)
-        if embedder:
+        if embedder and settings().search == "memory":  # the comparison needs all vectors
             found["picture"] = _at_odds(self._fits(rows, embedder))
         return {kind: sorted(each, key=lambda one: (one.order, one.address)) for kind, each in found.items()}
 

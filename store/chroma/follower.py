@@ -14,7 +14,8 @@ from store.chroma.folder import ChromaFolder
 from store.chroma.ownership import is_of_version_1
 from store.chroma.probe import probe
 from store.chroma.process import ChromaProcess
-from store.chroma.server import ChromaServer, ServerPlace
+from store.chroma.server import ChromaServer
+from store.chroma.server_place import ServerPlace
 from store.disk.aside import Aside
 from store.disk.files import Disk
 from store.disk.layout import Layout

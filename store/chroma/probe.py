@@ -15,7 +15,7 @@ from store.catalog.catalog import Catalog
 from store.catalog.rows import get
 from store.chroma.collections import COLLECTIONS, Point, made_with
 from store.chroma.comparison import Expected, answer, ask, compare
-from store.chroma.server import collections_at
+from store.chroma.server_place import collections_at
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.records import Facet, chroma_metadata

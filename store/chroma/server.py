@@ -1,23 +1,25 @@
 """Our collections on a Chroma server or on Chroma Cloud, instead of in a folder."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from store.chroma.collections import Collections, FolderCollections
+from store.chroma.collections import Collections
 from store.chroma.contents import MARK
-from store.chroma.place import ChromaPlace, Metadata
-from store.chroma.process import ChromaProcess, ServerAway
+from store.chroma.place import Metadata
+from store.chroma.process import ServerAway
 from store.settings import settings
 
 if TYPE_CHECKING:
+    import numpy as np
+    from chromadb import Where
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
     from httpx import Response
+    from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -59,9 +61,14 @@ class ChromaServer:
         return f"{self.url} (tenant {self.tenant}, database {self.database})"
 
     @property
+    def is_cloud(self) -> bool:
+        """Whether it is Chroma Cloud, with its quotas."""
+        return urlsplit(self.url).hostname == CLOUD
+
+    @property
     def batch(self) -> int:
         """How many records it takes or gives at once."""
-        return CLOUD_BATCH if urlsplit(self.url).hostname == CLOUD else BATCH
+        return CLOUD_BATCH if self.is_cloud else BATCH
 
     @property
     def headers(self) -> dict[str, str]:
@@ -70,8 +77,11 @@ class ChromaServer:
             return {}
         return {"x-chroma-token": self.api_key, "Authorization": f"Bearer {self.api_key}"}
 
-    def connect(self) -> "ClientAPI":
-        """A client of this database, which is created if the server has the tenant."""
+    def connect(self, *, timeout: float | None = None) -> "ClientAPI":
+        """A client of this database, which is created if the server has the tenant.
+
+        `timeout` is how many seconds the server may take for an answer.
+        """
         import chromadb
         from chromadb.config import Settings
         from chromadb.errors import NotFoundError
@@ -86,10 +96,13 @@ class ChromaServer:
             chroma_server_headers=self.headers,
         )
         try:
-            return chromadb.Client(how, tenant=self.tenant, database=self.database)
+            client: Any = chromadb.Client(how, tenant=self.tenant, database=self.database)
         except NotFoundError:
             chromadb.AdminClient(how).create_database(self.database, self.tenant)
-            return chromadb.Client(how, tenant=self.tenant, database=self.database)
+            client = chromadb.Client(how, tenant=self.tenant, database=self.database)
+        client._server._session.timeout = timeout  # chromadb 1.5.9 has no setting for it
+        found: ClientAPI = client
+        return found
 
     def lets_everybody_in(self) -> bool:
         """Whether it answers a request with a wrong key; False if it cannot be asked.
@@ -113,11 +126,23 @@ class ServerCollections(Collections):
     if a collection of this name is not ours.
     """
 
-    def __init__(self, server: ChromaServer, metadata: Metadata) -> None:
-        """`metadata` as for `Collections`; each must carry the mark of its owner."""
+    def __init__(
+        self,
+        server: ChromaServer,
+        metadata: Metadata,
+        *,
+        tries: int = _TRIES,
+        timeout: float | None = None,
+    ) -> None:
+        """`metadata` as for `Collections`; each must carry the mark of its owner.
+
+        A busy server is asked `tries` times; `timeout` is how many seconds it may take for an answer.
+        """
         super().__init__(metadata)
         self._server = server
         self._page = server.batch
+        self._tries = tries
+        self._timeout = timeout
 
     def has(self, name: str) -> bool:
         """Whether the server has the collection."""
@@ -156,14 +181,43 @@ class ServerCollections(Collections):
             self._open[name] = found
         return self._open[name]
 
+    def nearest_with_distances(
+        self,
+        name: str,
+        vector: "NDArray[np.float32]",
+        *,
+        n: int,
+        ids: Sequence[str] | None = None,
+        where: "Where | None" = None,
+    ) -> tuple[list[str], list[float]]:
+        """The `n` nearest entries of these ids and metadata, with their cosine distances, the nearest first.
+
+        chromadb 1.5.9 reads more of its index the larger `n` is; fewer than `n` come back only if there are
+        no others.
+        """
+        ask = partial(
+            self.collection(name).query,
+            query_embeddings=vector[None],
+            n_results=n,
+            ids=None if ids is None else list(ids),
+            where=where,
+            include=["distances"],
+        )
+        found = self._ask(ask)
+        return found["ids"][0], (found["distances"] or [[]])[0]
+
+    def forget(self) -> None:
+        """Look the collections up again at the next call."""
+        self._open = {}
+
     def _connect(self) -> "ClientAPI":
         if self._client is None:
-            self._client = self._ask(self._server.connect)
+            self._client = self._ask(partial(self._server.connect, timeout=self._timeout))
         return self._client
 
     def _ask(self, request: Callable[[], T]) -> T:
         """As often as a busy server wants it, because the batch would be sent again otherwise."""
-        for tries_left in reversed(range(_TRIES)):
+        for tries_left in reversed(range(self._tries)):
             try:
                 return super()._ask(request)
             except Exception as error:
@@ -175,57 +229,6 @@ class ServerCollections(Collections):
                 else:
                     raise ServerAway(_describe(self._server, error, answer)) from error
         raise AssertionError("the last try raises")
-
-
-class ServerPlace(ChromaPlace):
-    """A database on a server, of which we see only our collections."""
-
-    has_files = True  # or not: it is asked in the process that compares
-
-    def __init__(self, server: ChromaServer) -> None:
-        self._server = server
-        self.name = str(server)
-
-    @property
-    def stamp(self) -> str:
-        """The server's name: what others did there shows only in a comparison."""
-        return self.name
-
-    def collections(self, metadata: Metadata) -> Callable[[], Collections]:
-        """What opens the collections on the server."""
-        return partial(ServerCollections, self._server, metadata)
-
-    def foreign(self) -> str:
-        """Nothing: a collection of others is refused when it is opened (OthersCollection)."""
-        return ""
-
-    def clear_the_way(self) -> None:
-        """Nothing: what others have on the server stays where it is."""
-
-    def remove_own(self) -> None:
-        """Nothing: `begin` replaces ours."""
-
-    def begin(self, chroma: ChromaProcess, metadata: Metadata) -> None:
-        """Replace our collections by empty ones."""
-        for name, fields in metadata.items():
-            chroma.begin(name, model=fields["model"])
-
-    def flush(self) -> None:
-        """Nothing: the server writes its own files."""
-
-
-def describe_place() -> str:
-    """Where the collections are, for people: "off", a server, or "" for the library's folder."""
-    if settings().chroma == "off":
-        return "off"
-    server = ChromaServer.configured()
-    return str(server) if server else ""
-
-
-def collections_at(folder: Path, metadata: Metadata) -> Collections:
-    """Our collections where the settings say: on a server, or in this folder."""
-    server = ChromaServer.configured()
-    return ServerCollections(server, metadata) if server else FolderCollections(folder, metadata)
 
 
 def _is_about_data(error: Exception) -> bool:

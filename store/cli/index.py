@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 
-from store.chroma.server import describe_place
+from store.chroma.server_place import describe_place
 from store.cli import memory_edits
 from store.cli.open_library import CHROMA_TIMEOUT, follow, has_library, root_of, writing
 from store.cli.terminal import Terminal

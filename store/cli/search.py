@@ -26,7 +26,7 @@ from store.reading.reader import Reader
 from store.records import Record
 from store.search.query import Part, Query
 from store.search.query_syntax import Question, Term, read, written
-from store.search.search import NOTHING_THERE, Hit, Results
+from store.search.search import NOTHING_THERE, Hit, Results, describe
 
 _TOO_LARGE = 100_000_000  # bytes; far above any picture, and below what would fill the memory
 _NAMED = 5  # coins that have the words themselves, the exact ticker first
@@ -117,6 +117,8 @@ def _compare(
         terminal.say(waiting)
     if arguments.json:
         return
+    if found and not results.exact:
+        terminal.say(describe(results.certainty))
     for label, coins in (("exact matches", exact), ("with these words", named[len(exact) :])):
         if coins:
             listed_coins = (f"{one.name} · {one.ticker} ({one.address})" for one in coins)
@@ -189,6 +191,7 @@ def _compared_json(
         "fused": results.query.fused,
         "shifted": results.query.shift is not None,
         "exact": results.exact,
+        "certainty": results.certainty._asdict(),
         "compared": results.compared,
         "without_facets": results.without_facets,
         "seconds": results.seconds,

@@ -199,6 +199,7 @@ class Tools:
             "query": query,
             "weights": results.query.sliders,
             "exact": results.exact,
+            "certainty": results.certainty._asdict(),
             "compared": results.compared,
             "why_empty": results.why_empty,
             "hits": [

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from store.chroma.server import describe_place
+from store.chroma.server_place import describe_place
 from store.disk.aside import finish_moves, moved_aside
 from store.disk.files import Disk
 from store.disk.lock import WriterLock

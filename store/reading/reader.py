@@ -17,8 +17,7 @@ from store.catalog.coin_sets import CoinSets
 from store.catalog.record_queries import RecordLists
 from store.catalog.removed import RemovedThings
 from store.catalog.replication import seconds_behind
-from store.catalog.words import NO_WORDS, WordShares, word_shares
-from store.chroma.server import describe_place
+from store.chroma.server_place import describe_place
 from store.disk.aside import Aside, moved_aside
 from store.disk.files import Disk
 from store.disk.layout import Layout
@@ -42,14 +41,16 @@ from store.pictures.text_reader import TextReader
 from store.pictures.unfit import Unfit
 from store.progress import Progress
 from store.reading.history_queries import HistoryQueries
+from store.reading.query_matches import QueryMatches
 from store.reading.status import Status, waiting_for_vectors
 from store.records import Facet, Record
 from store.search import golden_queries, saved_searches
 from store.search.calibration import Calibration, Calibrations
 from store.search.golden_queries import GoldenQueries
+from store.search.on_server import chosen_search
 from store.search.picture_index import Order, Ordered
 from store.search.picture_similarity import PictureSimilarity
-from store.search.query import Query, words_asked
+from store.search.query import Query
 from store.search.query_pictures import QueryPictures
 from store.search.resident import ResidentVectors
 from store.search.saved_searches import SavedSearches
@@ -60,8 +61,6 @@ from store.search.text_neighbours import TextNeighbours
 from store.tags import taxonomy_file
 from store.tags.taxonomy import Taxonomy
 from store.vectors.blocks import VectorSnapshot
-
-_KEPT_WORDS = 64  # questions
 
 
 class Reader(RecordLists, HistoryQueries):
@@ -81,6 +80,7 @@ class Reader(RecordLists, HistoryQueries):
         """Make what all actors share."""
         catalog = self.catalog
         self._resident = ResidentVectors(catalog, self.layout, self._model)
+        self._searches = chosen_search(catalog, self.layout, self._model, self._disk, self._resident)
         self._pictures = PictureSimilarity(catalog, self._model, picture=self.picture)
         self._neighbours = Neighbours()
         self._examiner = Examiner(catalog, self._neighbours, picture=self.picture)
@@ -92,7 +92,7 @@ class Reader(RecordLists, HistoryQueries):
         self._unfit: LruCache[tuple[object, object], frozenset[str]] = LruCache(1)
         self._golden_faults: list[str] = []
         self._taxonomies: LruCache[tuple[Path, str], Taxonomy] = LruCache(1)  # by the file's size and time
-        self._words: LruCache[tuple[str, int, int], WordShares] = LruCache(_KEPT_WORDS)
+        self._matches = QueryMatches(catalog)
         self._shared_pictures = shared_pictures(self.layout)
         self.maps = Maps(catalog, self._model, snapshot=self._resident.snapshot)
         self.jobs = Jobs.to_read(catalog)
@@ -186,28 +186,23 @@ class Reader(RecordLists, HistoryQueries):
         InvalidRecord if there are none.
         """
         self.catalog.actor.check_login()
-        search = self._resident.search()
-        among = None if query.filter.is_open else self._resident.passing(query.filter)
+        search = self._searches.search()
+        among = None if query.filter.is_open else self._matches.passing(query.filter)
         scale = self.calibration.scale(query, calibration)
-        return search.search(query, among=among, scale=scale, words=self._words_of(query))
+        return search.search(query, among=among, scale=scale, words=self._matches.words(query))
 
-    def _words_of(self, query: Query) -> WordShares:
-        """The word shares; the same object until the library changes."""
-        text = words_asked(query)
-        if not text:
-            return NO_WORDS
-        key = (text, self.generation, self.derived)
-        found = self._words.get(key)
-        if found is None:
-            with self.catalog.reading() as db:
-                found = word_shares(db, text)
-            self._words[key] = found
-        return found
+    def prepare_search(self) -> None:
+        """Read what searches need, so that the first one does not wait; `reading_vectors` shows the progress.
+
+        Raises ModelUnavailable if the library's model cannot be used.
+        """
+        self.catalog.actor.check_login()
+        self._searches.prepare()
 
     @property
     def reading_vectors(self) -> Progress:
         """Progress of the first reading of the vectors, which takes half a minute for a large library."""
-        return self._resident.reading
+        return self._searches.reading
 
     def by_appearance(self, addresses: Sequence[str], order: Order, *, like: str = "") -> Ordered:
         """Sort these records by their pictures (`store.search.picture_index`); `like`: by similarity to one.
@@ -279,6 +274,7 @@ class Reader(RecordLists, HistoryQueries):
 
     def close(self) -> None:
         """Close the library's files; does nothing for an actor's view of them."""
+        self._searches.close()
         self.catalog.close()
 
     def __enter__(self) -> Self:

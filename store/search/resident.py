@@ -6,24 +6,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from store.catalog import rows as catalog_rows
 from store.catalog.catalog import Catalog
-from store.catalog.filters import Filter
 from store.disk.layout import Layout
 from store.embedding.active_model import ActiveModel
 from store.embedding.arrays import Vector
 from store.embedding.protocol import Embedder
-from store.lru import LruCache
+from store.errors import NotInMemory
 from store.progress import Progress
 from store.records import Facet
 from store.search.search import Search
+from store.settings import settings
 from store.vectors import matrix_files
 from store.vectors.blocks import VectorSnapshot
 from store.vectors.matrices import Matrices, Vectors, load
 
 _Row = tuple[str, dict[Facet, Vector | bytes | None]]
 
-_KEPT_FILTERS = 8
 _HAS_VECTORS = "r.tier = 'library' AND EXISTS (SELECT 1 FROM embeddings e WHERE e.record = r.id)"
 
 
@@ -44,41 +42,42 @@ class ResidentVectors:
         self._lock = threading.Lock()
         self._held: _SearchInMemory | None = None
         self.reading = Progress()  # the vectors that lie in no file, when somebody first asks
-        self._passed: LruCache[tuple[Filter, int], list[str]] = LruCache(_KEPT_FILTERS)
         self.on_refresh: Callable[[VectorSnapshot, str], None] | None = (
             None  # told with the model's fingerprint
         )
 
+    def prepare(self) -> None:
+        """Read the vectors now, so that the first search does not wait. Raises as `search`."""
+        self._refreshed()
+
     def search(self) -> Search:
         """A search over every library record as it is now.
 
-        Raises ModelUnavailable if the library's model cannot be used.
+        Raises ModelUnavailable if the library's model cannot be used, NotInMemory if a server is searched.
         """
         return self._refreshed().search
 
     def snapshot(self) -> VectorSnapshot:
         """The vectors of every library record as they are now.
 
-        Raises ModelUnavailable if the library's model cannot be used.
+        Raises ModelUnavailable if the library's model cannot be used, NotInMemory if a server is searched.
         """
         return self._refreshed().matrices.snapshot()
-
-    def passing(self, filter: Filter) -> list[str]:
-        """Records that match a filter; the same list object until something changes."""
-        generation = self._held.matrices.snapshot().generation if self._held else -1
-        found = self._passed.get((filter, generation))
-        if found is None or filter.suspicious is not None:  # that changes outside operations too
-            with self._catalog.reading() as db:
-                found = catalog_rows.addresses(db, filter)
-            self._passed[filter, generation] = found
-        return found
 
     def release(self) -> None:
         """Read the vectors again at the next request, from files that were written meanwhile."""
         with self._lock:
             self._held = None
 
+    def close(self) -> None:
+        """Nothing: memory and mapped files end with the process."""
+
     def _refreshed(self) -> _SearchInMemory:
+        if settings().search == "server":
+            raise NotInMemory(
+                "this compares all vectors in memory, which MEMEDEX_SEARCH=server avoids; "
+                "it works with MEMEDEX_SEARCH=memory"
+            )
         embedder = self._model.embedder
         with self._lock, self._catalog.reading() as db:
             db.execute("BEGIN")  # generation and vectors of one moment

@@ -2,14 +2,13 @@
 
 The expensive half, the similarities of every record, does not depend on the weights: it is computed once for
 a query and cached (`similarities`), so that a moved slider only costs `ranking.rank`. Since cosines of unit
-vectors are dot products, a query of several parts, Σ c_p · s_(p,f) / Σ |c_p|, costs no more than one of a
-single part: the parts are first added to one direction for each facet. A part that does not apply to a facet
-is in neither sum.
+vectors are dot products, a query of several parts costs no more than one of a single part (`directions.py`).
 """
 
 import time
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,11 @@ from numpy.typing import NDArray
 from store.catalog.words import NO_WORDS, WordShares
 from store.embedding.arrays import Vector
 from store.embedding.protocol import Embedder
-from store.embedding.validation import checked
 from store.lru import LruCache
-from store.records import FACETS, Facet
+from store.records import Facet
+from store.search.directions import QueryDirections
 from store.search.floor import CAPTIONS, floor
-from store.search.query import BAD, GOOD, Part, PartKey, Query
+from store.search.query import Part, Query
 from store.search.ranking import RAW, Contribution, Hit, Ranking, Scale, Words, hits, rank
 from store.search.similarities import NONE, Similarities
 from store.search.text_neighbours import TextNeighbours, neighbours
@@ -31,14 +30,35 @@ from store.vectors.matrices import Matrices
 __all__ = ["Contribution", "Hit", "Results", "Search", "Similarities"]
 
 KEPT_QUERIES = 16  # each takes 26 bytes for every record
-KEPT_EMBEDDINGS = 256
 
 NO_WEIGHT = "every weight is zero: raise one to search"
 NO_COMMON_FACET = "no record has a facet that is weighted and that the query speaks about"
 NONE_ASKED_FOR = "no record of the library passes the filter"
 NOTHING_THERE = "there is nothing in the library yet: promote approved records first"
 
-Directions = dict[Facet, Vector]
+
+class Certainty(NamedTuple):
+    """How sure it is that no record which was not compared belongs among the first results.
+
+    "exact": all were compared. "proved": no other can score as much, if the server's lists have no gaps.
+    "stable": half and a quarter of the candidates give the same first results.
+    """
+
+    level: Literal["exact", "proved", "stable", "approximate"] = "exact"
+    candidates: int = 0  # records that a server proposed, unless all were compared
+    reason: str = ""  # what stood in the way of a better answer
+
+
+EXACT = Certainty()
+
+
+def describe(certainty: Certainty) -> str:
+    """The certainty in one line: "" if every record was compared."""
+    level, candidates, reason = certainty
+    if level == "exact":
+        return ""
+    how = "stable over two doublings" if level == "stable" else level
+    return f"{how}, {candidates:,} candidates" + (f": {reason}" if reason else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +76,12 @@ class Results:
     why_empty: str = ""
     words: Words | None = field(default=None, repr=False)  # who has words of the query, fused or not
     fits: bool = True  # whether anything answers the query better than nonsense would be answered
-    exact: bool = True  # every record that the bound does not exclude was scored from its float32 vectors
+    certainty: Certainty = EXACT
+
+    @property
+    def exact(self) -> bool:
+        """Whether every record was compared, or excluded by a bound."""
+        return self.certainty.level == "exact"
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -75,7 +100,7 @@ class Search:
     def __init__(self, matrices: Matrices, *, embedder: Embedder) -> None:
         self._matrices = matrices
         self._embedder = embedder
-        self._embedded: LruCache[PartKey, Vector] = LruCache(KEPT_EMBEDDINGS)
+        self._directions = QueryDirections(embedder)
         self._kept = _Kept(matrices.snapshot())
 
     def search(
@@ -102,9 +127,9 @@ class Search:
             mask = self._mask(snapshot, query.parts, among)
             ranking = rank(similarities, weights, top=query.top, mask=mask, scale=scale, words=counted)
             fits = not words.words or bool(words.shares) or self._fits(snapshot, query, similarities, mask)
-            why_empty = "" if ranking.rows else _why_empty(snapshot, ranking)
+            why_empty = "" if ranking.rows else why_nothing(ranking, total=len(snapshot))
         else:  # nothing is computed for it; a page that has the similarities already may keep them
-            similarities = self._kept_of(snapshot).answers.get(_key(query)) or NONE
+            similarities = self._kept_of(snapshot).answers.get(query_key(query)) or NONE
             ranking = rank(NONE, weights, top=query.top)
             mask = None
             why_empty = NO_WEIGHT
@@ -125,7 +150,7 @@ class Search:
     def neighbours(self, facet: Facet, text: str, *, own: str, picture: Vector | None) -> TextNeighbours:
         """The neighbours of a text that is being written; only its vector is cached for a while."""
         part = Part(text=text)
-        vector = self._embed([part])[part.key]
+        vector = self._directions.vector(part)
         return neighbours(
             self._matrices.snapshot(),
             facet,
@@ -141,10 +166,10 @@ class Search:
 
     def _compared(self, snapshot: VectorSnapshot, query: Query) -> Similarities:
         answers = self._kept_of(snapshot).answers
-        key = _key(query)
+        key = query_key(query)
         found = answers.get(key)
         if found is None:
-            found = Similarities(snapshot, self._directions(snapshot, query))
+            found = Similarities(snapshot, self._directions.of(query, own=snapshot.vectors))
             answers[key] = found
         return found
 
@@ -155,11 +180,7 @@ class Search:
         cache = self._kept_of(snapshot).words
         of, made = cache.get(id(words)) or (None, None)
         if made is None or of is not words:
-            found = [(row, words.shares[address]) for row, address in snapshot.rows_of(words.shares)]
-            found.sort()
-            rows = np.array([row for row, _ in found], np.intp)
-            # As float32 has them: the page, which is sent these, does the same sums.
-            made = Words(rows, np.array([share for _, share in found], np.float32).astype(np.float64))
+            made = _shares(snapshot.rows_of(words.shares), words)
             cache[id(words)] = (words, made)
         return made if len(made.rows) else None
 
@@ -167,7 +188,7 @@ class Search:
         self, snapshot: VectorSnapshot, query: Query, similarities: Similarities, mask: Mask | None
     ) -> bool:
         """Whether a text query is closer to some caption than nonsense is."""
-        if any(part.kind != "text" or part.weight < 0 for part in query.parts):
+        if not is_of_texts(query):
             return True
         cache = self._kept_of(snapshot)
         if cache.floor is None:
@@ -196,79 +217,35 @@ class Search:
             cache = self._kept = _Kept(snapshot)
         return cache
 
-    def _directions(self, snapshot: VectorSnapshot, query: Query) -> Directions:
-        parts = [part for part in query.parts if part.weight]
-        embedded = self._embed(parts)
-        spoken = [(part.weight, self._spoken(part, snapshot, embedded)) for part in parts]
-        shifts = _shifts(snapshot, query)
-        directions: Directions = {}
-        for facet in FACETS:
-            terms = [(weight, vectors[facet]) for weight, vectors in spoken if facet in vectors]
-            if terms:
-                terms += [(weight, vectors[facet]) for weight, vectors in shifts if facet in vectors]
-                total = sum(abs(weight) for weight, _ in terms)
-                summed = np.sum([vector * (weight / total) for weight, vector in terms], axis=0)
-                directions[facet] = summed.astype(np.float32)
-        return directions
 
-    def _spoken(
-        self, part: Part, snapshot: VectorSnapshot, embedded: Mapping[PartKey, Vector]
-    ) -> dict[Facet, NDArray[np.float64]]:
-        """The vector that the part compares with each facet that it applies to."""
-        if part.like is not None:
-            own = snapshot.vectors(part.like)
-            return {facet: own[facet].astype(np.float64) for facet in part.facets if facet in own}
-        same = embedded[part.key].astype(np.float64)
-        across = same * self._embedder.cross_modal_scale
-        return {
-            facet: same if (facet == "image") == (part.kind == "image") else across for facet in part.facets
-        }
-
-    def _embed(self, parts: list[Part]) -> dict[PartKey, Vector]:
-        found = {part.key: self._embedded.get(part.key) for part in parts if part.like is None}
-        new = {part.key: part for part in parts if part.key in found and found[part.key] is None}
-        texts = {key: part.text for key, part in new.items() if part.text is not None}
-        pictures = {key: part.image for key, part in new.items() if part.image is not None}
-        made: dict[PartKey, Vector] = {}
-        if texts:
-            rows = checked(self._embedder.embed_texts(list(texts.values())), self._embedder)
-            made |= zip(texts, rows, strict=True)
-        if pictures:
-            from store.disk.images import (  # Pillow, which a list or a text search does without
-                decode,
-                normalise,
-            )
-
-            # Brought into the library's shape first: the very same picture is then the very same vector.
-            shown = [decode(normalise(picture)) for picture in pictures.values()]
-            made |= zip(pictures, checked(self._embedder.embed_images(shown), self._embedder), strict=True)
-        for key, vector in made.items():
-            self._embedded[key] = vector
-        return made | {key: vector for key, vector in found.items() if vector is not None}
-
-
-def _why_empty(snapshot: VectorSnapshot, ranking: Ranking) -> str:
+def why_nothing(ranking: Ranking, *, total: int) -> str:
+    """Why a search in a library of so many records has no results."""
     if ranking.without_facets:
         return NO_COMMON_FACET
-    return NONE_ASKED_FOR if len(snapshot) else NOTHING_THERE
+    return NONE_ASKED_FOR if total else NOTHING_THERE
 
 
-def _key(query: Query) -> Hashable:
+def words_of(addresses: Iterable[str], words: WordShares) -> Words | None:
+    """Which of these rows have words of the query; None if none has."""
+    found = _shares([(row, one) for row, one in enumerate(addresses) if one in words.shares], words)
+    return found if len(found.rows) else None
+
+
+def _shares(rows: Iterable[tuple[int, str]], words: WordShares) -> Words:
+    found = sorted((row, words.shares[address]) for row, address in rows)
+    # As float32 has them: the page, which is sent these, does the same sums.
+    shares = np.array([share for _, share in found], np.float32).astype(np.float64)
+    return Words(np.array([row for row, _ in found], np.intp), shares)
+
+
+def is_of_texts(query: Query) -> bool:
+    """Whether it has nothing but texts, none of them with a minus."""
+    return all(part.kind == "text" and part.weight >= 0 for part in query.parts)
+
+
+def query_key(query: Query) -> Hashable:
+    """What the similarities of a query depend on."""
     return query.shift, *((part.key, part.weight, part.facets) for part in query.parts)
-
-
-def _shifts(snapshot: VectorSnapshot, query: Query) -> list[tuple[float, dict[Facet, NDArray[np.float64]]]]:
-    """The vectors of the marked records, each with its share of the shift."""
-    if query.shift is None:
-        return []
-    asked = sum(abs(part.weight) for part in query.parts)
-    found = []
-    for marked, share in ((query.shift.good, GOOD), (query.shift.bad, -BAD)):
-        known = [address for _, address in snapshot.rows_of(marked)]
-        for address in known:
-            own = {facet: vector.astype(np.float64) for facet, vector in snapshot.vectors(address).items()}
-            found.append((asked * share / len(known), own))
-    return found
 
 
 class _Kept:

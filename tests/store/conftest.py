@@ -160,6 +160,24 @@ def _chroma_in_process(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
 
 
 @pytest.fixture
+def closed_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close what chromadb's clients leave open; in production their process ends."""
+    import httpx
+
+    made: list[httpx.Client] = []
+
+    class Recorded(httpx.Client):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            made.append(self)
+
+    monkeypatch.setattr(httpx, "Client", Recorded)
+    yield
+    for client in made:
+        client.close()
+
+
+@pytest.fixture
 def without_chroma(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chroma is not updated: changes wait in its queue."""
     monkeypatch.setattr(LibraryFollower, "wake", lambda self: None)

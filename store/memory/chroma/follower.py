@@ -15,7 +15,8 @@ from store.chroma.contents import FoundCollection
 from store.chroma.folder import ChromaFolder
 from store.chroma.ownership import is_of_version_1
 from store.chroma.process import ChromaProcess, ServerAway
-from store.chroma.server import ChromaServer, ServerPlace
+from store.chroma.server import ChromaServer
+from store.chroma.server_place import ServerPlace
 from store.disk.aside import Aside
 from store.disk.files import Disk
 from store.memory.engine.inputs import for_chroma

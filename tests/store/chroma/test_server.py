@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from store.chroma.collections import COLLECTIONS
@@ -26,7 +25,7 @@ from tests.waiting import eventually
 
 KILLS = int(os.environ.get("MEMEDEX_TEST_KILLS", "30")) // 15
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("closed_connections")]
 
 
 @pytest.fixture
@@ -35,22 +34,6 @@ def server(tmp_path: Path) -> Iterator[ChromaRun]:
     running.start()
     yield running
     running.kill()
-
-
-@pytest.fixture(autouse=True)
-def _closed_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Close what chromadb's clients leave open; in production their process ends."""
-    made: list[httpx.Client] = []
-
-    class Recorded(httpx.Client):
-        def __init__(self, *given: Any, **named: Any) -> None:
-            super().__init__(*given, **named)
-            made.append(self)
-
-    monkeypatch.setattr(httpx, "Client", Recorded)
-    yield
-    for client in made:
-        client.close()
 
 
 @pytest.fixture

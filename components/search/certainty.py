@@ -1,0 +1,16 @@
+"""How sure the first results are, where a Chroma server proposed candidates."""
+
+from store.search.search import Certainty
+
+_HELP = {
+    "proved": "A Chroma server proposed candidates for each facet. No other coin can score as much as the "
+    "first results, unless the server's index overlooked it.",
+    "stable": "A Chroma server proposed candidates for each facet. Half and a quarter of them give the same "
+    "first results. While a slider moves, these candidates are ranked; when it rests, the server is asked.",
+    "approximate": "A Chroma server proposed candidates for each facet. Other coins may belong among these.",
+}
+
+
+def help_of(certainty: Certainty) -> str | None:
+    """What that means; None if every coin was compared."""
+    return _HELP.get(certainty.level)

@@ -1,0 +1,298 @@
+"""Search with candidates from a Chroma server, for a library whose vectors this machine should not hold.
+
+Each facet's collection proposes its nearest records. Every candidate is scored as any record is
+(`ranking.py`), from its vectors in the catalog, with the neutral values of the whole library. The lists get
+longer until nothing outside of them can be among the first, or longer ones change nothing (`candidates.py`).
+"""
+
+import json
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from store.catalog.catalog import Catalog
+from store.catalog.words import NO_WORDS, WordShares
+from store.chroma.nearest import EVERYTHING, Limits, Nearest
+from store.embedding.arrays import Vector
+from store.embedding.protocol import Embedder
+from store.errors import UnknownRecord
+from store.lru import LruCache
+from store.records import FACETS, Facet
+from store.search import stored_cosines
+from store.search.candidates import CandidateSimilarities, FacetList, threshold
+from store.search.directions import Directions, QueryDirections
+from store.search.floor import CAPTIONS, floor
+from store.search.library_facts import LibraryFacts
+from store.search.query import Query
+from store.search.ranking import RAW, Ranking, Scale, hits, rank
+from store.search.search import (
+    EXACT,
+    NO_WEIGHT,
+    Certainty,
+    Results,
+    is_of_texts,
+    query_key,
+    why_nothing,
+)
+from store.search.server_query import ServerQuery, limits
+from store.search.similarities import NONE, Floats
+from store.vectors.blocks import Mask
+from store.vectors.matrices import load
+
+MOST = 4_096  # entries of each list
+JUDGED = 50  # results of which it is said how sure they are
+_ALL_COMPARED = 2_048  # of so few records that pass a filter, all are compared
+_WAITING = 2_048  # records that the server does not have yet, and that are always compared
+_WITH_WORDS = 2_048  # records with words of the query that are always compared, those with most of them
+_SAMPLE = 2_048  # records that tell how far apart cosines lie; of a larger library …
+_SMALL_SAMPLE = 256  # … these
+_FLOOR = 5_000  # records that nonsense is compared with
+_KEPT = 16  # queries; each takes about 100 bytes for every candidate
+
+
+class Lists(Protocol):
+    """What proposes candidates."""
+
+    @property
+    def most(self) -> int | None:
+        """How long a list can be; None: as long as one likes."""
+
+    def nearest(
+        self, directions: Mapping[Facet, Vector], *, n: int, limits: Limits = EVERYTHING
+    ) -> dict[Facet, Nearest]:
+        """The `n` nearest entries of each facet, and their cosines."""
+
+
+class ServerSearch:
+    """Searches one state of a library; thread-safe."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        lists: Lists,
+        facts: LibraryFacts,
+        directions: QueryDirections,
+        embedder: Embedder,
+    ) -> None:
+        self.facts = facts
+        self._catalog = catalog
+        self._lists = lists
+        self._directions = directions
+        self._embedder = embedder
+        self._complete = facts.complete
+        self._means = facts.means
+        self._asked: LruCache[object, ServerQuery] = LruCache(_KEPT)
+        self._floor: float | None = None
+        self._sample: dict[str, dict[Facet, Vector]] | None = None
+
+    def search(
+        self,
+        query: Query,
+        *,
+        among: Collection[str] | None = None,
+        scale: Scale = RAW,
+        words: WordShares = NO_WORDS,
+    ) -> Results:
+        """As `Search.search`. Raises ServerUnavailable if the server cannot propose candidates."""
+        began = time.perf_counter()
+        weights = query.sliders
+        key = query_key(query), id(among), id(words)
+        asked = self._asked.get(key)
+        if not any(weights.values()):
+            answer = asked.similarities() if asked else NONE
+            ranking = rank(NONE, weights, top=query.top)
+            return Results(
+                query, hits(NONE, ranking, weights), 0, 0, time.perf_counter() - began, answer, scale,
+                why_empty=NO_WEIGHT,
+            )  # fmt: skip
+        if asked is None or asked.among is not among or asked.shares is not words:
+            asked = self._asked[key] = self._begin(query, among, words)
+        ranking, certainty = self._best(asked, query, weights, scale)
+        counted = asked.words if query.fused else None
+        answer = asked.similarities()
+        without = ranking.without_facets
+        if among is None:
+            used = [
+                number for number, facet in enumerate(FACETS) if weights.get(facet) and answer.spoken[number]
+            ]
+            without = self.facts.without(used) if used else len(self.facts)
+        fits = not words.words or bool(words.shares) or self._fits(query, answer, asked.mask)
+        return Results(
+            query=query,
+            hits=hits(answer, ranking, weights, scale=scale, words=counted),
+            compared=ranking.compared,
+            without_facets=without,
+            seconds=time.perf_counter() - began,
+            answer=answer,
+            scale=scale,
+            mask=asked.mask,
+            why_empty="" if ranking.rows else why_nothing(ranking, total=len(self.facts)),
+            words=asked.words,
+            fits=fits,
+            certainty=certainty,
+        )
+
+    def _begin(self, query: Query, among: Collection[str] | None, words: WordShares) -> ServerQuery:
+        """What is compared in any case, before the server is asked."""
+        directions = self._directions.of(query, own=self._own)
+        most = self._lists.most
+        asked = ServerQuery(
+            directions,
+            means=self._neutral(directions),
+            complete=[own and facet in directions for facet, own in zip(FACETS, self._complete, strict=True)],
+            deviations=self._deviations(directions),
+            among=among,
+            examples=frozenset(part.like for part in query.parts if part.like is not None),
+            limits=limits(query, among, can_be_named=most is None),
+            shares=words,
+        )
+        with self._catalog.reading() as db:
+            queue = db.execute("SELECT address FROM chroma_queue LIMIT ?", [_WAITING + 1])
+            waiting = [row[0] for row in queue]
+        asked.pool.unlisted.update(waiting)
+        asked.lacks = len(waiting) > _WAITING
+        first = list(waiting[:_WAITING])
+        if among is not None and len(among) <= _ALL_COMPARED:
+            asked.is_all = True
+            first += among
+        best = sorted(words.shares.items(), key=lambda own: -own[1])
+        first += (address for address, _ in best[:_WITH_WORDS])
+        asked.unseen_words = best[_WITH_WORDS][1] if len(best) > _WITH_WORDS else 0.0
+        self._take(asked, first)
+        return asked
+
+    def _best(
+        self, asked: ServerQuery, query: Query, weights: Mapping[Facet, float], scale: Scale
+    ) -> tuple[Ranking, Certainty]:
+        """The ranking for these weights, from lists as long as it takes."""
+        used = [
+            number
+            for number, facet in enumerate(FACETS)
+            if weights.get(facet, 0.0) > 0 and not np.isnan(asked.means[number])
+        ]
+        most = min(MOST, self._lists.most or MOST)
+        with asked.lock:
+            while True:
+                if not asked.is_all:
+                    self._deepen(asked, used)
+                answer, words = asked.similarities(), asked.words if query.fused else None
+                ranking = rank(answer, weights, top=query.top, mask=asked.mask, scale=scale, words=words)
+                certainty = self._judged(asked, used, ranking, query, weights, scale)
+                if certainty.level != "approximate" or asked.length >= most:
+                    return ranking, certainty
+                asked.length = min(2 * asked.length, most)
+
+    def _deepen(self, asked: ServerQuery, used: Sequence[int]) -> None:
+        """Ask for the lists of these facets in their present length, and take what is new."""
+        asked.length = min(asked.length, self._lists.most or asked.length)
+        short = [
+            number
+            for number in used
+            if (own := asked.pool.lists.get(number)) is None
+            or (len(own.addresses) < asked.length and not own.is_whole)
+        ]
+        if not short:
+            return
+        directions = {FACETS[number]: asked.directions[FACETS[number]] for number in short}
+        found = self._lists.nearest(directions, n=asked.length, limits=asked.limits)
+        for facet, (addresses, cosines) in found.items():
+            asked.pool.lists[FACETS.index(facet)] = FacetList(
+                addresses, cosines[-1] if cosines else -np.inf, is_whole=len(addresses) < asked.length
+            )
+        self._take(asked, [address for addresses, _ in found.values() for address in addresses])
+
+    def _judged(
+        self,
+        asked: ServerQuery,
+        used: Sequence[int],
+        ranking: Ranking,
+        query: Query,
+        weights: Mapping[Facet, float],
+        scale: Scale,
+    ) -> Certainty:
+        pool = asked.pool
+        if asked.is_all or not used or (asked.among is None and len(pool.row_of) >= len(self.facts)):
+            return EXACT
+        count, judged = len(pool.row_of), min(query.top, JUDGED)
+        if asked.lacks:
+            return Certainty("approximate", count, "the server does not have all coins yet")
+        answer, words = asked.similarities(), asked.words if query.fused else None
+        reached = ranking.scores[judged - 1] if len(ranking.scores) >= judged else -np.inf
+        bound = threshold(pool.lists, ranking.shares, scale, means=asked.means, complete=asked.complete)
+        if query.fused:
+            bound += ranking.gain * asked.unseen_words
+        gaps = pool.gaps(used, among=None if asked.limits == EVERYTHING else asked.mask)
+        if reached >= bound and not gaps:
+            return Certainty("proved", count)
+        depths = pool.depths(used)
+        for part in (asked.length // 4, asked.length // 2):
+            mask = depths <= part if asked.mask is None else asked.mask & (depths <= part)
+            fewer = rank(answer, weights, top=judged, mask=mask, scale=scale, words=words)
+            if fewer.rows != ranking.rows[:judged]:
+                reason = ""
+                if self._lists.most and asked.length >= self._lists.most:
+                    reason = f"the server gives at most {self._lists.most} results for a facet"
+                return Certainty("approximate", count, reason)
+        return Certainty("stable", count)
+
+    def _take(self, asked: ServerQuery, addresses: Iterable[str]) -> None:
+        new = [
+            one for one in dict.fromkeys(addresses) if one not in asked.pool.row_of and one not in asked.gone
+        ]
+        if new:
+            with self._catalog.reading() as db:
+                known, found = stored_cosines.cosines(
+                    db, new, asked.directions, dimensions=self._embedder.dimensions
+                )
+            asked.pool.add(known, found)
+            asked.gone.update(set(new).difference(known))
+
+    def _own(self, address: str) -> Mapping[Facet, Vector]:
+        with self._catalog.reading() as db:
+            found = stored_cosines.stored(db, [address], dimensions=self._embedder.dimensions)
+        if address not in found:
+            raise UnknownRecord(f"{address} is not in the library; only promoted records have stored vectors")
+        return found[address]
+
+    def _neutral(self, directions: Directions) -> Floats:
+        found = np.full(len(FACETS), np.nan)
+        for facet, direction in directions.items():
+            number = FACETS.index(facet)
+            found[number] = self._means[number] @ direction.astype(np.float64)
+        return found
+
+    def _deviations(self, directions: Directions) -> Floats:
+        """(5,): the deviation of each facet's cosines over a sample, 0 if none has the facet."""
+        if self._sample is None:
+            count = len(self.facts)
+            self._sample = self._some(count if count <= _SAMPLE else _SMALL_SAMPLE)
+        found = np.zeros(len(FACETS))
+        for facet, direction in directions.items():
+            rows = [own[facet] for own in self._sample.values() if facet in own]
+            if rows:
+                found[FACETS.index(facet)] = (np.stack(rows) @ direction).astype(np.float64).std()
+        return found
+
+    def _some(self, count: int) -> dict[str, dict[Facet, Vector]]:
+        """The vectors of so many records, evenly spread."""
+        at = np.unique(np.linspace(0, max(len(self.facts) - 1, 0), count).astype(np.intp))
+        with self._catalog.reading() as db:
+            ids = json.dumps(self.facts.ids[at].tolist())
+            named = db.execute(
+                "SELECT address FROM records WHERE id IN (SELECT value FROM json_each(?))", [ids]
+            )
+            addresses = [row[0] for row in named]
+            return stored_cosines.stored(db, addresses, dimensions=self._embedder.dimensions)
+
+    def _fits(self, query: Query, answer: CandidateSimilarities, mask: Mask | None) -> bool:
+        """Whether a text query is closer to some candidate's caption than nonsense is to any."""
+        if not is_of_texts(query):
+            return True
+        if self._floor is None:
+            some = self._some(min(_FLOOR, len(self.facts)))
+            self._floor = floor(
+                load(some.items(), dimensions=self._embedder.dimensions).snapshot(), self._embedder
+            )
+        return answer.best_cosine(CAPTIONS, mask) > self._floor

@@ -1,0 +1,211 @@
+"""Search with candidates from lists, compared with the exact search of the same library."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from store.catalog.filters import Filter
+from store.chroma.nearest import EVERYTHING, Limits, Nearest
+from store.embedding.arrays import Vector
+from store.library import Library
+from store.records import FACETS, Facet
+from store.search import server_query, server_search
+from store.search.directions import QueryDirections
+from store.search.library_facts import LibraryFactsReader
+from store.search.query import Part, Query
+from store.search.search import NO_WEIGHT, NOTHING_THERE, Results
+from store.search.server_search import ServerSearch
+from tests.store.conftest import address, approved_with_caption
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+class ExactLists:
+    """Lists as an index without gaps gives them; `most` and `missing` make it worse."""
+
+    def __init__(self, library: Library) -> None:
+        self.most: int | None = None
+        self.missing: set[str] = set()
+        self.asked: list[tuple[int, Limits]] = []
+        snapshot = library.snapshot()
+        self._vectors = {one: snapshot.vectors(one) for one in snapshot.addresses}
+
+    def nearest(
+        self, directions: Mapping[Facet, Vector], *, n: int, limits: Limits = EVERYTHING
+    ) -> dict[Facet, Nearest]:
+        self.asked.append((n, limits))
+        found = {}
+        for facet, direction in directions.items():
+            own = [
+                (one, float(vectors[facet] @ direction))
+                for one, vectors in self._vectors.items()
+                if facet in vectors and one not in self.missing and (limits.ids is None or one in limits.ids)
+            ]
+            own.sort(key=lambda each: -each[1])
+            found[facet] = [one for one, _ in own[:n]], [cosine for _, cosine in own[:n]]
+        return found
+
+
+@pytest.fixture
+def stocked(library: Library, monkeypatch: pytest.MonkeyPatch) -> Library:
+    """Eighty records, half of them without one of the facets; lists start at eight entries."""
+    addresses = approved_with_caption(library, *range(80))
+    for one in addresses[::2]:
+        library.caption(one, caption={"emotions": f"mood of {one}"})
+    library.promote(addresses)
+    monkeypatch.setattr(server_query, "FIRST", 8)
+    monkeypatch.setattr(server_search, "MOST", 32)
+    monkeypatch.setattr(server_search, "_ALL_COMPARED", 4)
+    return library
+
+
+@pytest.fixture
+def lists(stocked: Library) -> ExactLists:
+    return ExactLists(stocked)
+
+
+def searched(library: Library, lists: ExactLists) -> ServerSearch:
+    embedder = library.embedder
+    facts = LibraryFactsReader(library.catalog, library.layout, library._model, library._disk).facts()
+    with library.catalog.writing() as db:
+        db.execute("DELETE FROM chroma_queue")  # as if the server had everything
+    return ServerSearch(library.catalog, lists, facts, QueryDirections(embedder), embedder)
+
+
+def question(*parts: Part, **more: Any) -> Query:
+    return Query(parts or (Part(text="text 7"),), **{"top": 3, **more})
+
+
+def first_results(library: Library, search: ServerSearch, query: Query, **more: Any) -> Results:
+    """The server's answer, which must be that of the exact search unless it says "approximate"."""
+    found = search.search(query, scale=library.calibration.scale(query), **more)
+    exact = library.search(query)
+    if found.certainty.level != "approximate":
+        assert [hit.address for hit in found.hits] == [hit.address for hit in exact.hits]
+    scores = {hit.address: hit.score for hit in library.search(replace(query, top=1_000)).hits}
+    for hit in found.hits:
+        assert hit.score == pytest.approx(scores[hit.address], abs=1e-6)
+        assert sum(
+            part.contribution for part in hit.facets.values()
+        ) + hit.words.contribution == pytest.approx(hit.score)
+    assert found.means == pytest.approx(exact.means, abs=1e-6, nan_ok=True)
+    return found
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        question(),
+        question(Part(text="text 7"), Part(text="text 9", weight=-0.7)),
+        question(Part(like=address(3))),
+        question(Part(text="text 7", facets=("entity",)), Part(text="text 8")),
+        question(weights={"entity": 1.0, "emotions": 5.0}),
+    ],
+    ids=["text", "minus", "example", "part of one facet", "facet that half of them lack"],
+)
+def test_the_first_results_are_those_of_the_exact_search(
+    stocked: Library, lists: ExactLists, query: Query
+) -> None:
+    found = first_results(stocked, searched(stocked, lists), query)
+    assert found.certainty.level in ("proved", "stable")
+    assert found.certainty.candidates < 80
+    assert found.certainty.candidates == len(found.addresses)
+
+
+def test_words_count_as_in_the_exact_search(stocked: Library, lists: ExactLists) -> None:
+    query = question(Part(text="text 7"), fused=True)
+    words = stocked._matches.words(query)
+    assert words.shares
+    found = first_results(stocked, searched(stocked, lists), query, words=words)
+    assert found.hits[0].address == address(7)
+    assert found.hits[0].words.contribution
+
+
+def test_moved_weights_ask_the_server_only_for_what_is_missing(stocked: Library, lists: ExactLists) -> None:
+    search = searched(stocked, lists)
+    entity = question(weights={"entity": 1.0})
+    first = first_results(stocked, search, entity)
+    asked = len(lists.asked)
+    again = first_results(stocked, search, entity)
+    assert len(lists.asked) == asked
+    assert again.answer is first.answer, "the page keeps what it has"
+    first_results(stocked, search, question(weights={"emotions": 1.0}))
+    assert len(lists.asked) > asked
+
+
+def test_a_short_filter_is_compared_wholly_and_a_longer_one_passed_down(
+    stocked: Library, lists: ExactLists
+) -> None:
+    search = searched(stocked, lists)
+    few, many = [address(number) for number in range(4)], [address(number) for number in range(30)]
+    assert search.search(question(), among=few).certainty.level == "exact"
+    assert not lists.asked
+    found = search.search(question(), among=many)
+    assert {hit.address for hit in found.hits} <= set(many)
+    assert lists.asked[0][1] == Limits(ids=tuple(many))
+
+
+def test_a_server_that_takes_no_names_is_told_the_times_of_a_filter(
+    stocked: Library, lists: ExactLists
+) -> None:
+    lists.most = 16
+    filter = Filter(tier="library", since=5, until=2_000_000_000)
+    many = [address(number) for number in range(30)]
+    found = searched(stocked, lists).search(question(filter=filter), among=many)
+    assert {hit.address for hit in found.hits} <= set(many)
+    times = [{"created_at": {"$gte": 5}}, {"created_at": {"$lte": 2_000_000_000}}]
+    assert lists.asked[0][1] == Limits(where={"$and": times})
+    assert max(n for n, _ in lists.asked) == 16
+
+
+def test_gaps_in_the_lists_are_noticed_and_nothing_is_called_proved(
+    stocked: Library, lists: ExactLists, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_query, "FIRST", 32)
+    whole = lists.nearest
+
+    def with_a_gap(directions: Mapping[Facet, Vector], **named: Any) -> dict[Facet, Nearest]:
+        found = whole(directions, **named)
+        ids, cosines = found["entity"]
+        gap = next(one for one in ids if one in found["context"][0])
+        kept = [(one, cosine) for one, cosine in zip(ids, cosines, strict=True) if one != gap]
+        return {**found, "entity": ([one for one, _ in kept], [cosine for _, cosine in kept])}
+
+    assert searched(stocked, lists).search(question()).certainty.level == "proved"
+    lists.nearest = with_a_gap  # type: ignore[method-assign]
+    assert searched(stocked, lists).search(question()).certainty.level in ("stable", "approximate")
+
+
+def test_a_cap_on_results_is_said(stocked: Library, lists: ExactLists) -> None:
+    lists.most = 8
+    found = searched(stocked, lists).search(question(top=40))
+    assert found.certainty.level == "approximate"
+    assert found.certainty.reason == "the server gives at most 8 results for a facet"
+
+
+def test_what_the_server_does_not_have_yet_is_compared_too(stocked: Library, lists: ExactLists) -> None:
+    best = stocked.search(question()).hits[0].address
+    lists.missing = {best}
+    search = searched(stocked, lists)
+    with stocked.catalog.writing() as db:
+        db.execute("INSERT INTO chroma_queue VALUES (?, 1)", [best])
+    assert search.search(question()).hits[0].address == best
+
+
+def test_what_the_library_has_no_more_is_no_result(stocked: Library, lists: ExactLists) -> None:
+    best = stocked.search(question()).hits[0].address
+    stocked.degrade([best])
+    found = searched(stocked, lists).search(question())
+    assert best not in found.addresses
+
+
+def test_weights_of_zero_and_a_library_without_records_say_why_there_is_nothing(
+    stocked: Library, lists: ExactLists
+) -> None:
+    search = searched(stocked, lists)
+    nothing = dict.fromkeys(FACETS, 0.0)
+    assert search.search(question(weights=nothing)).why_empty == NO_WEIGHT
+    stocked.degrade(stocked.addresses(Filter(tier="library")))
+    assert searched(stocked, lists).search(question()).why_empty == NOTHING_THERE
