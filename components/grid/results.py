@@ -205,9 +205,10 @@ def _ranked(
     labels = None
     if groups is not None:
         labels = np.array([groups.get(address, -1) for address in answer.addresses])
-    is_whole = True
+    is_whole = results.exact
     if len(may) > ALL_AT_ONCE:
-        few, is_whole = _few(results, may, labels, shown=shown)
+        few, has_all = _few(results, may, labels, shown=shown)
+        is_whole = is_whole and has_all
         # What has words of the question may come up, too, and nothing else (store/search/ranking.py).
         also = [answer.addresses.index(address) for address in pinned if address in answer.addresses]
         with_words = results.words.rows if results.words else np.empty(0, np.intp)
