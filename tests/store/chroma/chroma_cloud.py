@@ -13,6 +13,7 @@ from tests.store.chroma.chroma_run import ChromaRun
 
 # https://docs.trychroma.com/cloud/quotas-limits
 QUOTA, ID_BYTES, PARALLEL = 300, 128, 10  # the first: records of one write, results of one read
+DOCUMENT_BYTES, PREDICATES = 16_384, 8
 KEY = "ck-secret"
 
 
@@ -41,6 +42,10 @@ class ChromaCloud:
             return 422, "an id is too long"
         if "include" in sent and max(sent.get("limit") or 0, sent.get("n_results") or 0) > self.quota:
             return 422, "too many results"
+        if any(len(text.encode()) > DOCUMENT_BYTES for text in sent.get("documents") or [] if text):
+            return 422, "a document is too long"
+        if json.dumps(sent.get("where")).count('"$') > PREDICATES:
+            return 422, "too many predicates"
         if self.at_once > PARALLEL:
             return 429, "too many requests at once"
         return 0, ""

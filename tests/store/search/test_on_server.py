@@ -1,16 +1,19 @@
 """Search on a real Chroma server, which may be away, empty, or another library's."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from store.catalog.filters import Filter
 from store.errors import MemedexError, NotInMemory, ServerUnavailable
 from store.library import Library
 from store.runtime import open_library, open_reader
 from store.search import server_search
 from store.search.query import Part, Query
 from store.settings import settings
+from tests.store.chroma.chroma_cloud import KEY, chroma_cloud
 from tests.store.chroma.chroma_run import ChromaRun
 from tests.store.conftest import address, approved_with_caption
 from tests.store.hashed import Hashed
@@ -92,6 +95,29 @@ def test_a_server_without_our_collections_is_said(root: Path, embedder: Hashed, 
         pytest.raises(ServerUnavailable, match="does not have"),
     ):
         reader.search(QUERY)
+
+
+def test_chroma_cloud_is_searched_within_its_limits(
+    root: Path, embedder: Hashed, server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quota = 8
+    with chroma_cloud(server, quota=quota, busy_every=1_000_000) as cloud:
+        monkeypatch.setattr("store.chroma.server.CLOUD", "127.0.0.1")
+        monkeypatch.setattr("store.chroma.server.CLOUD_BATCH", quota)
+        monkeypatch.setattr("store.chroma.nearest.CLOUD_BATCH", quota)
+        monkeypatch.setattr(server_search, "_WITH_WORDS", 0)
+        monkeypatch.setenv("MEMEDEX_CHROMA_URL", cloud.url)
+        monkeypatch.setenv("MEMEDEX_CHROMA_API_KEY", KEY)
+        settings.cache_clear()
+        with open_library(root, embedder=embedder) as library:
+            library.promote(approved_with_caption(library, *range(30)))
+            assert follows(library)
+            dated = replace(QUERY, top=20, filter=Filter(tier="library", since=1, until=2_000_000_000))
+            found = [library.search(query).certainty for query in (replace(QUERY, top=20), dated)]
+    assert cloud.refused == []
+    assert {one.level for one in found} == {"approximate"}
+    assert {one.reason for one in found} == {f"the server gives at most {quota} results for a facet"}
+    assert all(quota <= one.candidates <= 4 * quota for one in found)
 
 
 def test_what_needs_all_vectors_says_so(root: Path, embedder: Hashed, server: ChromaRun) -> None:
