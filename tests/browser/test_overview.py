@@ -70,7 +70,7 @@ def test_an_import_reports_added_refused_and_existing_coins(
 
     page.get_by_test_id("stMain").get_by_role("link", name="Import coins").click()
     expect(page.get_by_role("heading", name="Import & export", level=1)).to_be_visible()
-    page.get_by_role("textbox", name="Or give a path").first.fill(str(path))
+    page.get_by_role("textbox", name="Or give a path on this machine").fill(str(path))
     page.get_by_role("button", name="Import path").click()
     expect(page.get_by_text("2 already there")).to_be_visible()
     expect(page.get_by_text("0 added")).to_be_visible()

@@ -147,6 +147,7 @@ def test_a_root_that_was_opened_gets_its_tags_and_vectors_back(tmp_path: Path) -
     library = open_library(root, embedder=Hashed())
     try:
         assert library.get(address(1)).tags == []
+        assert library.wait_for_chroma(60)  # it moves the other program's files aside
         job = adopted(library, root, vectors=CLIP)
         assert library.get(address(1)).tags == ["dog", "moon 1"]
         assert library.model == CLIP
