@@ -24,11 +24,10 @@ from components.grid import (
     last_moved,
     newest,
     result_link,
-    show_cards,
     show_results,
 )
 from components.map import view as map_view
-from components.search import certainty, chips, elsewhere, learned_shift, learned_weights, saved
+from components.search import certainty, chips, elsewhere, learned_shift, learned_weights, listed, saved
 from components.search import filter as search_filter
 from components.search.box import SearchRequest
 from components.search.relevance_feedback import judging
@@ -37,7 +36,7 @@ from components.shell.query_pictures import LINE
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.library import Library
-from store.reading.query_binding import did_you_mean, exact_matches, records_listed, words_of
+from store.reading.query_binding import did_you_mean, exact_matches
 from store.records import Facet
 from store.search.calibration import LEAST_RECORDS
 from store.search.query import Query, QueryShift
@@ -59,7 +58,7 @@ def show(library: Library, request: SearchRequest) -> None:
         if request.parts and request.question.filter.tier == "library":
             _show_ranked(library, request, foot, shown=shown)
         else:
-            _show_listed(library, request, foot, shown=shown)
+            listed.show(library, request, foot, shown=shown)
 
 
 def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator, *, shown: int) -> None:
@@ -234,39 +233,6 @@ def _nothing(request: SearchRequest) -> None:
 
 def _by_meaning(question: Question) -> None:
     st.session_state[LINE] = written(replace(question, filter=replace(question.filter, words="", tier=None)))
-
-
-def _show_listed(library: Library, request: SearchRequest, foot: DeltaGenerator, *, shown: int) -> None:
-    """Coins that are not compared with anything: those that match, best by words or newest first."""
-    question, tier = request.question, request.question.filter.tier
-    place = format.TIERS[tier or "library"]
-    words = words_of(question)
-    if question.terms and not words:
-        st.info(
-            "Only the library can be searched by picture or example; elsewhere, ask with words.",
-            icon=":material/search_off:",
-        )
-        return
-    found = records_listed(library, question, limit=shown)
-    facts = [
-        f"results with these words in {place}: only the library is searched by meaning"
-        if words
-        else f"results · the newest of {format.counted(library.count(question.filter), 'coin')} in {place}"
-    ]
-    with foot:
-        st.caption(
-            " · ".join(filter(None, [*facts, search_filter.describe(question.filter)])), width="stretch"
-        )
-    if not found:
-        st.info(f"No matches in {place}.", icon=":material/search_off:")
-        return
-    show_cards(
-        f"search-listed-{tier}",
-        library,
-        found,
-        actions=[LIKE, CAPTION, TAGS, EXPORT] if tier == "library" else [CAPTION, TAGS, EXPORT],
-        handlers={**newest.WAYS, "export": export.preselect},
-    )
 
 
 def _doubts(library: Library, results: Results, question: Question, line: str) -> None:
