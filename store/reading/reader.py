@@ -72,6 +72,7 @@ class Reader(RecordLists, HistoryQueries):
         layout = Layout(root.resolve())
         self._disk = disk or Disk()
         super().__init__(Catalog(layout.catalog, disk=self._disk, writable=writes), layout)
+        self._is_own = True  # opened here, not somebody else's to use
         self._model = ActiveModel(self.catalog, embedder)
         self._make_shared()
         self._make_parts()
@@ -103,6 +104,7 @@ class Reader(RecordLists, HistoryQueries):
         Takes microseconds: connections, lock, vectors and caches are shared.
         """
         used = copy(self)
+        used._is_own = False
         used.catalog = self.catalog.for_actor(actor)
         used.maps = self.maps.for_actor(actor)
         used.jobs = self.jobs.for_actor(used.catalog)
@@ -273,9 +275,10 @@ class Reader(RecordLists, HistoryQueries):
         return []
 
     def close(self) -> None:
-        """Close the library's files; does nothing for an actor's view of them."""
-        self._searches.close()
-        self.catalog.close()
+        """Close the library's files and connections; does nothing for an actor's view of them."""
+        if self._is_own:
+            self._searches.close()
+            self.catalog.close()
 
     def __enter__(self) -> Self:
         return self

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,14 @@ from store.vectors.blocks import Mask
 
 FIRST = 1_024  # entries of each list at first
 _NAMED = 20_000  # so many records the server is told by name
+
+
+class Candidates(NamedTuple):
+    """The candidates of one moment."""
+
+    similarities: CandidateSimilarities
+    mask: Mask | None  # (n,): those that may be results; None: all
+    words: Words | None  # those that have words of the query
 
 
 class ServerQuery:
@@ -50,33 +59,21 @@ class ServerQuery:
         self._deviations = deviations
         self._passing = None if among is None else frozenset(among)
         self._examples = examples
-        self._made: tuple[CandidateSimilarities, Mask | None, Words | None] | None = None
+        self._made: Candidates | None = None
 
-    def similarities(self) -> CandidateSimilarities:
-        """The same object until there are more candidates."""
-        return self._current()[0]
-
-    @property
-    def mask(self) -> Mask | None:
-        """(n,): the candidates that may be results; None: all."""
-        return self._current()[1]
-
-    @property
-    def words(self) -> Words | None:
-        """The candidates that have words of the query."""
-        return self._current()[2]
-
-    def _current(self) -> tuple[CandidateSimilarities, Mask | None, Words | None]:
-        if self._made is None or len(self._made[0].addresses) != len(self.pool.row_of):
-            answer = CandidateSimilarities(
-                self.pool.addresses,
-                self.pool.cosines,
-                means=self.means,
-                complete=self.complete,
-                deviations=self._deviations,
-            )
-            self._made = answer, self._masked(), words_of(answer.addresses, self.shares)
-        return self._made
+    def candidates(self) -> Candidates:
+        """The candidates so far; the same object until there are more."""
+        with self.lock:
+            if self._made is None or len(self._made.similarities.addresses) != len(self.pool.row_of):
+                answer = CandidateSimilarities(
+                    self.pool.addresses,
+                    self.pool.cosines,
+                    means=self.means,
+                    complete=self.complete,
+                    deviations=self._deviations,
+                )
+                self._made = Candidates(answer, self._masked(), words_of(answer.addresses, self.shares))
+            return self._made
 
     def _masked(self) -> Mask | None:
         if self._passing is None and not self._examples:

@@ -36,7 +36,7 @@ from store.search.search import (
     query_key,
     why_nothing,
 )
-from store.search.server_query import ServerQuery, limits
+from store.search.server_query import Candidates, ServerQuery, limits
 from store.search.similarities import NONE, Floats
 from store.vectors.blocks import Mask
 from store.vectors.matrices import load
@@ -101,7 +101,7 @@ class ServerSearch:
         key = query_key(query), id(among), id(words)
         asked = self._asked.get(key)
         if not any(weights.values()):
-            answer = asked.similarities() if asked else NONE
+            answer = asked.candidates().similarities if asked else NONE
             ranking = rank(NONE, weights, top=query.top)
             return Results(
                 query, hits(NONE, ranking, weights), 0, 0, time.perf_counter() - began, answer, scale,
@@ -109,27 +109,26 @@ class ServerSearch:
             )  # fmt: skip
         if asked is None or asked.among is not among or asked.shares is not words:
             asked = self._asked[key] = self._begin(query, among, words)
-        ranking, certainty = self._best(asked, query, weights, scale)
-        counted = asked.words if query.fused else None
-        answer = asked.similarities()
+        ranking, certainty, found = self._best(asked, query, weights, scale)
+        answer = found.similarities
         without = ranking.without_facets
         if among is None:
             used = [
                 number for number, facet in enumerate(FACETS) if weights.get(facet) and answer.spoken[number]
             ]
             without = self.facts.without(used) if used else len(self.facts)
-        fits = not words.words or bool(words.shares) or self._fits(query, answer, asked.mask)
+        fits = not words.words or bool(words.shares) or self._fits(query, answer, found.mask)
         return Results(
             query=query,
-            hits=hits(answer, ranking, weights, scale=scale, words=counted),
+            hits=hits(answer, ranking, weights, scale=scale, words=found.words if query.fused else None),
             compared=ranking.compared,
             without_facets=without,
             seconds=time.perf_counter() - began,
             answer=answer,
             scale=scale,
-            mask=asked.mask,
+            mask=found.mask,
             why_empty="" if ranking.rows else why_nothing(ranking, total=len(self.facts)),
-            words=asked.words,
+            words=found.words,
             fits=fits,
             certainty=certainty,
         )
@@ -165,8 +164,8 @@ class ServerSearch:
 
     def _best(
         self, asked: ServerQuery, query: Query, weights: Mapping[Facet, float], scale: Scale
-    ) -> tuple[Ranking, Certainty]:
-        """The ranking for these weights, from lists as long as it takes."""
+    ) -> tuple[Ranking, Certainty, Candidates]:
+        """The ranking for these weights, from lists as long as it takes, and what it ranks."""
         used = [
             number
             for number, facet in enumerate(FACETS)
@@ -177,11 +176,14 @@ class ServerSearch:
             while True:
                 if not asked.is_all:
                     self._deepen(asked, used)
-                answer, words = asked.similarities(), asked.words if query.fused else None
-                ranking = rank(answer, weights, top=query.top, mask=asked.mask, scale=scale, words=words)
-                certainty = self._judged(asked, used, ranking, query, weights, scale)
+                found = asked.candidates()
+                words = found.words if query.fused else None
+                ranking = rank(
+                    found.similarities, weights, top=query.top, mask=found.mask, scale=scale, words=words
+                )
+                certainty = self._judged(asked, found, used, ranking, query, weights, scale)
                 if certainty.level != "approximate" or asked.length >= most:
-                    return ranking, certainty
+                    return ranking, certainty, found
                 asked.length = min(2 * asked.length, most)
 
     def _deepen(self, asked: ServerQuery, used: Sequence[int]) -> None:
@@ -206,6 +208,7 @@ class ServerSearch:
     def _judged(
         self,
         asked: ServerQuery,
+        found: Candidates,
         used: Sequence[int],
         ranking: Ranking,
         query: Query,
@@ -218,18 +221,18 @@ class ServerSearch:
         count, judged = len(pool.row_of), min(query.top, JUDGED)
         if asked.lacks:
             return Certainty("approximate", count, "the server does not have all coins yet")
-        answer, words = asked.similarities(), asked.words if query.fused else None
+        words = found.words if query.fused else None
         reached = ranking.scores[judged - 1] if len(ranking.scores) >= judged else -np.inf
         bound = threshold(pool.lists, ranking.shares, scale, means=asked.means, complete=asked.complete)
         if query.fused:
             bound += ranking.gain * asked.unseen_words
-        gaps = pool.gaps(used, among=None if asked.limits == EVERYTHING else asked.mask)
+        gaps = pool.gaps(used, among=None if asked.limits == EVERYTHING else found.mask)
         if reached >= bound and not gaps:
             return Certainty("proved", count)
         depths = pool.depths(used)
         for part in (asked.length // 4, asked.length // 2):
-            mask = depths <= part if asked.mask is None else asked.mask & (depths <= part)
-            fewer = rank(answer, weights, top=judged, mask=mask, scale=scale, words=words)
+            mask = depths <= part if found.mask is None else found.mask & (depths <= part)
+            fewer = rank(found.similarities, weights, top=judged, mask=mask, scale=scale, words=words)
             if fewer.rows != ranking.rows[:judged]:
                 reason = ""
                 if self._lists.most and asked.length >= self._lists.most:
@@ -266,8 +269,7 @@ class ServerSearch:
     def _deviations(self, directions: Directions) -> Floats:
         """(5,): the deviation of each facet's cosines over a sample, 0 if none has the facet."""
         if self._sample is None:
-            count = len(self.facts)
-            self._sample = self._some(count if count <= _SAMPLE else _SMALL_SAMPLE)
+            self._sample = self._some(_SAMPLE if len(self.facts) <= _SAMPLE else _SMALL_SAMPLE)
         found = np.zeros(len(FACETS))
         for facet, direction in directions.items():
             rows = [own[facet] for own in self._sample.values() if facet in own]
@@ -276,10 +278,10 @@ class ServerSearch:
         return found
 
     def _some(self, count: int) -> dict[str, dict[Facet, Vector]]:
-        """The vectors of so many records, evenly spread."""
-        at = np.unique(np.linspace(0, max(len(self.facts) - 1, 0), count).astype(np.intp))
+        """The vectors of at most so many records, evenly spread."""
+        step = max(1, -(-len(self.facts) // count))  # rounded up
         with self._catalog.reading() as db:
-            ids = json.dumps(self.facts.ids[at].tolist())
+            ids = json.dumps(self.facts.ids[::step].tolist())
             named = db.execute(
                 "SELECT address FROM records WHERE id IN (SELECT value FROM json_each(?))", [ids]
             )
@@ -291,7 +293,7 @@ class ServerSearch:
         if not is_of_texts(query):
             return True
         if self._floor is None:
-            some = self._some(min(_FLOOR, len(self.facts)))
+            some = self._some(_FLOOR)
             self._floor = floor(
                 load(some.items(), dimensions=self._embedder.dimensions).snapshot(), self._embedder
             )

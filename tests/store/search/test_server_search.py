@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from store.catalog.filters import Filter
+from store.catalog.words import WordShares
 from store.chroma.nearest import EVERYTHING, Limits, Nearest
 from store.embedding.arrays import Vector
 from store.library import Library
@@ -20,6 +21,8 @@ from store.search.server_search import ServerSearch
 from tests.store.conftest import address, approved_with_caption
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
+
+WORDS = WordShares({}, ("nowhere",))  # of no record
 
 
 class ExactLists:
@@ -209,3 +212,24 @@ def test_weights_of_zero_and_a_library_without_records_say_why_there_is_nothing(
     assert search.search(question(weights=nothing)).why_empty == NO_WEIGHT
     stocked.degrade(stocked.addresses(Filter(tier="library")))
     assert searched(stocked, lists).search(question()).why_empty == NOTHING_THERE
+
+
+def test_a_result_keeps_its_candidates_while_another_tab_asks_for_more(
+    stocked: Library, lists: ExactLists, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search, filter = searched(stocked, lists), stocked.addresses(Filter(tier="library"))
+    query = Query((Part(text="text 7"),), weights={"entity": 1}, top=3)
+    fits = ServerSearch._fits
+
+    def meanwhile(*given: Any) -> bool:
+        monkeypatch.setattr(ServerSearch, "_fits", fits)
+        other = replace(query, weights={"emotions": 1, "visual": 1})
+        search.search(other, among=filter, words=WORDS)
+        return fits(*given)
+
+    monkeypatch.setattr(ServerSearch, "_fits", meanwhile)
+    found = search.search(query, among=filter, words=WORDS)
+    later = search.search(query, among=filter, words=WORDS)
+    assert len(later.addresses) > len(found.addresses)
+    assert found.mask is not None
+    assert len(found.mask) == len(found.addresses)
