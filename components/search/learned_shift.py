@@ -4,7 +4,7 @@ import streamlit as st
 
 from components.grid import result_link
 from components.search import learned
-from store.errors import InvalidRecord
+from store.errors import MemedexError
 from store.evaluation import question_shift
 from store.library import Library
 from store.search.query import Query, QueryShift
@@ -44,7 +44,7 @@ def offer(library: Library, question: Question, query: Query) -> None:
         about = line, str(judgements), str(query.sliders), query.calibrated, query.fused, library.generation
         try:
             gain = learned.once(_KEY, about, lambda: question_shift.measured(library, query, judgements))
-        except InvalidRecord as error:
+        except MemedexError as error:
             learned.refused(_KEY, str(error))
             return
         if gain.loss:

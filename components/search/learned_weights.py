@@ -10,7 +10,7 @@ from components.search import learned, saved
 from components.shell import forms
 from components.shell.forms import Button, Field
 from store.catalog.named_values import MAX_NAME
-from store.errors import InvalidRecord
+from store.errors import MemedexError
 from store.evaluation import weight_fit
 from store.evaluation.weight_fit import WeightFit
 from store.library import Library
@@ -35,7 +35,7 @@ def show(library: Library, query: Query, *, usual: Mapping[Facet, float]) -> Non
         try:
             about = kind, str(now), query.calibrated, query.fused, str(judgements), library.generation
             fit = learned.once(_KEY, about, lambda: _fit(library, kind, query, usual))
-        except InvalidRecord as error:
+        except MemedexError as error:
             learned.refused(_KEY, str(error))
             return
         if fit.why_not:

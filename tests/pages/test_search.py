@@ -1,10 +1,12 @@
 """The search page: filters alone, the drawer, and saved searches."""
 
+from types import ModuleType
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.search import saved
-from store.errors import InvalidRecord
+from store.errors import InvalidRecord, NotInMemory
 from store.evaluation import question_shift, weight_fit
 from store.evaluation.gain import Gain
 from store.evaluation.weight_fit import WeightFit
@@ -279,6 +281,22 @@ def test_fitted_weights_set_the_sliders(library: Library, monkeypatch: pytest.Mo
     assert library.presets.all()["Mine"] == found.weights
     app = press(app, "Use these weights")
     assert "0,1,4,2,0.5" in str(app.query_params["w"])
+
+
+@pytest.mark.parametrize(
+    ("label", "module", "learn"),
+    [("Fit weights to marks", weight_fit, "marked"), ("Shift question by marks", question_shift, "measured")],
+)
+def test_what_cannot_be_learned_without_vectors_in_memory_says_so(
+    library: Library, monkeypatch: pytest.MonkeyPatch, label: str, module: ModuleType, learn: str
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise NotInMemory("this compares all vectors in memory")
+
+    monkeypatch.setattr(module, learn, refuse)
+    library.golden.judge("dog", DOG.address, True)
+    app = press(opened("search", q="dog"), label)
+    assert "This compares all vectors in memory." in words(app)
 
 
 def test_a_question_is_shifted_by_its_marks_in_the_address_and_in_saved_searches(
