@@ -45,27 +45,27 @@ def _restore(layout: Layout, disk: Disk, place: SharedPictures, progress: Progre
         disk.make_folder(folder)
     try:
         with catalog.reading() as db:
-            rows = db.execute(
+            (total,) = db.execute("SELECT count(*) FROM records").fetchone()
+            progress.what, progress.total = "restoring files", total
+            for address, tier, image_hash, text in db.execute(
                 "SELECT r.address, r.tier, r.image_hash, s.text FROM records r "
                 "JOIN sidecars s ON s.hash = r.sidecar_hash ORDER BY r.address"
-            ).fetchall()
-        progress.what, progress.total = "restoring files", len(rows)
-        for address, tier, image_hash, text in rows:
-            if progress.cancelled:
-                break
-            sidecar, image = layout.sidecar(tier, address), layout.image(tier, address)
-            try:
-                written = [not sidecar.exists() and _write(disk, sidecar, text.encode())]
-                if not image.exists():
-                    picture = place.read(image_hash)
-                    if picture is None:
-                        raise BadSource(f"its picture is not in {place.address}")
-                    written.append(_write(disk, image, picture))
-                if any(written):
-                    outcome.done.append(address)
-            except BadSource as error:
-                outcome.refused.append(Refusal(address, str(error)))
-            progress.done += 1
+            ):
+                if progress.cancelled:
+                    break
+                sidecar, image = layout.sidecar(tier, address), layout.image(tier, address)
+                try:
+                    written = [not sidecar.exists() and _write(disk, sidecar, text.encode())]
+                    if not image.exists():
+                        picture = place.read(image_hash)
+                        if picture is None:
+                            raise BadSource(f"its picture is not in {place.address}")
+                        written.append(_write(disk, image, picture))
+                    if any(written):
+                        outcome.done.append(address)
+                except BadSource as error:
+                    outcome.refused.append(Refusal(address, str(error)))
+                progress.done += 1
         disk.fsync_folders(folders)
     finally:
         catalog.close()

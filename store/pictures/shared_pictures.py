@@ -7,6 +7,7 @@ its content, so that nothing has to be compared.
 
 import logging
 import re
+import threading
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +34,7 @@ class SharedPictures:
     def __init__(self, address: str, kept: Path) -> None:
         self.address = address
         self._kept = kept
+        self._keeping = threading.Lock()
 
     def fetch(self, image_hash: str) -> Path | None:
         """The path of this picture, fetched if necessary; None if it is not there or cannot be had now."""
@@ -44,8 +46,9 @@ class SharedPictures:
             if content is None:
                 return None
             disk = Disk()
-            disk.make_folder(path.parent)
-            disk.replace(path, content)
+            with self._keeping:  # another browser may fetch it at the same time
+                disk.make_folder(path.parent)
+                disk.replace(path, content)
         except (BadSource, OSError) as error:
             log.warning("the picture %s could not be fetched: %s", image_hash, error)
             return None
