@@ -45,7 +45,7 @@ async def answer(_: Request) -> Response:
 def _state() -> dict[str, Any]:
     try:
         return read(pictures.library_of_routes())
-    except Exception as error:  # noqa: BLE001  whatever it is, the server does not work
+    except Exception as error:  # noqa: BLE001  with any error the server does not work
         return {"status": "failing", "version": __version__, "error": error_page.log_error(error)}
 
 

@@ -1,6 +1,6 @@
 """Safe mode: pictures of coins that are unfit for the screen are blurred until somebody clicks them.
 
-The server blurs, so every picture of such a coin is blurred wherever it is drawn.
+The server blurs, so every picture of such a coin is blurred, on all pages.
 """
 
 from collections.abc import Mapping

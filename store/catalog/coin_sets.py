@@ -1,7 +1,7 @@
 """Selections of records under an id, so that a line, and with it a link, finds them again: `set:3f9a0c12be`.
 
-A selection is stored once, whoever makes it again. Ids come from the addresses, so they mean the same in
-every copy of a library.
+A selection is stored once, also if another person makes it again. Ids come from the addresses, so they mean
+the same in every copy of a library.
 """
 
 import json
@@ -47,7 +47,7 @@ class CoinSets:
         return id
 
     def addresses(self, id: str) -> list[str] | None:
-        """The addresses of a selection, wherever these records are by now; None if it is not stored."""
+        """The addresses of a selection, in any tier by now; None if it is not stored."""
         with self._catalog.reading() as db:
             row = db.execute("SELECT value FROM meta WHERE key = ?", [_KEY + id]).fetchone()
         if row is None:

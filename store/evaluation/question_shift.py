@@ -61,7 +61,7 @@ def measured(reader: "Reader", query: Query, judgements: Mapping[str, bool]) -> 
 
 
 def _scores(reader: "Reader", query: Query, addresses: list[str]) -> gain.Floats:
-    """The scores of these library records, whatever the filter lets through."""
+    """The scores of these library records, as without a filter."""
     results = reader.search(replace(query, filter=Query(query.parts).filter, top=1))
     row_of = {address: row for row, address in enumerate(results.addresses)}
     mask = np.zeros(len(results.addresses), np.bool_)

@@ -53,7 +53,7 @@ def as_json(value: Any) -> str:
 
 
 def for_chroma(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata as Chroma and UTF-8 can hold it, whatever an earlier program stored.
+    """Metadata as Chroma and UTF-8 can hold it, also if an earlier program stored other values.
 
     Half a character is replaced, and a number that is not finite or has more than 64 bits becomes text.
     """
