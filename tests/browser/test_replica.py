@@ -92,6 +92,7 @@ def _answers(address: str) -> bool:
 
 def _choose(page: Page, team: Team, *, writes: bool) -> None:
     """Let the proxy choose again until it is the one dashboard, or the other; it then stays there."""
+    page.goto("about:blank")  # what an open page requests meanwhile would be given a cookie as well
     for _ in range(40):
         page.context.clear_cookies(name="lb")
         if page.request.get(f"{team.url}/health").json()["writes"] == writes:
