@@ -37,7 +37,7 @@ def show(library: Library) -> None:
             )
         with right:
             path = server_paths.can_be_named() and st.text_input(
-                "Or give a path on this machine",
+                "Or give the path of captions",
                 key=f"import-captions-path-{turn}",
                 placeholder=server_paths.placeholder("/home/me/captions"),
             )

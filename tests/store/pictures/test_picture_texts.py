@@ -173,10 +173,20 @@ def test_pictures_are_read_by_one_job_at_a_time(
     assert library.derived > derived
 
 
-def test_a_stopped_job_does_not_begin_again_by_itself(library: Library, reads: Callable[[str], None]) -> None:
-    reads("HODL")
-    library.add([coin(0)])
-    library.jobs.cancel(library.jobs.start(read_pictures.KIND.name, [("0" * 64, FIRST)], name="Read").id)
+def test_a_stopped_job_does_not_begin_again_by_itself(
+    library: Library, reads: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_go_on = threading.Event()
+    library.add([coin(number) for number in range(20)])
+    monkeypatch.setattr(library._text_reader, "read", lambda _: str(may_go_on.wait()))
+    job = read_pictures.start_if_needed(library)
+    assert job is not None
+    library.jobs.cancel(job.id)
+    may_go_on.set()
+    library.jobs.wait(job.id, timeout=60)
+    stopped = library.jobs.get(job.id)
+    assert stopped is not None
+    assert stopped.state == "cancelled"
     assert read_pictures.start_if_needed(library) is None
 
 
