@@ -114,7 +114,11 @@ def test_chroma_cloud_is_searched_within_its_limits(
             assert follows(library)
             dated = replace(QUERY, top=20, filter=Filter(tier="library", since=1, until=2_000_000_000))
             found = [library.search(query).certainty for query in (replace(QUERY, top=20), dated)]
-    assert cloud.refused == []
+            assert cloud.refused == []
+            cloud.busy_every = 4
+            while_busy = [library.search(Query((Part(text=f"text {n}"),), top=5)) for n in (8, 9)]
+    assert {refusal.split()[0] for refusal in cloud.refused} == {"429"}
+    assert [len(result.hits) for result in while_busy] == [5, 5], "a busy server is asked again"
     assert {one.level for one in found} == {"approximate"}
     assert {one.reason for one in found} == {f"the server gives at most {quota} results for a facet"}
     assert all(quota <= one.candidates <= 4 * quota for one in found)
