@@ -17,9 +17,14 @@ from store.memory.text.mmr import diverse_order
 
 Mode = Literal["full_text", "semantic", "hybrid"]
 RESULTS = 10
-RANKED = 20_000  # rows with all the words that are ranked where nothing is filtered: the last taken in
+EXACT = 20_000  # rows with all the words that are all ranked; of more …
+NEWEST = 5_000  # … the last imported ones are: such words distinguish no message from another
 _RANK = 60  # reciprocal rank fusion: 1 / (60 + rank), as it was published
 _LEAST = 50  # messages that are ranked, at least
+_INDEXED = {  # by full-text index: its table, that table's row number, and what is read of a row
+    "words": ("transcript_vectors v", "v.rowid", "v.id, v.parent_id"),
+    "message_words": ("transcripts t", "t.rowid", "t.id"),
+}
 
 
 @dataclass(slots=True)
@@ -136,44 +141,15 @@ def _by_words(
 ) -> int:
     """Chunks and, without a content type, messages by BM25, grouped; returns how many messages."""
     best: dict[str, tuple[float, str | None]] = {}
-    conditions, values = _conditions(where, "v")
-    if values:
-        query = (
-            "SELECT v.id, v.parent_id, bm25(words) AS rank FROM words CROSS JOIN transcript_vectors v "
-            f"ON v.rowid = words.rowid WHERE words MATCH ? AND {conditions} ORDER BY rank LIMIT ?"
-        )
-    else:  # the best by words first: a common word is in nearly every row
-        query = (
-            "SELECT v.id, v.parent_id, w.rank FROM (SELECT rowid, rank FROM words WHERE words MATCH ? "
-            "AND rowid > ? ORDER BY rank LIMIT ?) w CROSS JOIN transcript_vectors v ON v.rowid = w.rowid "
-            "ORDER BY w.rank"
-        )
-        values = [_oldest_ranked(db, "words", words)]
-    rows = db.execute(query, [words, *values, 4 * pool]).fetchall()
-    for row in rows:
+    for row in _ranked(db, words, _conditions(where, "v"), index="words", limit=4 * pool):
         if row["parent_id"] not in best:
-            best[row["parent_id"]] = (row["rank"], row["id"])
+            best[row["parent_id"]] = (row["score"], row["id"])
         if row["parent_id"] in found and row["id"] not in found[row["parent_id"]].chunks:
             found[row["parent_id"]].chunks.append(row["id"])
     if "content_type" not in where:
-        conditions, values = _conditions(where, "t")
-        if values:
-            query = (
-                "SELECT t.id, bm25(message_words) AS rank FROM message_words CROSS JOIN transcripts t "
-                f"ON t.rowid = message_words.rowid WHERE message_words MATCH ? AND {conditions} "
-                "ORDER BY rank LIMIT ?"
-            )
-        else:
-            query = (
-                "SELECT t.id, w.rank FROM (SELECT rowid, rank FROM message_words WHERE message_words MATCH ? "
-                "AND rowid > ? ORDER BY rank LIMIT ?) w CROSS JOIN transcripts t ON t.rowid = w.rowid "
-                "ORDER BY w.rank"
-            )
-            values = [_oldest_ranked(db, "message_words", words)]
-        rows = db.execute(query, [words, *values, pool]).fetchall()
-        for row in rows:
-            rank, chunk = best.get(row["id"], (row["rank"], None))
-            best[row["id"]] = (min(rank, row["rank"]), chunk)
+        for row in _ranked(db, words, _conditions(where, "t"), index="message_words", limit=pool):
+            score, chunk = best.get(row["id"], (row["score"], None))
+            best[row["id"]] = (min(score, row["score"]), chunk)
     return _note_ranks(best, pool, found)
 
 
@@ -212,13 +188,45 @@ def _note_ranks(best: dict[str, tuple[float, str | None]], pool: int, found: dic
     return len(order)
 
 
-def _oldest_ranked(db: sqlite3.Connection, index: str, words: str) -> int:
-    """The row after which rows are ranked; words that nearly every row has mean little and cost the most."""
-    row = db.execute(
-        f"SELECT rowid FROM {index} WHERE {index} MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?",
-        [words, RANKED],
-    ).fetchone()
-    return int(row[0]) if row else -1
+def _ranked(
+    db: sqlite3.Connection, words: str, conditions: tuple[str, list[Any]], *, index: str, limit: int
+) -> list[sqlite3.Row]:
+    """The best rows with all the words, and their BM25 as `score`: lower is better.
+
+    Of more than `EXACT` rows with all the words only the `NEWEST` are compared.
+    """
+    table, number, columns = _INDEXED[index]
+    passing, values = conditions
+    matches, among, after = f"{index} MATCH ?", [words], -1
+    is_common = _nth_newest(db, index, matches, among, EXACT) is not None
+    if values:
+        # Of a common word the rows that pass are looked up once, of another one each row that has it.
+        matches += (
+            f" AND +rowid IN (SELECT {number} FROM {table} WHERE {passing})"
+            if is_common
+            else f" AND EXISTS (SELECT 1 FROM {table} WHERE {number} = {index}.rowid AND {passing})"
+        )
+        among += values
+    if is_common and _nth_newest(db, index, matches, among, EXACT) is not None:
+        after = _nth_newest(db, index, matches, among, NEWEST) or after
+    # By bm25() and not by FTS5's own `rank`, which sorts all rows before the limit.
+    best = (
+        f"SELECT rowid, bm25({index}) AS score FROM {index} WHERE {matches} AND rowid > ? "
+        "ORDER BY score, rowid LIMIT ?"
+    )
+    query = (
+        f"SELECT {columns}, w.score FROM ({best}) w CROSS JOIN {table} ON {number} = w.rowid ORDER BY w.score"
+    )
+    return db.execute(query, [*among, after, limit]).fetchall()
+
+
+def _nth_newest(
+    db: sqlite3.Connection, index: str, matches: str, values: Sequence[Any], place: int
+) -> int | None:
+    """The number of the row at this place, from 0, from the last imported one back; None beyond the first."""
+    numbers = f"SELECT rowid FROM {index} WHERE {matches} ORDER BY rowid DESC LIMIT 1 OFFSET ?"
+    row = db.execute(numbers, [*values, place]).fetchone()
+    return int(row[0]) if row else None
 
 
 def _score(found: dict[str, _Candidate], mode: Mode) -> None:

@@ -69,14 +69,21 @@ def test_hybrid_search_goes_by_words_alone_while_the_model_is_away(
 def test_only_the_newest_matches_of_a_common_word_are_ranked(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("store.memory.transcripts.search.RANKED", 2)
-    lines(tmp_path / "x.jsonl", [{"role": "user", "content": f"common word {n}"} for n in range(5)])
-    memory.transcripts.import_sessions([tmp_path / "x.jsonl"])
-    found = memory.transcripts.search("common", mode="full_text")
-    assert {hit.message["sequence"] for hit in found} == {3, 4}
-    assert len(memory.transcripts.search("common", mode="full_text", session_id="x")) == 5, (
-        "a filter ranks all"
-    )
+    monkeypatch.setattr("store.memory.transcripts.search.EXACT", 4)
+    monkeypatch.setattr("store.memory.transcripts.search.NEWEST", 2)
+    for session, count in (("x", 5), ("y", 4)):
+        messages = [{"role": "user", "content": f"common word {n}"} for n in range(count)]
+        lines(tmp_path / f"{session}.jsonl", messages)
+        memory.transcripts.import_sessions([tmp_path / f"{session}.jsonl"])
+
+    def found(words: str, **where: str) -> set[tuple[str, int]]:
+        hits = memory.transcripts.search(words, mode="full_text", **where)  # type: ignore[arg-type]
+        return {(hit.message["session_id"], hit.message["sequence"]) for hit in hits}
+
+    assert found("common") == {("y", 2), ("y", 3)}
+    assert found("common", session_id="x") == {("x", 3), ("x", 4)}, "five pass the filter"
+    assert len(found("common", session_id="y")) == 4, "no more pass the filter than are all ranked"
+    assert found("common 1") == {("x", 1), ("y", 1)}
 
 
 def test_hybrid_search_ranks_the_best_by_words_and_meaning_first(imported: Memory) -> None:
