@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,12 @@ class SegmentView:
         """The positions of the visible rows."""
         return slice(self.count) if self.rows is None else self.rows
 
+    @property
+    def addresses(self) -> list[str]:
+        """The record of each visible row."""
+        own = self.segment.addresses[: self.count]
+        return own if self.rows is None else [own[row] for row in self.rows.tolist()]
+
     def of(self, matrix: NDArray[Any]) -> NDArray[Any]:
         """Its part of a matrix of the block, along the last axis."""
         return matrix[..., self.living]
@@ -140,11 +147,7 @@ class VectorSnapshot:
     @cached_property
     def addresses(self) -> tuple[str, ...]:
         """The record of each row."""
-        found: list[str] = []
-        for view in self.segments:
-            own = view.segment.addresses[: view.count]
-            found += own if view.rows is None else [own[row] for row in view.rows.tolist()]
-        return tuple(found)
+        return tuple(chain.from_iterable(view.addresses for view in self.segments))
 
     @cached_property
     def present(self) -> Mask:

@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -25,7 +25,7 @@ from store.disk.layout import Layout
 from store.jobs.background_worker import Worker
 from store.progress import Progress
 from store.records import FACETS
-from store.vectors.blocks import USUAL, Segment, VectorSnapshot
+from store.vectors.blocks import USUAL, Segment, SegmentView, VectorSnapshot
 from store.vectors.matrices import Matrices
 from store.vectors.quantised import Quantised
 
@@ -38,36 +38,74 @@ _ROWS = 16_384  # of one block: enough that threads have few, large pieces
 
 def save(snapshot: VectorSnapshot, folder: Path, *, fingerprint: str) -> str:
     """Write the snapshot to a new folder below `folder`; returns its name, for the catalog."""
-    name = f"{snapshot.generation}-{token_hex(4)}"
+    return write(
+        snapshot.segments,
+        folder,
+        count=len(snapshot),
+        dimensions=snapshot.dimensions,
+        generation=snapshot.generation,
+        fingerprint=fingerprint,
+    )
+
+
+def write(
+    views: Iterable[SegmentView],
+    folder: Path,
+    *,
+    count: int,
+    dimensions: int,
+    generation: int,
+    fingerprint: str,
+) -> str:
+    """Write the rows of these views, `count` in all, to a new folder below `folder`; returns its name.
+
+    Each view is asked for once and only then, so that they need not be in memory together.
+    """
+    name = f"{generation}-{token_hex(4)}"
     place = folder / name
     place.mkdir(parents=True)
     try:
+        vectors = {
+            facet: _made(place / f"{facet}.vectors.npy", np.float32, count, dimensions) for facet in FACETS
+        }
+        codes = {facet: _made(place / f"{facet}.codes.npy", np.int8, count, dimensions) for facet in FACETS}
+        blend = _made(place / "blend.codes.npy", np.int8, count, dimensions)
+        steps = np.zeros((len(FACETS) + 1, count), np.float32)  # the blend's in the last row
+        errors = np.zeros((2, count), np.float32)
+        present = np.zeros((len(FACETS), count), np.bool_)
+        sums = np.zeros((max(1, -(-count // _ROWS)), len(FACETS), dimensions))
+        addresses: list[str] = []
+        end = 0
+        for view in views:
+            segment, living = view.segment, view.living
+            start, end = end, end + view.size
+            for facet in FACETS:
+                vectors[facet][start:end] = segment.vectors[facet][living]
+                codes[facet][start:end] = segment.codes[facet][living]
+            blend[start:end] = segment.combined.codes[living]
+            steps[:-1, start:end], steps[-1, start:end] = (
+                view.of(segment.steps),
+                view.of(segment.combined.steps),
+            )
+            errors[:, start:end] = view.of(segment.errors), view.of(segment.combined.errors)
+            present[:, start:end] = view.of(segment.present)
+            addresses += view.addresses
+            for block in range(start // _ROWS, -(-end // _ROWS)):
+                some = slice(max(start, block * _ROWS), min(end, (block + 1) * _ROWS))
+                for number, facet in enumerate(FACETS):
+                    sums[block, number] += vectors[facet][some].sum(axis=0, dtype=np.float64)
+        for matrix in (*vectors.values(), *codes.values(), blend):
+            matrix.flush()
+        for what, array in (("steps", steps), ("errors", errors), ("present", present), ("sums", sums)):
+            _write(place / f"{what}.npy", array)
         about = {
             "format": _FORMAT,
             "fingerprint": fingerprint,
-            "dimensions": snapshot.dimensions,
+            "dimensions": dimensions,
             "blend": USUAL.tolist(),
-            "generation": snapshot.generation,
-            "addresses": snapshot.addresses,
+            "generation": generation,
+            "addresses": addresses,
         }
-        starts = range(0, max(1, len(snapshot)), _ROWS)
-        sums = np.zeros((len(starts), len(FACETS), snapshot.dimensions))
-        blocks = [view.segment for view in snapshot.segments]
-        for number, facet in enumerate(FACETS):
-            rows = _fill(place / f"{facet}.vectors.npy", snapshot, [block.vectors[facet] for block in blocks])
-            _fill(place / f"{facet}.codes.npy", snapshot, [block.codes[facet] for block in blocks])
-            for at, first in enumerate(starts):
-                sums[at, number] = rows[first : first + _ROWS].sum(axis=0, dtype=np.float64)
-        _fill(place / "blend.codes.npy", snapshot, [block.combined.codes for block in blocks])
-        steps = [
-            np.vstack([view.of(view.segment.steps), view.of(view.segment.combined.steps)])
-            for view in snapshot.segments
-        ]
-        none = np.empty((len(FACETS) + 1, 0), np.float32)
-        _write(place / "steps.npy", np.concatenate([none, *steps], axis=1))  # the blend's in the last row
-        _write(place / "errors.npy", np.vstack([snapshot.errors, snapshot.combined_errors]))
-        _write(place / "present.npy", snapshot.present)
-        _write(place / "sums.npy", sums)
         Disk().write(place / "about.json", json.dumps(about).encode())  # last: without it there is nothing
         Disk().fsync_folders([place, folder])
     except BaseException:
@@ -177,16 +215,10 @@ def _blocks(place: Path, addresses: list[str]) -> Iterator[Segment]:
         )
 
 
-def _fill(path: Path, snapshot: VectorSnapshot, matrices: list[NDArray[Any]]) -> np.memmap[Any, Any]:
-    """Write a file with one row for each record, from the matrix of each view's block."""
-    kind = matrices[0].dtype if matrices else np.float32
-    shape = (len(snapshot), snapshot.dimensions)
-    made: np.memmap[Any, Any] = np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=shape)
-    end = 0
-    for view, matrix in zip(snapshot.segments, matrices, strict=True):
-        start, end = end, end + view.size
-        made[start:end] = matrix[view.living]
-    made.flush()
+def _made(path: Path, kind: type[np.generic], count: int, dimensions: int) -> np.memmap[Any, Any]:
+    made: np.memmap[Any, Any] = np.lib.format.open_memmap(
+        path, mode="w+", dtype=kind, shape=(count, dimensions)
+    )
     return made
 
 
