@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from store.catalog import replication
+from store.catalog import replication, rows
 from store.catalog.catalog import DISK_ERRORS, is_made, opening_errors
 from store.chroma.follower import LibraryFollower
 from store.disk.files import Disk
@@ -30,7 +30,9 @@ from store.tasks.inbox import Inbox
 from store.tasks.inbox_watcher import Watcher
 from store.vectors.matrix_files import MatrixSaver
 from store.writing import salvage, transitions
-from store.writing.reconcile import is_stale
+from store.writing.differences import is_large
+from store.writing.file_comparison import FileComparison
+from store.writing.reconcile import Fault, is_stale
 from store.writing.recovery import bring_up_to_date, recover
 
 _UNREADABLE = 60.0  # seconds until pictures that could not be read are looked at again
@@ -49,8 +51,12 @@ class LibraryRuntime(Library):
         embedder: Embedder | None = None,
         disk: Disk | None = None,
         progress: Progress | None = None,
+        files_later: bool = False,
     ) -> Self:
         """Open the library in this folder, or create it.
+
+        With `files_later` a large library opens before its files are compared with its catalog, which then
+        happens in the background (`Status.comparing`).
 
         Raises LibraryInUse if another process writes to it, ReadOnly if the settings forbid changes, and for
         a replica.
@@ -62,7 +68,9 @@ class LibraryRuntime(Library):
         with opening_errors(layout.catalog):
             held = _writers.open(
                 layout.root,
-                lambda lock: cls(layout.root, embedder=embedder, disk=disk, lock=lock, progress=progress),
+                lambda lock: cls(
+                    layout.root, embedder=embedder, disk=disk, lock=lock, progress=progress, later=files_later
+                ),
                 lock=layout.lock,
             )
         assert isinstance(held, cls)
@@ -102,19 +110,23 @@ class LibraryRuntime(Library):
         disk: Disk | None,
         lock: WriterLock,
         progress: Progress | None,
+        later: bool,
     ) -> None:
         self._lock = lock
         salvage.recover_lost(Layout(root))
         super().__init__(root, embedder=embedder, disk=disk, writes=True)
         try:
-            self._begin(embedder, progress)
+            self._begin(embedder, progress, later=later and is_large(self.catalog))
         except BaseException:
             self.catalog.close()
             raise
 
-    def _begin(self, embedder: Embedder | None, progress: Progress | None) -> None:
+    def _begin(self, embedder: Embedder | None, progress: Progress | None, *, later: bool) -> None:
         catalog, layout = self.catalog, self.layout
-        self._found[:] = recover(catalog, layout, self._journal, embedder, disk=self._disk, progress=progress)
+        self._found[:] = recover(
+            catalog, layout, self._journal, embedder,
+            disk=self._disk, progress=progress, compares_files=not later,
+        )  # fmt: skip
         taxonomy_file.finish(catalog, layout, self._disk)
         _ = self.taxonomy  # a broken one is said at once
         self._follower = follower = LibraryFollower(
@@ -130,9 +142,11 @@ class LibraryRuntime(Library):
         self._inbox: list[Watcher] = []  # one at most
         self._has_current_vectors = False  # as far as was looked
         self.jobs = Jobs.to_do(catalog, KINDS, self)
-        self._embed_taken_in()
         follower.wake_if_needed()
         self.golden.apply_external_edits()
+        self._comparison = FileComparison(catalog, layout, applied=self._take_in) if later else None
+        if not later:
+            self._embed_taken_in()
 
     def watch_for_duplicates(self) -> None:
         """Look for duplicates in the background, now and after each change, until the library is closed.
@@ -184,6 +198,7 @@ class LibraryRuntime(Library):
             chroma_fault=self._follower.fault if self._follower else "",
             stuck=self._journal.stuck,
             faults=tuple(": ".join(filter(None, (one.address, one.reason))) for one in self._found),
+            comparing=self._comparison.under_way if self._comparison else None,
             unreadable=tuple(f"{one.address}: {one.reason}" for one in self._prefetcher.unreadable),
         )
 
@@ -201,6 +216,8 @@ class LibraryRuntime(Library):
         try:
             for inbox in self._inbox:
                 inbox.close()
+            if self._comparison:
+                self._comparison.worker.close()
             self.jobs.close()
             self._saver.close()
             self._stamping.close()
@@ -242,16 +259,19 @@ class LibraryRuntime(Library):
             with self.catalog.lock:
                 self._journal.finish_all()
 
+    def _take_in(self, faults: list[Fault]) -> None:
+        """Go on with what was changed outside, now that all files are compared."""
+        self._found[:] = faults
+        self._embed_taken_in()
+        self._changed()
+
     def _embed_taken_in(self) -> None:
         """Embed library records whose sidecars were edited outside.
 
         Large numbers are left to `doctor --repair`.
         """
         with self.catalog.reading() as db:
-            (bare,) = db.execute(
-                "SELECT count(*) FROM records WHERE tier = 'library' "
-                "AND id NOT IN (SELECT record FROM embeddings)"
-            ).fetchone()
+            bare = rows.without_vectors(db)
         if 0 < bare <= transitions.OPERATION:
             with contextlib.suppress(MemedexError, *DISK_ERRORS):  # no model, or stuck: doctor says so
                 self.embed_all(self.embedder, progress=Progress())

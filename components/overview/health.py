@@ -34,7 +34,7 @@ def at_once(library: Library) -> None:
         ("Operations", status.stuck or "none stuck", not status.stuck),
         (
             "Files",
-            _files(len(status.faults)),
+            _files(status),
             not status.faults,
         ),
         (
@@ -83,7 +83,11 @@ def _unreadable(pictures: int) -> str:
     return f"{format.counted(pictures, 'picture')} set apart, tried again:" if pictures else "all can be read"
 
 
-def _files(faults: int) -> str:
+def _files(status: Status) -> str:
+    if status.comparing:
+        done, total = status.comparing
+        return f"{done:,} of {total:,} compared with the catalog so far"
+    faults = len(status.faults)
     return f"{format.counted(faults, 'file')} cannot be imported:" if faults else "all can be read"
 
 

@@ -16,6 +16,10 @@ State = dict[str, Any]
 _NEWEST = 20  # jobs among which there is one that somebody began
 _MODEL = "The model that turns texts and pictures into vectors loads in the background."
 _CHROMA_OFF = "Chroma is switched off (MEMEDEX_CHROMA); lists and searches here do not need it."
+_COMPARING = (
+    "Files that were changed outside the program are looked for in the background. Until then a coin may be "
+    "shown as it was before; a decision always checks the files of its own coins."
+)
 _CHROMA = "Chroma is updated in the background; lists and searches here do not wait for it."
 
 
@@ -79,7 +83,7 @@ def is_model_settled(status: Status) -> bool:
 
 def badges(status: Status) -> list[dict[str, str]]:
     """Model and search index at a glance; `help` is shown under the pointer."""
-    return [_model_badge(status), _index_badge(status), *_stuck_badge(status)]
+    return [_model_badge(status), _index_badge(status), *_comparing_badge(status), *_stuck_badge(status)]
 
 
 def bar(job: Job) -> dict[str, Any]:
@@ -128,6 +132,14 @@ def _index_badge(status: Status) -> dict[str, str]:
     if status.chroma_behind:
         return _badge(f"Indexing {status.chroma_behind:,}…", icon="sync", color="yellow", why=_CHROMA)
     return _badge("Index up to date", icon="check", color="gray", why=_CHROMA)
+
+
+def _comparing_badge(status: Status) -> list[dict[str, str]]:
+    if status.comparing is None:
+        return []
+    done, total = status.comparing
+    share = f" {done / total:.0%}" if total else ""
+    return [_badge(f"Comparing files{share}", icon="folder_open", color="yellow", why=_COMPARING)]
 
 
 def _stuck_badge(status: Status) -> list[dict[str, str]]:

@@ -56,7 +56,7 @@ def _go_on(root: Path) -> None:
     try:
         if settings().read_only or not (settings().pictures or _is_left(root)):
             return
-        library = open_library(root)  # the pages will have this very one
+        library = open_library(root, files_later=True)  # the pages will have this very one
         library.jobs.resume_interrupted()
         if settings().pictures:
             library.watch_for_duplicates()  # dashboards elsewhere follow, whether or not anybody is here

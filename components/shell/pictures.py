@@ -89,7 +89,7 @@ def library_of_routes() -> Library:
         LibraryRuntime.is_open(root) or WriterLock(Layout(root).lock).is_free()
     ):  # else opening waits for its holder
         with contextlib.suppress(LibraryInUse, ReadOnly):
-            return open_library(root)
+            return open_library(root, files_later=True)
     return _for_reading(root)
 
 

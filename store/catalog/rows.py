@@ -117,6 +117,15 @@ def counts(db: sqlite3.Connection) -> dict[Tier, int]:
     return {tier: found.get(tier, 0) for tier in ("pending", "approved", "library", "trash")}
 
 
+def without_vectors(db: sqlite3.Connection) -> int:
+    """How many library records have no vector at all."""
+    row = db.execute(
+        "SELECT count(*) FROM records r WHERE tier = 'library' "
+        "AND NOT EXISTS (SELECT 1 FROM embeddings WHERE record = r.id)"
+    ).fetchone()
+    return int(row[0])
+
+
 def label_counts(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str, int]:
     """How many matching records have each tag (or category), most frequent first."""
     where, values = conditions(filter)

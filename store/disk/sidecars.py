@@ -1,15 +1,20 @@
 """The JSON and JPG files of the records as they are on disk."""
 
+import contextlib
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from store.disk.files import content_hash, file_hash, read_regular
 from store.disk.layout import Layout
+from store.disk.stats import stat_text
 from store.errors import InvalidRecord
 from store.operations import State
 from store.records import MAX_SIDECAR_BYTES, TIERS, Tier, checked_address, validate
+
+Kind = Literal["sidecar", "image"]
 
 
 class CoinFiles(NamedTuple):
@@ -19,16 +24,29 @@ class CoinFiles(NamedTuple):
     image: str
 
 
-def scan(layout: Layout) -> dict[tuple[Tier, str], CoinFiles]:
-    """List every sidecar and picture by tier and file name, without opening one."""
-    pairs: dict[tuple[Tier, str], CoinFiles] = {}
+def listed(layout: Layout, tier: Tier, kind: Kind) -> Iterator[tuple[str, str]]:
+    """Every sidecar or picture of a tier, without opening one: file name less its ending, size and time."""
+    folder, ending = (
+        (layout.sidecar_folder(tier), ".json") if kind == "sidecar" else (layout.image_folder(tier), ".jpg")
+    )
+    if not folder.is_dir():
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if (name := entry.name).endswith(ending) and name[0] != ".":
+                with contextlib.suppress(FileNotFoundError):  # moved this very moment, or a link to nothing
+                    stat = entry.stat()
+                    yield name.removesuffix(ending), f"{stat.st_size}:{stat.st_mtime_ns}"
+
+
+def files_of(layout: Layout, address: str) -> dict[Tier, CoinFiles]:
+    """The files of one address by tier, without opening them; tiers with neither are left out."""
+    found: dict[Tier, CoinFiles] = {}
     for tier in TIERS:
-        sidecars = _files(layout.sidecar_folder(tier), ".json")
-        images = _files(layout.image_folder(tier), ".jpg")
-        for name in sidecars:
-            pairs[tier, name] = CoinFiles(sidecars[name], images.pop(name, ""))
-        pairs |= {(tier, name): CoinFiles("", stat) for name, stat in images.items()}
-    return pairs
+        pair = CoinFiles(stat_text(layout.sidecar(tier, address)), stat_text(layout.image(tier, address)))
+        if pair != ("", ""):
+            found[tier] = pair
+    return found
 
 
 def blocked(layout: Layout) -> dict[Tier, tuple[Path, bool]]:
@@ -75,14 +93,3 @@ def _parsed(content: bytes) -> dict[str, Any]:
     if not isinstance(sidecar, dict):
         raise InvalidRecord("it is not a JSON object")
     return sidecar
-
-
-def _files(folder: Path, ending: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    if folder.is_dir():
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if (name := entry.name).endswith(ending) and name[0] != ".":
-                    stat = entry.stat()
-                    found[name.removesuffix(ending)] = f"{stat.st_size}:{stat.st_mtime_ns}"
-    return found

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from store.catalog import rows
 from store.catalog.catalog import Catalog
 from store.embedding.active_model import ActiveModel
 
@@ -21,6 +22,7 @@ class Status:
     stuck: str = ""  # why a decided operation is not finished; "" when all are
     faults: tuple[str, ...] = ()  # files that cannot be taken in
     moved_aside: tuple[str, ...] = ()  # what others left in the way, and where it lies now
+    comparing: tuple[int, int] | None = None  # files compared with the catalog, of how many; None: all
     unreadable: tuple[str, ...] = ()  # pictures that cannot be embedded; they are tried again
     seconds_behind: float | None = None  # of a replica, behind the writer
 
@@ -28,10 +30,7 @@ class Status:
 def waiting_for_vectors(catalog: Catalog, model: ActiveModel) -> str:
     """How many coins of the library wait for vectors, and why, as a sentence; "" if none does."""
     with catalog.reading() as db:
-        (count,) = db.execute(
-            "SELECT count(*) FROM records "
-            "WHERE tier = 'library' AND id NOT IN (SELECT record FROM embeddings)"
-        ).fetchone()
+        count = rows.without_vectors(db)
     if not count:
         return ""
     coins = "1 coin of the library waits" if count == 1 else f"{count:,} coins of the library wait"

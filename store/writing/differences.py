@@ -1,15 +1,24 @@
-"""Which records' files differ from the catalog, by size and time alone."""
+"""Which records' files differ from the catalog, by size and time alone.
+
+A walk over all files finds suspects without a lock, so that the library can be used meanwhile. What differs
+in truth is then found for each suspect alone, while nobody changes it.
+"""
 
 import json
 import sqlite3
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from store.catalog.catalog import Catalog
 from store.disk.layout import Layout
-from store.disk.sidecars import CoinFiles, blocked, scan
-from store.records import Tier
+from store.disk.sidecars import CoinFiles, Kind, blocked, files_of, listed
+from store.progress import Progress
+from store.records import TIERS, Tier
+
+LARGE = 20_000  # records; the files of fewer are compared in less than half a second
+_KINDS: tuple[Kind, ...] = ("sidecar", "image")
+_ROWS = 20_000  # read at once, so that no transaction keeps SQLite's log from being emptied
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,52 +31,115 @@ class LostFolder:
     is_taken: bool  # whether something else lies there
 
 
+@dataclass(slots=True)
+class Suspects:
+    """What a walk over all files found."""
+
+    addresses: set[str] = field(default_factory=set)  # whose files may differ
+    lost: list[LostFolder] = field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The files there are, and the records whose files are not as the catalog knows them."""
+    """The records whose files are not as the catalog knows them."""
 
-    files: dict[tuple[Tier, str], CoinFiles]
-    addresses: set[str]  # whose files differ
-    rows: dict[str, sqlite3.Row]  # of these records, by address
-    lost: list[LostFolder]
-
-    def places(self) -> dict[str, dict[Tier, CoinFiles]]:
-        """For each record that differs and has files, these by tier."""
-        places: dict[str, dict[Tier, CoinFiles]] = {}
-        for (tier, address), pair in self.files.items():
-            if address in self.addresses:
-                places.setdefault(address, {})[tier] = pair
-        return places
+    rows: dict[str, sqlite3.Row]  # of those that the catalog knows, by address
+    places: dict[str, dict[Tier, CoinFiles]]  # of those that have files, these by tier
 
 
-def find_differences(catalog: Catalog, layout: Layout) -> Differences:
-    """Compare files and catalog; records in an operation that is not finished are left out."""
+def is_large(catalog: Catalog) -> bool:
+    """Whether comparing all files would keep people waiting."""
+    with catalog.reading() as db:
+        (last,) = db.execute("SELECT max(id) FROM records").fetchone()
+    return (last or 0) > LARGE
+
+
+def find_suspects(catalog: Catalog, layout: Layout, *, progress: Progress | None = None) -> Suspects:
+    """Compare all files with the catalog; if cancelled, returns nobody.
+
+    Memory: some hundred bytes for each record at a time, so sidecars and pictures take turns.
+    """
+    progress = progress or Progress()
+    progress.what = "comparing the files"
+    with catalog.reading() as db:
+        (count,) = db.execute("SELECT count(*) FROM records").fetchone()
+    progress.total = len(_KINDS) * count
+    found = Suspects()
+    absent: set[int] = set()
+    for kind in _KINDS:
+        expected = _expected(catalog, kind)
+        for tier in TIERS:
+            for name, stat in listed(layout, tier, kind):
+                if progress.cancelled:
+                    return Suspects()
+                if expected.pop(hash((tier, name, stat)), None) is None:
+                    found.addresses.add(name)
+                progress.done += 1
+        absent.update(expected.values())
+    rows = _addresses(catalog, absent)
+    lost = blocked(layout)
+    # Records whose whole folder is gone are not taken for removed one by one: it may come back.
+    waiting = {(tier, one) for tier, one in rows if tier in lost and tier not in files_of(layout, one)}
+    for tier, (path, is_taken) in lost.items():
+        count = sum(of == tier for of, _ in waiting)
+        if count or is_taken:
+            found.lost.append(LostFolder(tier, path, count, is_taken))
+    found.addresses.update(address for _, address in rows - waiting)
+    return found
+
+
+def find_differences(catalog: Catalog, layout: Layout, addresses: Collection[str]) -> Differences:
+    """Compare these records' files with the catalog; those in an unfinished operation are left out."""
+    rows: dict[str, sqlite3.Row] = {}
+    places: dict[str, dict[Tier, CoinFiles]] = {}
     with catalog.reading() as db:
         db.execute("BEGIN")  # all that is read here is of one moment
         try:
-            busy = _busy(db)
-            known, there = known_files(db), scan(layout)
-            # Of a hundred thousand records few differ: only these are looked at one by one.
-            odd = {key[1] for key, pair in there.items() if known.get(key) != pair or "" in pair}
-            odd |= {address for _, address in known.keys() - there.keys()}
-            odd -= busy
-            # Records whose whole folder is gone are not taken for removed one by one: it may come back.
-            lost = []
-            for tier, (path, is_taken) in blocked(layout).items():
-                waiting = {address for of, address in known if of == tier and (tier, address) not in there}
-                odd -= waiting - {address for of, address in there if of != tier}
-                if waiting or is_taken:
-                    lost.append(LostFolder(tier, path, len(waiting), is_taken))
-            return Differences(there, odd, {row["address"]: row for row in _rows(db, odd)}, lost)
+            left = set(addresses) - _busy(db)
+            known = {row["address"]: row for row in _rows(db, left)}
+            lost = blocked(layout)
+            for address in sorted(left):
+                row, there = known.get(address), files_of(layout, address)
+                if row and not there and row["tier"] in lost:
+                    continue
+                pair = CoinFiles(row["sidecar_stat"], row["image_stat"]) if row else None
+                if row and pair and "" not in pair and there == {row["tier"]: pair}:
+                    continue
+                if row:
+                    rows[address] = row
+                if there:
+                    places[address] = there
         finally:
             db.execute("ROLLBACK")
+    return Differences(rows, places)
 
 
-def known_files(db: sqlite3.Connection) -> dict[tuple[Tier, str], CoinFiles]:
-    """Size and time of every record's files, as the catalog knows them."""
-    rows = db.execute("SELECT tier, address, sidecar_stat, image_stat FROM records")
-    rows.row_factory = None
-    return {(tier, address): CoinFiles(*stats) for tier, address, *stats in rows}
+def _expected(catalog: Catalog, kind: Kind) -> dict[int, int]:
+    """The row number of each record by a hash of tier, address, and the size and time of its file."""
+    found: dict[int, int] = {}
+    last = 0
+    while True:
+        with catalog.reading() as db:
+            rows = db.execute(
+                f"SELECT id, tier, address, {kind}_stat FROM records WHERE id > ? ORDER BY id LIMIT {_ROWS}",
+                [last],
+            )
+            rows.row_factory = None
+            some = rows.fetchall()
+        if not some:
+            return found
+        found.update((hash((tier, address, stat)), number) for number, tier, address, stat in some)
+        last = some[-1][0]
+
+
+def _addresses(catalog: Catalog, numbers: Collection[int]) -> set[tuple[Tier, str]]:
+    with catalog.reading() as db:
+        rows = db.execute(
+            "SELECT tier, address FROM records WHERE id IN (SELECT value FROM json_each(?))",
+            [json.dumps(list(numbers))],
+        )
+        rows.row_factory = None
+        return set(rows.fetchall())
 
 
 def _rows(db: sqlite3.Connection, addresses: Collection[str]) -> sqlite3.Cursor:

@@ -98,6 +98,11 @@ class Journal:
                 self._lost = None
             return messages
 
+    def is_changed_outside(self, change: Change) -> bool:
+        """Whether the record's files are not as the catalog knows them."""
+        with self._catalog.reading() as db:
+            return self._obstacle(db, change) == CHANGED_OUTSIDE
+
     def unfinished(self) -> list[Operation]:
         """Operations that are decided and not finished, oldest first."""
         with self._catalog.reading() as db:

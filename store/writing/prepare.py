@@ -104,6 +104,8 @@ class WritePath:
         if self._says_the_same(change, sidecar):
             with self._catalog.reading() as db:
                 return replace(change, embeddings=embedding_cache.keys_of(db, change.address))
+        if self._journal.is_changed_outside(change):  # and refused: what lies there is not what is known
+            return change
         embedder = self._embedder()
         payload.model = embedder.name
         wanted = embedding_cache.sources(

@@ -1,9 +1,13 @@
-"""Make the catalog agree with the sidecars: on opening by size and time, in doctor by content."""
+"""Make the catalog agree with the sidecars: on opening by size and time, in doctor by content.
+
+All files are compared without a lock; what differs is applied in parts, each under the lock of the catalog,
+so that a large library can be used meanwhile (`store/writing/file_comparison.py`).
+"""
 
 import sqlite3
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -11,15 +15,16 @@ from store.catalog import blockers, history, spelling_rows
 from store.catalog import rows as catalog_rows
 from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
 from store.disk.layout import Layout
-from store.disk.sidecars import CoinFiles, read, scan
+from store.disk.sidecars import CoinFiles, read
 from store.errors import BadPicture, InvalidRecord
 from store.operations import Change, Operation, State, state_json
 from store.progress import Progress
 from store.records import Tier
 from store.settings import settings
-from store.writing.differences import LostFolder, find_differences, known_files
+from store.writing.differences import LostFolder, find_differences, find_suspects, is_large
 
 OUTSIDE = "outside the program"  # who changed a file that we did not
+_PART = 4096  # records whose differences are applied at once
 _LOOK = "its files were changed outside the program; look at it before it goes on"
 # Of a record in several tiers that the catalog does not know: the one most has been done for counts.
 _LATER_FIRST: tuple[Tier, ...] = ("library", "approved", "pending", "trash")
@@ -53,33 +58,36 @@ def reconcile(catalog: Catalog, layout: Layout, *, progress: Progress | None = N
 
     A full disk does not keep a library from opening: the result says which edits wait for room.
     """
-    found = survey(catalog, layout, progress=progress)
-    try:
-        return apply_survey(found, catalog)
-    except DISK_ERRORS as error:
-        waiting = [change.address for change in found.changed] + [row["address"] for row in found.gone]
-        reason = f"it was changed outside the program, and that cannot be imported: {error}"
-        return found.faults + [Fault(address, reason, "free disk space, then repair") for address in waiting]
+    progress = progress or Progress()
+    suspects = find_suspects(catalog, layout, progress=progress)
+    faults = [_folder_lost(folder) for folder in suspects.lost]
+    decision, left = uuid4().hex, sorted(suspects.addresses)
+    progress.what, progress.done, progress.total = "looking at the files", 0, len(left)
+    for start in range(0, len(left), _PART):
+        if progress.cancelled:
+            break
+        with catalog.lock:
+            found = _survey(catalog, layout, left[start : start + _PART], progress=progress)
+            try:
+                faults += apply_survey(found, catalog, decision=decision)
+            except DISK_ERRORS as error:
+                waiting = [change.address for change in found.changed]
+                waiting += [row["address"] for row in found.gone]
+                reason = f"it was changed outside the program, and that cannot be imported: {error}"
+                faults += found.faults
+                faults += [Fault(address, reason, "free disk space, then repair") for address in waiting]
+    return faults
 
 
-def reconcile_addresses(catalog: Catalog, layout: Layout, addresses: Iterable[str]) -> dict[str, str]:
+def reconcile_addresses(catalog: Catalog, layout: Layout, addresses: Collection[str]) -> dict[str, str]:
     """Apply outside edits of these records' files; returns what to tell those who want to decide on them.
 
     Deleted files, and those of library records, wait for a repair, which may need the model or a backup.
     """
-    wanted = set(addresses)
     with catalog.lock:
-        found = survey(catalog, layout)
-        few = Survey(
-            stats=found.stats,
-            touched=[address for address in found.touched if address in wanted],
-            changed=[
-                change
-                for change in found.changed
-                if change.address in wanted and change.after.tier != "library"
-            ],
-            texts=found.texts,
-            faults=[fault for fault in found.faults if fault.address in wanted],
+        found = _survey(catalog, layout, addresses)
+        few = replace(
+            found, changed=[change for change in found.changed if change.after.tier != "library"], gone=[]
         )
         try:
             faults = {fault.address: fault.reason for fault in apply_survey(few, catalog)}
@@ -95,14 +103,22 @@ def reconcile_addresses(catalog: Catalog, layout: Layout, addresses: Iterable[st
 
 def survey(catalog: Catalog, layout: Layout, *, progress: Progress | None = None) -> Survey:
     """Compare files and catalog by size and time, and read what differs; writes nothing."""
-    found = Survey()
-    differences = find_differences(catalog, layout)
-    rows, places = differences.rows, differences.places()
-    found.faults += [_folder_lost(folder) for folder in differences.lost]
     progress = progress or Progress()
-    progress.what, progress.total = "looking at the files", len(places)
+    suspects = find_suspects(catalog, layout, progress=progress)
+    progress.what, progress.done, progress.total = "looking at the files", 0, len(suspects.addresses)
+    found = _survey(catalog, layout, suspects.addresses, progress=progress)
+    found.faults[:0] = [_folder_lost(folder) for folder in suspects.lost]
+    return found
+
+
+def _survey(
+    catalog: Catalog, layout: Layout, addresses: Collection[str], *, progress: Progress | None = None
+) -> Survey:
+    """`survey` of these records alone."""
+    found, progress = Survey(), progress or Progress()
+    differences = find_differences(catalog, layout, addresses)
+    rows, places = differences.rows, differences.places
     for address, tiers in places.items():
-        progress.done += 1
         row = rows.get(address)
         tier = _chosen(tiers, row)
         for other in tiers.keys() - {tier}:
@@ -110,16 +126,17 @@ def survey(catalog: Catalog, layout: Layout, *, progress: Progress | None = None
             reason = f"also lies in {other}; the one in {tier} counts"
             found.faults.append(Fault(address, reason, "repair sets the other aside", stray))
         _compare(found, layout, address, row, tier, tiers[tier])
+        progress.done += 1
     found.gone = [row for address, row in rows.items() if address not in places]
     return found
 
 
-def apply_survey(found: Survey, catalog: Catalog) -> list[Fault]:
+def apply_survey(found: Survey, catalog: Catalog, *, decision: str = "") -> list[Fault]:
     """Apply outside edits, each with a history event; returns what could not be applied."""
     faults = list(found.faults)
     if not (found.touched or found.changed or found.gone):
         return faults
-    now, decision = time.time(), uuid4().hex
+    now, decision = time.time(), decision or uuid4().hex
     with catalog.writing() as db:
         generation = next_generation(db)
         for address in found.touched:
@@ -146,9 +163,14 @@ def apply_survey(found: Survey, catalog: Catalog) -> list[Fault]:
 
 
 def is_stale(catalog: Catalog, layout: Layout) -> bool:
-    """Whether the files differ from the catalog, by size and time alone."""
+    """Whether the files differ from the catalog, by size and time alone.
+
+    Those of a large library are left to the program that writes, for which a reader would wait.
+    """
     with catalog.reading() as db:
-        return bool(db.execute("SELECT 1 FROM journal").fetchone()) or scan(layout) != known_files(db)
+        if db.execute("SELECT 1 FROM journal").fetchone():
+            return True
+    return not is_large(catalog) and bool(find_suspects(catalog, layout).addresses)
 
 
 def _chosen(tiers: dict[Tier, CoinFiles], row: sqlite3.Row | None) -> Tier:

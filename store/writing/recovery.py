@@ -23,8 +23,12 @@ def recover(
     *,
     disk: Disk,
     progress: Progress | None = None,
+    compares_files: bool = True,
 ) -> list[Fault]:
-    """Finish everything in the journal that can be finished; returns what could not be applied."""
+    """Finish everything in the journal that can be finished; returns what could not be applied.
+
+    Edits made outside are applied as well, unless `compares_files` is False.
+    """
 
     def note(aside: Aside) -> None:
         with catalog.writing() as db:
@@ -34,7 +38,7 @@ def recover(
         catalog.set_meta("model", embedder.name if embedder else resolve(settings().embedder))
     journal.recover()
     finish_moves(layout.memecoins, note=note, disk=disk)
-    return reconcile(catalog, layout, progress=progress)
+    return reconcile(catalog, layout, progress=progress) if compares_files else []
 
 
 def bring_up_to_date(layout: Layout, embedder: Embedder | None, *, progress: Progress | None = None) -> None:

@@ -12,6 +12,7 @@ from store.catalog import history, rows, spelling_rows
 from store.catalog.catalog import Catalog, next_generation
 from store.disk.files import Disk
 from store.disk.layout import Layout
+from store.disk.stats import stat_text
 from store.errors import InvalidRecord
 from store.operations import state_json
 from store.progress import Progress
@@ -78,12 +79,15 @@ class Trash:
 
     def _delete(self, addresses: Sequence[str], decision: str, actor: str) -> None:
         # Rows first: a crash in between leaves files, which come back as rejected records, not rows without.
-        now = time.time()
+        now, paths = time.time(), []
         with self._catalog.writing() as db:
             next_generation(db)
             history.record_decision(db, decision, verb=history.EMPTY_TRASH, actor=actor, at=now)
             for address in addresses:
                 row = db.execute("SELECT * FROM records WHERE address = ?", [address]).fetchone()
+                known = zip(self._paths(address), (row["sidecar_stat"], row["image_stat"]), strict=True)
+                # What was changed outside, which nobody saw, comes back at the next comparison of the files.
+                paths += [path for path, stat in known if stat_text(path) == stat]
                 rows.delete(db, row["id"])
                 spelling_rows.delete(db, row["id"])
                 db.execute(
@@ -91,7 +95,7 @@ class Trash:
                     "VALUES (?, ?, ?, ?, ?, 'deleted for good', ?, NULL)",
                     [decision, history.EMPTY_TRASH, address, now, actor, state_json(rows.state_of(row))],
                 )
-        for path in (path for address in addresses for path in self._paths(address)):
+        for path in paths:
             self._disk.step("remove", path)
             path.unlink(missing_ok=True)
         self._disk.fsync_folders([self._layout.sidecar_folder("trash")])

@@ -68,3 +68,10 @@ def test_more_than_was_agreed_to_is_refused(rejected: Library) -> None:
 def test_a_deleted_coin_can_be_imported_again(rejected: Library) -> None:
     rejected.trash.empty(expected=2)
     assert rejected.add([coin(0)]).done == [address(0)]
+
+
+def test_a_file_that_was_changed_outside_is_not_deleted(rejected: Library) -> None:
+    sidecar = rejected.layout.sidecar("trash", address(0))
+    sidecar.write_text(sidecar.read_text().replace("Coin 0", "By Hand"))
+    rejected.trash.empty(expected=2)
+    assert "By Hand" in sidecar.read_text()
