@@ -1,0 +1,190 @@
+"""The stages of `bench.million`, each in its own process: prints rows as JSON, name → [unit, values]."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+os.environ |= {"MEMEDEX_EMBEDDER": "offline", "MEMEDEX_CHROMA": "off"}
+
+from bench.corpus import Asked
+from bench.library import coins
+from bench.million_library import MODEL
+from bench.million_vectors import questions
+from store.catalog.filters import Filter
+from store.catalog.rows import SORTS
+from store.embedding import open_embedder
+from store.library import Library
+from store.records import FACETS
+from store.runtime import open_library
+from store.search.query import Part, Query
+from store.vectors.blocks import VectorSnapshot
+
+_QUESTIONS = 30
+_PAGE = 60
+Rows = dict[str, tuple[str, list[float]]]
+
+
+def opening(root: Path, kind: str) -> Rows:
+    """From an imported program to the first page's coins; then the comparison of all files."""
+    began = time.perf_counter()
+    with _opened(root, kind) as library:
+        library.status(), library.counts(), library.tag_counts(Filter(tier="library"))
+        library.find(Filter(tier="library"), limit=_PAGE)
+        stands = time.perf_counter() - began
+        while library.status().comparing:
+            time.sleep(0.1)
+        compared = time.perf_counter() - began
+        assert not library.status().faults, library.status().faults[:3]
+    return {
+        "opened, until the first page's coins are there": ("ms", [1_000 * stands]),
+        "… until all files are compared, in the background": ("s", [compared]),
+        "… memory of its own after that": ("MiB", [_memory("RssAnon")]),
+    }
+
+
+def searching(root: Path, kind: str) -> Rows:
+    """New questions and moved sliders, after one round that warms up; and whether the answers are right."""
+    random = np.random.default_rng(5)
+    with _opened(root, kind) as library:
+        ready = _timed(library.prepare_search) + _timed(partial(_ask, library, 0))
+        first, moved, every, scored = [], [], [], []
+        for turn in range(3):
+            for number in range(_QUESTIONS):
+                query = Query((Part(text=f"{number} {turn}"),))
+                seconds = _timed(partial(library.search, query))
+                steps = dict(query.sliders)
+                for facet in FACETS[1:]:
+                    steps = {**steps, facet: float(random.integers(1, 11))}
+                    one = _timed(partial(library.search, Query(query.parts, weights=steps)))
+                    if turn:
+                        moved.append(one)
+                steps = {facet: float(random.integers(0, 11)) for facet in FACETS}
+                all_five = _timed(partial(library.search, Query(query.parts, weights=steps)))
+                if turn:
+                    first.append(seconds)
+                    every.append(all_five)
+        right = [_is_right(library, kind, number) for number in range(3)]
+        scored = [float(_exact_rows(library, number)) for number in range(10)]
+    return {
+        "first search after opening, with the vectors' files mapped": ("ms", [ready]),
+        "first query, exact": ("ms", first),
+        "… records compared in float32, all others excluded by a bound": ("", scored),
+        "… answers equal to those of comparing all in float32, of 3": ("", [float(sum(right))]),
+        "one weight changed, in the store": ("ms", moved),
+        "all five weights changed, in the store": ("ms", every),
+        "memory beside mapped files, after all of this": ("MiB", [_memory("RssAnon")]),
+        "… of mapped files, which the system may take back": ("MiB", [_memory("RssFile")]),
+    }
+
+
+def deciding(root: Path, kind: str) -> Rows:
+    """Coins imported one by one, then approved one by one: until it is on the disk."""
+    with _opened(root, kind) as library:
+        while library.status().comparing:
+            time.sleep(0.1)
+        start = library.count(Filter(tier="approved"))
+        new = list(coins(start + 40))[start:]
+        imported = [_timed(partial(library.add, [one])) for one in new]
+        addresses = [one.address for one in library.find(Filter(tier="pending"), limit=len(new))]
+        decided = [_timed(partial(library.approve, [one])) for one in addresses]
+        assert library.count(Filter(tier="approved")) == start + len(new)
+        after = _timed(partial(_ask, library, 1))
+    return {
+        "decision, durable": ("ms", decided),
+        "one coin imported": ("ms", imported),
+        "first search after decisions": ("ms", [after]),
+    }
+
+
+def paging(root: Path, kind: str) -> Rows:
+    """Pages of the queue in every order, with every kind of filter, at its beginning, middle and end."""
+    library = Library(root)
+    filters = {
+        "none": Filter(tier="pending"),
+        "a tag": Filter(tier="pending", tags=("moon",)),
+        "words": Filter(tier="pending", words="badger"),
+        "a rare word": Filter(tier="pending", words="babble badger"),
+        "suspected copies": Filter(tier="pending", suspicious=True),
+        "no caption": Filter(tier="pending", captioned=False),
+        "a tag and words": Filter(tier="pending", tags=("moon",), words="badger"),
+    }
+    rows: Rows = {}
+    every: list[float] = []
+    for name, filter in filters.items():
+        total = library.count(filter)
+        for sort in SORTS:
+            own = []
+            for offset in sorted({0, total // 2, max(0, total - _PAGE)}):
+                page = partial(library.find, filter, sort=sort, offset=offset, limit=_PAGE)
+                page()
+                own.append(sorted(_timed(page) for _ in range(3))[1])
+            every += own
+            rows[f"… filter: {name} ({total:,}), order: {sort}, first, middle, last page"] = ("ms", own)
+        rows[f"… filter: {name}, counted"] = ("ms", [_timed(partial(library.count, filter))])
+    library.close()
+    return {"page of the pending grid, any order, any filter": ("ms", every), **rows}
+
+
+class _Known(Asked):
+    """Knows the vectors of the questions, and has the name of the library's model."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(questions(kind, count=_QUESTIONS))
+        self.name, self.fingerprint = MODEL, open_embedder(MODEL).fingerprint
+
+
+def _opened(root: Path, kind: str) -> Library:
+    return open_library(root, embedder=_Known(kind), files_later=True)
+
+
+def _ask(library: Library, number: int) -> list[str]:
+    return [hit.address for hit in library.search(Query((Part(text=f"{number} again"),))).hits]
+
+
+def _is_right(library: Library, kind: str, number: int) -> bool:
+    """Whether the first ten are those that float32 products with every record give."""
+    query = Query((Part(text=f"{number} again"),), top=10)
+    asked = library.search(query)
+    snapshot, vector = library._resident.snapshot(), questions(kind, count=_QUESTIONS)[number]
+    scores = _all_scores(snapshot, vector, [query.sliders[facet] for facet in FACETS])
+    best = np.argsort(-scores)[:10]
+    found = [asked.answer.addresses.index(hit.address) for hit in asked.hits]
+    return bool(np.allclose(scores[best], scores[found], atol=1e-5))
+
+
+def _all_scores(snapshot: VectorSnapshot, vector: np.ndarray, weights: list[float]) -> np.ndarray:
+    scores = np.zeros(len(snapshot))
+    for number, (facet, weight) in enumerate(zip(FACETS, weights, strict=True)):
+        if weight:
+            own = np.empty(len(snapshot), np.float32)
+            snapshot.products(facet, vector, out=own)
+            has = snapshot.present[number]
+            scores += weight / sum(weights) * np.where(has, own, own[has].mean())
+    return scores
+
+
+def _exact_rows(library: Library, number: int) -> int:
+    query = Query((Part(text=f"{number} counted"),))
+    return int(np.count_nonzero(library.search(query).answer._exact))
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return (time.perf_counter() - began) * 1_000
+
+
+def _memory(what: str) -> float:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1_024 for line in lines if line.startswith(what))
+
+
+if __name__ == "__main__":
+    stage, root, kind = sys.argv[1:]
+    print(json.dumps(globals()[stage](Path(root), kind)))
