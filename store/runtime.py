@@ -144,7 +144,7 @@ class LibraryRuntime(Library):
         self.jobs = Jobs.to_do(catalog, KINDS, self)
         follower.wake_if_needed()
         self.golden.apply_external_edits()
-        self._comparison = FileComparison(catalog, layout, applied=self._take_in) if later else None
+        self._comparison = FileComparison(catalog, layout, applied=self._apply_compared) if later else None
         if not later:
             self._embed_taken_in()
 
@@ -259,7 +259,7 @@ class LibraryRuntime(Library):
             with self.catalog.lock:
                 self._journal.finish_all()
 
-    def _take_in(self, faults: list[Fault]) -> None:
+    def _apply_compared(self, faults: list[Fault]) -> None:
         """Go on with what was changed outside, now that all files are compared."""
         self._found[:] = faults
         self._embed_taken_in()
