@@ -20,7 +20,7 @@ def prepared(root: Path, size: int) -> Path:
     if mark.exists():
         return root
     os.environ["MEMEDEX_EMBEDDER"] = MODEL
-    queue(root, size)
+    queue(root, size, compares=False)
     _write_captions(root, size)
     with open_library(root, embedder=Instant(named=open_embedder(MODEL))) as library:
         pending = [record.address for record in library.find(Filter(tier="pending"))]

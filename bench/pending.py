@@ -9,6 +9,7 @@ from PIL import Image
 
 from store.catalog.filters import Filter
 from store.disk.layout import Layout
+from store.duplicates import fingerprints
 from store.embedding import embedding_cache
 from store.library import Library
 from store.records import Record
@@ -20,13 +21,18 @@ _COPIES = 50  # one in this many coins has the picture of the previous coin
 _BATCH = 500
 
 
-def queue(root: Path, count: int) -> Path:
-    """A library with `count` pending coins in this folder, compared and embedded (with made-up vectors)."""
+def queue(root: Path, count: int, *, compares: bool = True) -> Path:
+    """A library with `count` pending coins in this folder, compared and embedded (with made-up vectors).
+
+    Comparing looks at each picture, for an hour at 100,000; without it, the fingerprints are made up as well.
+    """
     layout = Layout(root.resolve())
     made = layout.memecoins / f"made-{count}"
     if not made.exists():
         _write_files(layout, count)
         with open_library(root) as library:
+            if not compares:
+                _make_up_fingerprints(library)
             library.duplicates.examine()
             _make_up_vectors(library)
         made.touch()
@@ -67,6 +73,17 @@ def _picture(random: np.random.Generator) -> bytes:
     file = io.BytesIO()
     Image.fromarray(blocks).resize((512, 512), Image.Resampling.NEAREST).save(file, "JPEG", quality=90)
     return file.getvalue()
+
+
+def _make_up_fingerprints(library: Library) -> None:
+    random = np.random.default_rng(2)
+    with library.catalog.writing() as db:
+        hashes = db.execute("SELECT DISTINCT image_hash FROM records").fetchall()
+        db.executemany(
+            "INSERT OR IGNORE INTO fingerprints (image_hash, print, compared) VALUES (?, ?, 1)",
+            [(image_hash, random.bytes(fingerprints.SIZE)) for (image_hash,) in hashes],
+        )
+        db.execute("DELETE FROM unexamined")
 
 
 def _make_up_vectors(library: Library) -> None:
