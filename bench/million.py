@@ -4,7 +4,7 @@
     python -m bench.million --keep /some/folder --size 100000    # some minutes
 
 The library is that of `million_library`, and is kept. What is timed runs in a process of its own for each
-stage (`million_stages`), on a library of coins with vectors and files, and on a queue of rows alone.
+stage (`million_stages`).
 """
 
 import argparse
@@ -37,20 +37,15 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, required=True, help="the folder in which libraries are kept")
     parser.add_argument("--size", type=int, default=1_000_000)
     parser.add_argument("--data", choices=["captions", "random"], default="captions")
-    parser.add_argument("--pending", type=int, help="coins in the queue, by default as many")
     parser.add_argument("--stages", nargs="+", default=["opening", "searching", "deciding", "paging", "cost"])
     options = parser.parse_args()
-    waiting = options.pending or options.size
-    library, queue = options.keep / f"{options.data}-{options.size}", options.keep / f"pending-{waiting}"
-    if set(options.stages) - {"paging"}:
-        made(library, options.size, tier="library", kind=options.data)
-    if "paging" in options.stages:
-        made(queue, waiting, tier="pending")
-    print(f"{machine()}; {options.size:,} coins, vectors like {options.data}, {waiting:,} pending\n")
+    library = options.keep / f"{options.data}-{options.size}"
+    made(library, options.size, kind=options.data)
+    print(f"{machine()}; {options.size:,} coins, vectors like {options.data}\n")
     print("| what | median | 95 % | most | aim | load |\n| --- | ---: | ---: | ---: | --- | ---: |")
     for stage in options.stages:
         if stage != "cost":
-            _show(stage, queue if stage == "paging" else library, options.data)
+            _show(stage, library, options.data)
     if "cost" in options.stages:
         million_cost.show(library, options.size)
 

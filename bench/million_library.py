@@ -29,7 +29,7 @@ from store.duplicates import examiner, fingerprints
 from store.duplicates.similar import least_cosine
 from store.embedding import embedding_cache, open_embedder
 from store.operations import State, state_json
-from store.records import CAPTION_FACETS, FACETS, Facet, Tier
+from store.records import CAPTION_FACETS, FACETS, Facet
 from store.runtime import open_library
 from store.vectors import matrix_files
 from store.vectors.blocks import Segment, SegmentView
@@ -43,9 +43,9 @@ _WORDS = [f"{first}{last}" for first in _BEGINNINGS for last in _ENDINGS]
 _TAGS = ("dog", "cat", "frog", "moon", "rocket", "robot", "pizza", "ape", "bear", "ghost")
 
 
-def made(root: Path, size: int, *, tier: Tier, kind: str = "captions") -> Path:
-    """A library of so many records in one tier; in `library` with vectors and files, else with rows alone."""
-    mark = root / f"million-{tier}-{kind}-{size}"
+def made(root: Path, size: int, *, kind: str) -> Path:
+    """A library of so many captioned records, with vectors like those of `kind`; made once."""
+    mark = root / f"million-{kind}-{size}"
     if mark.exists():
         return root
     os.environ |= {"MEMEDEX_EMBEDDER": MODEL, "MEMEDEX_CHROMA": "off"}
@@ -55,17 +55,13 @@ def made(root: Path, size: int, *, tier: Tier, kind: str = "captions") -> Path:
     checksums.install(db)
     for pragma in ("synchronous = OFF", "cache_size = -1000000", "wal_autocheckpoint = 100000"):
         db.execute(f"PRAGMA {pragma}")
-    rows = _Rows(db, layout, tier)
-    if tier == "library":
-        views = (rows.with_vectors(number, piece) for number, piece in enumerate(pieces(kind, size=size)))
-        name = matrix_files.write(
-            views, layout.matrices, count=size, dimensions=DIMENSIONS, generation=_GENERATION,
-            fingerprint=rows.embedder.fingerprint,
-        )  # fmt: skip
-        rows.set_meta(**{matrix_files.NAMED: name})
-    else:
-        for start in range(0, size, PIECE):
-            rows.add(start, min(PIECE, size - start), None)
+    rows = _Rows(db, layout)
+    views = (rows.add(number * PIECE, piece) for number, piece in enumerate(pieces(kind, size=size)))
+    name = matrix_files.write(
+        views, layout.matrices, count=size, dimensions=DIMENSIONS, generation=_GENERATION,
+        fingerprint=rows.embedder.fingerprint,
+    )  # fmt: skip
+    rows.set_meta(**{matrix_files.NAMED: name})
     unfit = f"{unfit_rows.SCHEME} {json.dumps(unfit_rows.edits(db))}"
     rows.set_meta(duplicates=examiner.SCHEME, unfit=unfit, generation=_GENERATION)
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -94,8 +90,8 @@ class _Coin:
 class _Rows:
     """Writes the rows of many records, and the files of those in the library."""
 
-    def __init__(self, db: sqlite3.Connection, layout: Layout, tier: Tier) -> None:
-        self._db, self._layout, self._tier = db, layout, tier
+    def __init__(self, db: sqlite3.Connection, layout: Layout) -> None:
+        self._db, self._layout = db, layout
         self.embedder = open_embedder(MODEL)
         self._random = np.random.default_rng(11)
         self._picture_key = embedding_cache.picture_keys(self.embedder)
@@ -105,23 +101,22 @@ class _Rows:
     def set_meta(self, **values: str | int) -> None:
         self._insert("meta", list(values.items()), how="INSERT OR REPLACE")
 
-    def with_vectors(self, number: int, piece: Piece) -> SegmentView:
-        """Write these records with vectors and files; returns the rows for the files that search maps."""
+    def add(self, start: int, piece: Piece) -> SegmentView:
+        """Write these records; returns their rows for the files that search maps."""
         count = len(piece.vectors["image"])
+        coins = [self._coin(start + at, at, piece) for at in range(count)]
+        self._write_rows(coins, piece)
         segment = Segment.empty(rows=count, dimensions=DIMENSIONS)
         segment.vectors |= piece.vectors
         segment.present[:] = [piece.present[facet] for facet in FACETS]
-        coins = self.add(number * PIECE, count, piece)
         segment.addresses += [coin.address for coin in coins]
         segment.seal()
         return SegmentView(segment, count, None, segment.sums)
 
-    def add(self, start: int, count: int, piece: Piece | None) -> list[_Coin]:
-        """Write `count` records; with a piece, their vectors and files as well."""
-        coins = [self._coin(start + at, at, piece) for at in range(count)]
+    def _write_rows(self, coins: list[_Coin], piece: Piece) -> None:
         self._db.execute("BEGIN")
         self._insert("sidecars", [(coin.hash, coin.text) for coin in coins])
-        self._insert("records", [_record(coin, self._tier) for coin in coins])
+        self._insert("records", [_record(coin) for coin in coins])
         self._insert("labels", [(coin.number, "tag", tag) for coin in coins for tag in coin.sidecar["tags"]])
         self._insert("labels", [(coin.number, "category", "other") for coin in coins])
         columns = "(rowid, name, ticker, description, caption, tags, picture)"
@@ -132,17 +127,14 @@ class _Rows:
         prints = [(coin.picture, self._random.bytes(fingerprints.SIZE), 1) for coin in coins]
         self._insert("fingerprints (image_hash, print, compared)", prints)
         columns = "(decision, verb, address, at, who, reason, before, after)"
-        self._insert(f"history {columns}", [_event(coin, self._tier) for coin in coins])
-        if piece:
-            own = [(coin, f) for at, coin in enumerate(coins) for f in FACETS if piece.present[f][at]]
-            self._insert("embeddings", [(coin.number, f, self._key(coin, f)) for coin, f in own])
-            first = coins[0].number
-            rows = ((self._key(c, f), MODEL, piece.vectors[f][c.number - first].tobytes()) for c, f in own)
-            self._insert("vectors", rows)
+        self._insert(f"history {columns}", [_event(coin) for coin in coins])
+        own = [(at, coin, f) for at, coin in enumerate(coins) for f in FACETS if piece.present[f][at]]
+        self._insert("embeddings", [(coin.number, f, self._key(coin, f)) for _, coin, f in own])
+        vectors = ((self._key(coin, f), MODEL, piece.vectors[f][at].tobytes()) for at, coin, f in own)
+        self._insert("vectors", vectors)
         self._db.execute("COMMIT")
-        return coins
 
-    def _coin(self, number: int, at: int, piece: Piece | None) -> _Coin:
+    def _coin(self, number: int, at: int, piece: Piece) -> _Coin:
         address = f"local-{sha256(str(number).encode()).hexdigest()[:32]}"
         words = self._random.choice(_WORDS, 40).tolist()
         tags = sorted({_TAGS[number % 10], _TAGS[number // 10 % 10]})
@@ -155,18 +147,16 @@ class _Rows:
             "tags": tags,
             "tags_categories": ["other"],
         }
-        if piece:
-            texts = {
-                "entity": words[15:21],
-                "context": words[21:29],
-                "visual": words[29:36],
-                "emotions": words[36:],
-            }
-            sidecar["caption"] = {f: " ".join(texts[f]) for f in CAPTION_FACETS if piece.present[f][at]}
+        texts: dict[Facet, list[str]] = {
+            "entity": words[15:21],
+            "context": words[21:29],
+            "visual": words[29:36],
+            "emotions": words[36:],
+        }
+        sidecar["caption"] = {f: " ".join(texts[f]) for f in CAPTION_FACETS if piece.present[f][at]}
         text = json.dumps(sidecar, indent=2)
         picture = sha256(f"picture {number}".encode()).hexdigest()
-        stats = self._write_files(address, number, text) if piece else ("", "")
-        return _Coin(number + 1, address, sidecar, text, picture, stats)
+        return _Coin(number + 1, address, sidecar, text, picture, self._write_files(address, number, text))
 
     def _write_files(self, address: str, number: int, text: str) -> tuple[str, str]:
         sidecar, image = self._layout.sidecar("library", address), self._layout.image("library", address)
@@ -189,11 +179,11 @@ class _Rows:
         self._db.executemany(f"{how} INTO {into} VALUES ({marks})", chain([first], rows))
 
 
-def _record(coin: _Coin, tier: Tier) -> tuple[Any, ...]:
+def _record(coin: _Coin) -> tuple[Any, ...]:
     own, made_at = coin.sidecar, float(coin.sidecar["created_at"])
     return (
-        coin.number, coin.address, coin.address, tier, None, 1, coin.hash, coin.picture, *coin.stats,
-        own["token_name"], own["ticker"], own["created_at"], int("caption" in own), made_at, _GENERATION,
+        coin.number, coin.address, coin.address, "library", None, 1, coin.hash, coin.picture, *coin.stats,
+        own["token_name"], own["ticker"], own["created_at"], 1, made_at, _GENERATION,
     )  # fmt: skip
 
 
@@ -208,7 +198,7 @@ def _spelling(coin: _Coin) -> tuple[Any, ...]:
     return (coin.number, coin.picture, own.name, own.name_skeleton, own.ticker, own.ticker_skeleton)
 
 
-def _event(coin: _Coin, tier: Tier) -> tuple[Any, ...]:
-    after = state_json(State(tier, coin.hash, coin.picture))
+def _event(coin: _Coin) -> tuple[Any, ...]:
+    after = state_json(State("library", coin.hash, coin.picture))
     at = float(coin.sidecar["created_at"])
     return (f"made {coin.number // 500}", "import", coin.address, at, "bench", "tokens.json", None, after)

@@ -103,16 +103,19 @@ def deciding(root: Path, kind: str) -> Rows:
 
 
 def paging(root: Path, kind: str) -> Rows:
-    """Pages of the queue in every order, with every kind of filter, at its beginning, middle and end."""
+    """Pages in every order, with every kind of filter, at the beginning, middle and end.
+
+    Of the library's coins, since not as many are pending; the queries differ in the tier's name alone.
+    """
     library = Library(root)
     filters = {
-        "none": Filter(tier="pending"),
-        "a tag": Filter(tier="pending", tags=("moon",)),
-        "words": Filter(tier="pending", words="badger"),
-        "a rare word": Filter(tier="pending", words="babble badger"),
-        "suspected copies": Filter(tier="pending", suspicious=True),
-        "no caption": Filter(tier="pending", captioned=False),
-        "a tag and words": Filter(tier="pending", tags=("moon",), words="badger"),
+        "none": Filter(tier="library"),
+        "a tag": Filter(tier="library", tags=("moon",)),
+        "a word": Filter(tier="library", words="babble"),
+        "two words": Filter(tier="library", words="babble bector"),
+        "suspected copies": Filter(tier="library", suspicious=True),
+        "no caption": Filter(tier="library", captioned=False),
+        "a tag and a word": Filter(tier="library", tags=("moon",), words="babble"),
     }
     rows: Rows = {}
     every: list[float] = []

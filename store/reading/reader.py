@@ -167,7 +167,9 @@ class Reader(RecordLists, HistoryQueries):
 
     def waiting_for_vectors(self) -> str:
         """How many coins of the library wait for vectors, unseen by searches, and why; "" if none does."""
-        return waiting_for_vectors(self.catalog, self._model)
+        compared = self._resident.count(generation=self.generation)
+        bare = None if compared is None else self.counts()["library"] - compared
+        return waiting_for_vectors(self.catalog, self._model, bare)
 
     # -- search -------------------------------------------------------------------------------------------
 

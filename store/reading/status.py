@@ -27,10 +27,14 @@ class Status:
     seconds_behind: float | None = None  # of a replica, behind the writer
 
 
-def waiting_for_vectors(catalog: Catalog, model: ActiveModel) -> str:
-    """How many coins of the library wait for vectors, and why, as a sentence; "" if none does."""
-    with catalog.reading() as db:
-        count = rows.without_vectors(db)
+def waiting_for_vectors(catalog: Catalog, model: ActiveModel, count: int | None = None) -> str:
+    """How many coins of the library wait for vectors, and why, as a sentence; "" if none does.
+
+    `count` is how many, if that is known; else they are counted, two seconds for a million.
+    """
+    if count is None:
+        with catalog.reading() as db:
+            count = rows.without_vectors(db)
     if not count:
         return ""
     coins = "1 coin of the library waits" if count == 1 else f"{count:,} coins of the library wait"

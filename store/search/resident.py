@@ -41,6 +41,7 @@ class ResidentVectors:
         self._model = model
         self._lock = threading.Lock()
         self._held: _SearchInMemory | None = None
+        self._last_event = 0  # of the history, that `_held` knows
         self.reading = Progress()  # the vectors that lie in no file, when somebody first asks
         self.on_refresh: Callable[[VectorSnapshot, str], None] | None = (
             None  # told with the model's fingerprint
@@ -63,6 +64,12 @@ class ResidentVectors:
         Raises ModelUnavailable if the library's model cannot be used, NotInMemory if a server is searched.
         """
         return self._refreshed().matrices.snapshot()
+
+    def count(self, *, generation: int) -> int | None:
+        """How many records have vectors; None unless they are in memory and of this generation."""
+        held = self._held
+        snapshot = held.matrices.snapshot() if held else None
+        return len(snapshot) if snapshot and snapshot.generation == generation else None
 
     def release(self) -> None:
         """Read the vectors again at the next request, from files that were written meanwhile."""
@@ -98,7 +105,10 @@ class ResidentVectors:
                 progress = self.reading = Progress(total, what="reading vectors")
                 rows = _counted(_vectors_of(db, "TRUE", ()), progress)
                 matrices = load(rows, dimensions=embedder.dimensions, generation=generation)
+            else:
+                _keep_only_what_is_there(db, matrices)
             self._held = _SearchInMemory(embedder, matrices, Search(matrices, embedder=embedder))
+            self._last_event = _last_event(db)
         held = self._held
         since = held.matrices.snapshot().generation
         if generation != since:
@@ -107,8 +117,10 @@ class ResidentVectors:
             )
             changes: list[tuple[str, Vectors | None]] = [(row[0], None) for row in gone]
             changes += _vectors_of(db, "r.id IN (SELECT id FROM records WHERE generation > ?)", (since,))
+            last = _last_event(db)
+            changes += [(address, None) for address in _removed(db, self._last_event)]
             held.matrices.update(changes, generation=generation)
-            _let_go_of_what_vanished(db, held.matrices)
+            self._last_event = last
         return held
 
     def _mapped(self, db: sqlite3.Connection, embedder: Embedder, generation: int) -> Matrices | None:
@@ -120,14 +132,28 @@ class ResidentVectors:
         return matrices if matrices and matrices.snapshot().generation <= generation else None
 
 
-def _let_go_of_what_vanished(db: sqlite3.Connection, matrices: Matrices) -> None:
-    """Remove records whose files were deleted by hand, which leave no row that says so."""
+def _keep_only_what_is_there(db: sqlite3.Connection, matrices: Matrices) -> None:
+    """Remove records that are in the files and not in the library, whether or not a row says so."""
     snapshot = matrices.snapshot()
-    (count,) = db.execute(f"SELECT count(*) FROM records r WHERE {_HAS_VECTORS}").fetchone()
-    if count != len(snapshot):
-        rows = db.execute(f"SELECT address FROM records r WHERE {_HAS_VECTORS}")
-        gone = set(snapshot.addresses).difference(row[0] for row in rows)
+    gone = set(snapshot.addresses).difference(
+        row[0] for row in db.execute("SELECT address FROM records WHERE tier = 'library'")
+    )
+    if gone:
         matrices.update([(address, None) for address in gone], generation=snapshot.generation)
+
+
+def _removed(db: sqlite3.Connection, event: int) -> list[str]:
+    """Records that were removed since this event of the history, which leave no row that says so."""
+    rows = db.execute(
+        "SELECT address FROM history h WHERE id > ? AND after IS NULL "
+        "AND NOT EXISTS (SELECT 1 FROM records r WHERE r.address = h.address)",
+        [event],
+    )
+    return [row[0] for row in rows]
+
+
+def _last_event(db: sqlite3.Connection) -> int:
+    return int(db.execute("SELECT max(id) FROM history").fetchone()[0] or 0)
 
 
 def _counted(rows: Iterator[_Row], progress: Progress) -> Iterator[_Row]:

@@ -193,7 +193,7 @@ class Search:
         cache = self._kept_of(snapshot)
         if cache.floor is None:
             cache.floor = floor(snapshot, self._embedder)
-        return similarities.best_cosine(CAPTIONS, mask) > cache.floor
+        return similarities.exceeds(cache.floor, CAPTIONS, mask)
 
     def _mask(
         self, snapshot: VectorSnapshot, parts: Iterable[Part], among: Collection[str] | None

@@ -297,4 +297,4 @@ class ServerSearch:
             self._floor = floor(
                 load(some.items(), dimensions=self._embedder.dimensions).snapshot(), self._embedder
             )
-        return answer.best_cosine(CAPTIONS, mask) > self._floor
+        return answer.exceeds(self._floor, CAPTIONS, mask)

@@ -80,17 +80,24 @@ class Similarities:
         every = [own[mine] for own, mine in zip(filled, has, strict=True)]
         return np.array([own.std() if len(own) else 0.0 for own in every])
 
-    def best_cosine(self, facets: Sequence[int], mask: Mask | None) -> float:
-        """The highest cosine of the mask's records in these facets, within the bound; -1 without any."""
-        best = -1.0
+    def exceeds(self, floor: float, facets: Sequence[int], mask: Mask | None) -> bool:
+        """Whether a record of the mask has a higher cosine in one of these facets, within the bound."""
         with self.lock:
+            exact = self._exact if mask is None else self._exact & mask
+            for facet in facets:  # the best records, which a ranking made exact, mostly tell
+                if self._is_above(floor, facet, exact):
+                    return True
+            if self._exact.all():
+                return False
             for facet in facets:
-                has = self.present[facet] if mask is None else self.present[facet] & mask
-                if has.any():
-                    if not self._exact.all():
-                        self._scan(facet)
-                    best = max(best, float(self._filled[facet][has].max()))
-        return best
+                self._scan(facet)
+                if self._is_above(floor, facet, mask):
+                    return True
+            return False
+
+    def _is_above(self, floor: float, facet: int, mask: Mask | None) -> bool:
+        has = self.present[facet] if mask is None else self.present[facet] & mask
+        return bool((self._filled[facet][has] > floor).any())
 
     def cosines(self, rows: Rows) -> Vector:
         """(n, 5): exact cosines of these rows, NaN if missing."""

@@ -114,3 +114,20 @@ def test_searches_during_writes_see_a_consistent_snapshot() -> None:
     for thread in threads:
         thread.join()
     assert torn == []
+
+
+@settings(deadline=None, max_examples=50)
+@given(libraries, st.sampled_from([*WORDS]), st.floats(-1, 1), st.booleans())
+def test_whether_a_cosine_is_exceeded_is_the_same_before_and_after_a_ranking(
+    library: Library, word: str, floor: float, is_ranked: bool
+) -> None:
+    search = Search(load(library.items(), dimensions=DIMENSIONS, block_rows=4), embedder=FiveWordEmbedder())
+    query = Query((Part(text=word),), top=1)
+    similarities = search.similarities(query)
+    if is_ranked:
+        search.search(query)
+    is_exceeded = similarities.exceeds(floor, (1, 2, 3, 4), None)
+    cosines = similarities.cosines(np.arange(len(library)))[:, 1:]
+    best = float(np.nanmax(cosines)) if np.isfinite(cosines).any() else -1.0
+    if abs(best - floor) > 0.02:  # apart from the error of bytes
+        assert is_exceeded == (best > floor)
