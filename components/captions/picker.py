@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from components.grid.filters import Drawer, mended
-from components.shell import format
+from components.shell import format, presenter
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.errors import MemedexError
@@ -52,7 +52,9 @@ def pick(library: Library) -> Picked | None:
             icon=":material/search:", width=260, persist_state="session", on_change=_forget_link,
             label_visibility="collapsed",
         )  # fmt: skip
-        line = parsed(words or "", base=_LISTS[chosen_list or first], actor=library.actor_name)
+        line = parsed(
+            presenter.revealed(words or ""), base=_LISTS[chosen_list or first], actor=library.actor_name
+        )
         filter = line.filter
         Drawer("caption", "caption-words", changed=_forget_link).show(library, filter)
         mended([*line.faults, *line.hints])

@@ -10,7 +10,7 @@ from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
 from components.grid import LoggedDecision, lead_to
 from components.grid.filters import Drawer
-from components.shell import format, job_bar
+from components.shell import format, job_bar, presenter
 from components.shell.forms import Button
 from store.captions.replacement import Replacement, ReplaceRequest, replacements
 from store.catalog.filter_syntax import parsed
@@ -104,7 +104,9 @@ def _selection(library: Library) -> tuple[list[Record], list[str]]:
             label_visibility="collapsed",
         )
         tiers = _SCOPES[scope or next(iter(_SCOPES))]
-        line_filter = parsed(line or "", base=Filter(tier=tiers[0]), actor=library.actor_name)
+        line_filter = parsed(
+            presenter.revealed(line or ""), base=Filter(tier=tiers[0]), actor=library.actor_name
+        )
         Drawer("replace", "replace-line").show(library, line_filter.filter.among(tiers))
     if line_filter.faults:  # without what was not understood, it would be far more than was meant
         return [], line_filter.faults

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.grid import LoggedDecision, lead_to
 from components.grid.filters import Drawer, mended
-from components.shell import format, forms, job_bar, server_paths
+from components.shell import format, forms, job_bar, presenter, server_paths
 from components.shell.forms import Button
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
@@ -91,7 +91,9 @@ def _ask_which(library: Library) -> None:
             "Filter", key="export-line", placeholder="tag:dog -tag:nsfw category:animals after:2025-01 words",
             help="As in the search line of the queues; empty for everything.",
         )  # fmt: skip
-        query = parsed(line or "", base=Filter(tier=_PLACES[place][0]), actor=library.actor_name)
+        query = parsed(
+            presenter.revealed(line or ""), base=Filter(tier=_PLACES[place][0]), actor=library.actor_name
+        )
         Drawer("export", "export-line").show(library, query.filter.among(_PLACES[place]))
     mended([*query.faults, *query.hints])
 
@@ -102,7 +104,7 @@ def _which(library: Library) -> list[str]:
         return list(chosen)
     place, line = st.session_state["export-from"], st.session_state["export-line"] or ""
     tiers = _PLACES[place]
-    query = parsed(line, base=Filter(tier=tiers[0]), actor=library.actor_name)
+    query = parsed(presenter.revealed(line), base=Filter(tier=tiers[0]), actor=library.actor_name)
     if query.faults:  # without what was not understood, it would be far more than was meant
         return []
     return [address for tier in tiers for address in library.addresses(replace(query.filter, tier=tier))]

@@ -4,7 +4,7 @@ import streamlit as st
 
 from components.grid import Handler, LoggedDecision, lead_to, result_link
 from components.grid.filters import Drawer, mended
-from components.shell import format, query_pictures, thumbnails
+from components.shell import format, presenter, query_pictures, thumbnails
 from store.catalog.filters import Filter
 from store.errors import InvalidRecord, MemedexError
 from store.evaluation import question_shift
@@ -47,7 +47,9 @@ def controls(library: Library) -> str:
             "What should be made", key=_QUESTION, bind="query-params", icon=":material/search:",
             type="search", placeholder="dog with sunglasses in cyberpunk style", label_visibility="collapsed",
         )  # fmt: skip
-        question = query_syntax.read(line or "", base=Filter(tier="library"), actor=library.actor_name)
+        question = query_syntax.read(
+            presenter.revealed(line or "", "question"), base=Filter(tier="library"), actor=library.actor_name
+        )
         Drawer("gen", _QUESTION, "question").show(library, question.filter)
     mended(question.hints)
     return (line or "").strip()
@@ -90,7 +92,9 @@ def chosen(library: Library, line: str, *, top: int) -> list[Record]:
 
 
 def _nearest(library: Library, line: str, *, top: int) -> list[str]:
-    question = query_syntax.read(line, base=Filter(tier="library"), actor=library.actor_name)
+    question = query_syntax.read(
+        presenter.revealed(line, "question"), base=Filter(tier="library"), actor=library.actor_name
+    )
     parts, faults = query_pictures.parts_of(library, question)
     faults = [*question.faults, *faults]
     if faults or not parts:

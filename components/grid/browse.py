@@ -14,7 +14,7 @@ from components.grid.filters import Drawer, mended
 from components.grid.grid import show_cards
 from components.grid.matching import offered
 from components.grid.page_number import turning
-from components.shell import format
+from components.shell import format, presenter
 from store.catalog.filter_syntax import corrected, parsed
 from store.catalog.filters import Filter
 from store.library import Library
@@ -76,7 +76,7 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
                 "Words", key=f"{key}_words", bind="query-params", icon=":material/search:",
                 placeholder="words, tag:dog …", type="search", live=True, label_visibility="collapsed",
             )  # fmt: skip
-            query = parsed(words or "", base=base, actor=library.actor_name)
+            query = parsed(presenter.revealed(words or ""), base=base, actor=library.actor_name)
             drawer.show(library, query.filter)
             sort, like = ordering.choose(key)
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):

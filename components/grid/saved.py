@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import format, forms, session
+from components.shell import format, forms, presenter, session
 from components.shell.forms import Button, Field
 from store.catalog.named_values import MAX_NAME
 from store.library import Library
@@ -25,7 +25,7 @@ def named_in_link(library: Library) -> str | None:
             f"There is no saved filter {format.plain(name, limit=60)}.", icon=":material/error:"
         )
         session.show_messages()
-    return line
+    return None if line is None else presenter.concealed(line)
 
 
 def show(key: str, library: Library, *, line: str, opened: Callable[[str, str], None]) -> None:
@@ -34,8 +34,9 @@ def show(key: str, library: Library, *, line: str, opened: Callable[[str, str], 
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             st.button(
                 format.plain(name, limit=60), key=f"{key}-saved-{name}", type="tertiary",
-                help=format.plain(kept, limit=200),
-                icon=":material/filter_alt:", on_click=opened, args=(key, kept), width="stretch",
+                help=format.plain(presenter.concealed(kept), limit=200),
+                icon=":material/filter_alt:", width="stretch",
+                on_click=opened, args=(key, presenter.concealed(kept)),
             )  # fmt: skip
             if library.can_write:
                 forms.button(
@@ -50,5 +51,5 @@ def show(key: str, library: Library, *, line: str, opened: Callable[[str, str], 
 
 
 def _save(library: Library, line: str, given: Mapping[str, Any]) -> str:
-    library.filters.save(given["name"], line)
+    library.filters.save(given["name"], presenter.revealed(line))
     return ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.grid.filters import Drawer, mended
-from components.shell import charts, format
+from components.shell import charts, format, presenter
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.library import Library
@@ -53,12 +53,12 @@ def _line(library: Library, key: str, label: str, placeholder: str) -> str:
             label_visibility="collapsed",
         )  # fmt: skip
         drawer = Drawer(key, key, changed=lambda: None)
-        drawer.show(library, parsed(line or "", actor=library.actor_name).filter)
+        drawer.show(library, parsed(presenter.revealed(line or ""), actor=library.actor_name).filter)
     return (line or "").strip()
 
 
 def _set(library: Library, line: str) -> CoinSet | None:
-    query = parsed(line, base=Filter(), actor=library.actor_name)
+    query = parsed(presenter.revealed(line), base=Filter(), actor=library.actor_name)
     mended(query.hints)
     for fault in query.faults:
         st.warning(format.plain(fault, limit=200), icon=":material/help:")

@@ -43,8 +43,8 @@ def show(library: Library, sets: list[CoinSet]) -> None:
         )
     with grid.cell():
         labels(
-            [insights.languages(library, one.filter) for one in sets], sets, what="languages",
-            narrow=lambda filter, name: narrowed(filter, language=name),
+            [_languages(library, one.filter) for one in sets], sets, what="languages",
+            narrow=lambda filter, name: narrowed(filter, language=name.lower()),
             about="By the letters of name, description and captions; a coin with two kinds counts twice. "
             "Languages with Latin letters are one group.",
         )  # fmt: skip
@@ -123,6 +123,10 @@ def by_month(found: Sequence[MonthCount], one: CoinSet, *, subject: str) -> "pd.
         text = f"{format.counted(coins, 'coin')}, {label}, {month}"
         rows.append((month, label, coins, coins, text, line))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _languages(library: Library, filter: Filter) -> dict[str, int]:
+    return {name.capitalize(): coins for name, coins in insights.languages(library, filter).items()}
 
 
 def _subjects(library: Library, one: CoinSet, number: int, of: str) -> None:

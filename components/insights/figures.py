@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.shell import charts, tables, theme
+from components.shell import charts, presenter, tables, theme
 from store.catalog.filter_syntax import parsed, written_with_tier
 from store.catalog.filters import Filter
 from store.library import Library
@@ -167,7 +167,7 @@ def stored(library: Library, find: Callable[[str], Sequence[str]]) -> Coins | No
 def line_of(filter: Filter) -> str:
     """The line that finds the coins of a bar; "" if no line can say it, as for a reason with quotes."""
     line = written_with_tier(filter)
-    return line if parsed(line).filter == filter else ""
+    return presenter.concealed(line) if parsed(line).filter == filter else ""
 
 
 def heading(

@@ -9,7 +9,7 @@ from components.grid.filters import Drawer, mended
 from components.map import canvas, colours, selection
 from components.map.colours import Colours
 from components.map.points import Sheet
-from components.shell import format, forms, job_bar, refresh, resources
+from components.shell import format, forms, job_bar, presenter, refresh, resources
 from components.shell.forms import Button
 from components.shell.query_pictures import parts_of
 from store.catalog.filters import Filter
@@ -61,7 +61,9 @@ def _choices(library: Library) -> tuple[Sheet, Colours] | None:
             "Which coins", key="map_q", bind="query-params", placeholder="all, or: frog in space tag:dog",
             icon=":material/search:", type="search", label_visibility="collapsed",
         )  # fmt: skip
-        question = query_syntax.read(line or "", base=Filter(tier="library"), actor=library.actor_name)
+        question = query_syntax.read(
+            presenter.revealed(line or "", "question"), base=Filter(tier="library"), actor=library.actor_name
+        )
         Drawer(KEY, "map_q", "question").show(library, question.filter)
         space = st.selectbox(
             "Map of", SPACES, index=len(SPACES) - 1, key="map_of", bind="query-params", width=120,

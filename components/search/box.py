@@ -8,7 +8,7 @@ import streamlit as st
 from components.grid.filters import Drawer, mended
 from components.search import chips as search_chips
 from components.search import earlier_links, picture_drop, saved, trends
-from components.shell import format
+from components.shell import format, presenter
 from components.shell.query_pictures import LINE, parts_of, store
 from store.catalog.filter_syntax import cleared, corrected
 from store.catalog.filters import Filter
@@ -53,7 +53,7 @@ def controls(library: Library) -> SearchRequest:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             with st.container(width=170):
                 picture_drop.picture(lambda content: _add_picture(library, content), key="search-picture")
-            question = read(line or "", actor=library.actor_name)
+            question = read(presenter.revealed(line or "", "question"), actor=library.actor_name)
             among = replace(question.filter, tier=question.filter.tier or "library")
             DRAWER.show(library, among)
             saved.menu(library, question)

@@ -37,7 +37,7 @@ def describe(chosen: Filter) -> str:
     if chosen.decided_by or chosen.decided_since is not None:
         parts.append(f"decided by {format.plain(presenter.name(chosen.decided_by) or 'anybody')}")
     if chosen.any_of or chosen.none_of:
-        line = written(Filter(any_of=chosen.any_of, none_of=chosen.none_of))
+        line = presenter.concealed(written(Filter(any_of=chosen.any_of, none_of=chosen.none_of)))
         parts.append(format.plain(line))
     if chosen.words:
         parts.append(format.plain(chosen.words))

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from components.grid import result_link
-from components.shell import format, forms, query_pictures, resources, session
+from components.shell import format, forms, presenter, query_pictures, resources, session
 from components.shell.forms import Button, Field
 from components.shell.query_pictures import LINE
 from store.catalog.filters import Filter
@@ -45,7 +45,9 @@ def take_link(library: Library) -> None:
         return
     _open(library, name, search)
     # What a link says is stronger than the session, and what only the session has is in no link: reset it.
-    st.query_params.from_dict({LINE: search.line, **result_link.kept(search)})
+    st.query_params.from_dict(
+        {LINE: presenter.concealed(search.line, "question"), **result_link.kept(search)}
+    )
     st.rerun()
 
 
@@ -63,8 +65,8 @@ def menu(library: Library, question: Question) -> None:
                     new = f" :blue-badge[{news[name]} new]" if news.get(name) else ""
                     st.button(
                         f"{format.plain(name, limit=60)}{new}", key=f"saved-{name}", type="tertiary",
-                        help=format.plain(search.line, limit=200), width="stretch",
-                        on_click=_open, args=(library, name, search),
+                        help=format.plain(presenter.concealed(search.line, "question"), limit=200),
+                        width="stretch", on_click=_open, args=(library, name, search),
                     )  # fmt: skip
                     st.caption(f"[link](?{urlencode({_LINK: name})})", width="content")
                     if library.can_write:
@@ -112,7 +114,7 @@ _JUST = object()
 
 
 def _open(library: Library, name: str, search: SavedSearch) -> None:
-    st.session_state[LINE] = search.line
+    st.session_state[LINE] = presenter.concealed(search.line, "question")
     if search.weights:
         weights = {facet: search.weights.get(facet, 0.0) for facet in FACETS}
         st.session_state[_OPENED] = _JUST, replace(search, weights=weights)

@@ -11,6 +11,8 @@ from contextvars import ContextVar
 import streamlit as st
 
 from components.shell.browser_switch import BrowserSwitch
+from store.catalog.filter_syntax import ME, with_people
+from store.catalog.query_tokens import Dialect
 from store.demo import WHO as DEMO
 from store.settings import settings
 
@@ -20,6 +22,7 @@ _of_request: ContextVar[bool | None] = ContextVar("presenter", default=None)  # 
 _lock = threading.Lock()
 _numbers: dict[str, int] = {}  # by name, for as long as the server runs
 
+_QUESTIONS = ("q", "map_q", "gen_q")  # lines in the address that take signs and weights as well
 _LARGER = "<style>html {font-size: 18.5px !important}</style>"  # usually 15: every size is in rem
 
 
@@ -40,9 +43,20 @@ def is_on() -> bool:
 
 
 def begin() -> None:
-    """Make everything on this page larger, if it is presented."""
-    if is_on():
-        st.html(_LARGER)
+    """Make everything on this page larger, and hide names in its address, if it is presented."""
+    if not is_on():
+        return
+    st.html(_LARGER)
+    lines = {key: st.query_params[key] for key in st.query_params}
+    hidden = {key: concealed(line, _dialect(key)) for key, line in lines.items()}
+    if hidden == lines:
+        return
+    for key, line in hidden.items():
+        if line != lines[key]:
+            st.query_params[key] = line
+            if key in st.session_state:
+                st.session_state[key] = line
+    st.rerun()  # controls take what is in the address from the beginning of a run
 
 
 def name(person: str) -> str:
@@ -51,7 +65,33 @@ def name(person: str) -> str:
         return person
     with _lock:
         number = _numbers.setdefault(person, len(_numbers) + 1)
+    return _number(number)
+
+
+def concealed(line: str, dialect: Dialect = "filter") -> str:
+    """A line of conditions with people's names as they are shown: `by:ann` may become `by:"Reviewer 2"`."""
+    return with_people(
+        line, lambda person: person if person == ME or _named(person) else name(person), dialect
+    )
+
+
+def revealed(line: str, dialect: Dialect = "filter") -> str:
+    """The line with the names that `concealed` has hidden, so that it finds the same coins."""
+    return with_people(line, lambda shown: _named(shown) or shown, dialect)
+
+
+def _named(shown: str) -> str:
+    """The person who is shown under this name while it is presented; "" for none."""
+    with _lock:
+        return next((person for person, number in _numbers.items() if _number(number) == shown), "")
+
+
+def _number(number: int) -> str:
     return f"Reviewer {number}"
+
+
+def _dialect(key: str) -> Dialect:
+    return "question" if key in _QUESTIONS else "filter"
 
 
 def author(person: str, agent: str) -> str:

@@ -1,6 +1,6 @@
 """Lines of conditions, such as `tag:dog -tag:nsfw (category:animals OR moon*)`, as filters, and back."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -147,19 +147,27 @@ def corrected(line: str, *, names_tier: bool = False, tags: Iterable[str] = ()) 
     tree = parse(line, dialect).tree
     by_name = {tag.casefold(): tag for tag in tags}
 
-    def better(node: Node) -> Node:
-        if isinstance(node, Condition):
-            key = _meant(node.key, names_tier=names_tier) or node.key
-            value = _nearest(node.value, by_name) if key == "tag" and not is_starred(node.value) else None
-            return replace(node, key=key, value=value or node.value)
-        if isinstance(node, Not):
-            return Not(better(node.item))
-        if isinstance(node, AllOf | AnyOf):
-            return replace(node, items=tuple(map(better, node.items)))
-        return node
+    def better(condition: Condition) -> Condition:
+        key = _meant(condition.key, names_tier=names_tier) or condition.key
+        can_be_mended = key == "tag" and not is_starred(condition.value)
+        value = _nearest(condition.value, by_name) if can_be_mended else None
+        return replace(condition, key=key, value=value or condition.value)
 
-    mended = AllOf(tuple(map(better, tree.items)))
+    mended = _with_conditions(tree, better)
     return line if mended == tree else written_tree(mended, dialect)
+
+
+def with_people(line: str, names: Callable[[str], str], dialect: Dialect = "filter") -> str:
+    """The line with each person of `by:` under another name; unchanged if every name stays."""
+    if "by:" not in line:
+        return line
+    tree = parse(line, dialect).tree
+
+    def named(condition: Condition) -> Condition:
+        return replace(condition, value=names(condition.value)) if condition.key == "by" else condition
+
+    changed = _with_conditions(tree, named)
+    return line if changed == tree else written_tree(changed, dialect)
 
 
 def written(filter: Filter) -> str:
@@ -239,6 +247,21 @@ def cleared(line: str, dialect: Dialect = "filter") -> str:
     asks = (Word, Phrase, MarkedPart) if dialect == "question" else ()
     terms = tuple(item for item in parse(line, dialect).tree.items if isinstance(item, asks))
     return line if terms == parse(line, dialect).tree.items else written_tree(AllOf(terms), dialect)
+
+
+def _with_conditions(tree: AllOf, change: Callable[[Condition], Condition]) -> AllOf:
+    """The tree with every condition changed, also those that are denied or in parentheses."""
+
+    def changed(node: Node) -> Node:
+        if isinstance(node, Condition):
+            return change(node)
+        if isinstance(node, Not):
+            return Not(changed(node.item))
+        if isinstance(node, AllOf | AnyOf):
+            return replace(node, items=tuple(map(changed, node.items)))
+        return node
+
+    return AllOf(tuple(map(changed, tree.items)))
 
 
 def _together(filter: Filter) -> Node:

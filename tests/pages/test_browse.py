@@ -32,7 +32,11 @@ def open_with_drawer(**query: str) -> AppTest:
 
 
 def line(app: AppTest) -> str:
-    return str(app.text_input(key="pending_words").value)
+    return line_of(app, "pending")
+
+
+def line_of(app: AppTest, page: str) -> str:
+    return str(app.text_input(key=f"{page}_words").value)
 
 
 def shown(app: AppTest) -> list[str]:
@@ -176,3 +180,14 @@ def test_only_coins_matching_a_line_with_or_can_be_selected(extended_library: Li
     app = opened("pending", pending_words="(tag:nsfw")
     assert "( at character 1 is not closed" in words(app).replace("\\", "")
     assert shown(app) == [address(0)]
+
+
+def test_a_presented_page_names_nobody_in_its_line_and_finds_the_same_coins(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.approve([PENDING.address], actor="ann@x.org")
+    monkeypatch.setattr(settings(), "presenter", True)
+    app = opened("library", library_words="by:ann@x.org")
+    assert line_of(app, "library").startswith('by:"Reviewer ')
+    assert app.query_params["library_words"] == line_of(app, "library")
+    assert shown(app) == [PENDING.address]

@@ -132,3 +132,11 @@ def test_people_and_their_speed_are_shown_with_the_coins_they_decided(library: L
     (speed,) = [bar for bar in bars(app) if any("an hour" in text for text in bar["hovertext"])]
     by_bob = next(line for line in speed["customdata"] if "by:bob" in line)
     assert coins_of(library, by_bob) == 1
+
+
+def test_languages_have_their_names_as_written_in_english(library: Library) -> None:
+    [languages] = [
+        bar for bar in bars(opened("insights")) if any("language:" in line for line in bar["customdata"])
+    ]
+    assert languages["customdata"] == ["language:latin"]
+    assert languages["hovertext"][0].startswith("Latin: ")

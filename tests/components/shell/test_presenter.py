@@ -3,6 +3,7 @@
 import pytest
 
 from components.shell import presenter
+from store.catalog.filter_syntax import parsed
 from store.demo import WHO
 from store.settings import settings
 
@@ -26,3 +27,16 @@ def test_the_setting_presents_to_everybody(monkeypatch: pytest.MonkeyPatch) -> N
         assert presenter.is_on()
     with presenter.request({presenter.SWITCH.cookie: "0"}):
         assert not presenter.is_on()
+
+
+def test_a_line_shows_a_number_for_a_name_and_finds_the_same_coins() -> None:
+    line = "tag:dog (by:ann@x.org OR -by:me) moon"
+    with presenter.request(PRESENTS):
+        shown = presenter.concealed(line)
+        assert "ann" not in shown
+        assert 'by:"Reviewer ' in shown
+        assert "by:me" in shown
+        assert presenter.concealed(shown) == shown
+        assert parsed(presenter.revealed(shown)).filter == parsed(line).filter
+    with presenter.request({}):
+        assert presenter.concealed(line) == line
