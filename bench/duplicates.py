@@ -2,38 +2,38 @@
 
     python -m bench.duplicates                        # every demo picture, ten kinds of copies: some minutes
     python -m bench.duplicates --every 4 --embedding offline
+    python -m bench.duplicates --only together        # as badges show them, on pictures not used for choosing
     python -m bench.duplicates --only latency --records 100000
 
 Copies are planted: each picture is changed as a copycat would, normalised as on import, and searched among
-all originals. A match other than the original counts as false, unless the two originals are one drawing under
-two names (as some in the demo library are, on purpose). `../shared/data/tokens` joins in where it exists:
-round logos on white, the hardest pictures to tell apart.
+all originals. A match other than the original counts as false, unless one of the two originals is a copy of
+the other on purpose (`copy_of` in `scripts/demo_art/coins`), or both are one drawing under two names.
+`../shared/data/tokens` joins in where it exists: round logos on white, the hardest pictures to tell apart.
 """
 
 import argparse
+import hashlib
+import re
 import sqlite3
-import statistics
-import tempfile
-import time
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageOps
+from PIL import Image
 
-from store.catalog import rows as catalog_rows
-from store.catalog.catalog import Catalog
-from store.disk.files import Disk, content_hash
+from bench.alterations import COPIES, jpg
+from bench.duplicate_latency import latency
 from store.disk.images import normalise
-from store.duplicates import fingerprints, inner_pictures, neighbours
-from store.duplicates.findings import suspects
-from store.duplicates.neighbours import Neighbours
+from store.duplicates import aligned, fingerprints, inner_pictures, neighbours
+from store.duplicates.aligned import PictureViews
+from store.duplicates.confirmation import Confirmation
+from store.duplicates.neighbours import NearPrint, Neighbours
+from store.duplicates.similar import least_cosine
 from store.embedding import open_embedder
-from store.operations import State
-from store.records import sidecar_bytes
+from store.embedding.arrays import Vector
 
 ROOT = Path(__file__).resolve().parent.parent
 SETS = {
@@ -42,80 +42,8 @@ SETS = {
 }
 THRESHOLDS = (32, 40, 48, 56, 64, 72)
 COSINES = (0.80, 0.85, 0.90, 0.93, 0.95, 0.97)
+UNCONFIRMED_BITS, UNCONFIRMED_COSINE = 56, 0.90  # what counted without a closer look
 SAME_DRAWING = 12  # bits between two originals that are one drawing under two names
-
-
-def hue_turned(image: Image.Image, degrees: int) -> Image.Image:
-    hue, *rest = image.convert("HSV").split()
-    turned = hue.point(lambda value: (value + degrees * 256 // 360) % 256)
-    return Image.merge("HSV", (turned, *rest)).convert("RGB")
-
-
-def with_text(image: Image.Image) -> Image.Image:
-    image, side = image.copy(), image.width
-    pen = ImageDraw.Draw(image)
-    write = partial(pen.text, font_size=side // 9, stroke_width=4, stroke_fill="black")
-    write((side / 2, side * 0.08), "TO THE MOON", anchor="mt", fill="white")
-    write((side / 2, side * 0.92), "OFFICIAL 2.0", anchor="mb", fill="yellow")
-    return image
-
-
-def recompressed(image: Image.Image) -> Image.Image:
-    return Image.open(BytesIO(jpg(image, quality=25)))
-
-
-def cropped(image: Image.Image, *edges: float) -> Image.Image:
-    left, upper, right, lower = (round(edge * image.width) for edge in edges)
-    return image.crop((left, upper, right, lower))
-
-
-def in_a_window(image: Image.Image) -> Image.Image:
-    window = Image.new("RGB", (800, 640), (236, 238, 242))
-    pen = ImageDraw.Draw(window)
-    pen.rectangle((0, 0, 800, 60), fill=(40, 44, 52))
-    pen.text((20, 18), "pump.site - new coin", font_size=24, fill="white")
-    window.paste(image.resize((480, 480)), (160, 110))
-    return window
-
-
-def on_a_phone(image: Image.Image) -> Image.Image:
-    phone = Image.new("RGB", (600, 1000), (250, 250, 250))
-    pen = ImageDraw.Draw(phone)
-    pen.rounded_rectangle((40, 20, 560, 980), 60, fill="black")
-    pen.rectangle((60, 90, 540, 910), fill=(245, 245, 245))
-    pen.text((80, 110), "12:30", font_size=30, fill="black")
-    phone.paste(image.resize((480, 480)), (60, 240))
-    pen.text((80, 740), "Buy now before it moons", font_size=34, fill="black")
-    return phone
-
-
-COPIES: dict[str, Callable[[Image.Image], Image.Image]] = {
-    "resized to 150 px": lambda image: image.resize((150, 150)),
-    "recompressed, quality 25": recompressed,
-    "cropped 5 % in all": lambda image: cropped(image, 0.025, 0.025, 0.975, 0.975),
-    "cropped 5 % on each side": lambda image: cropped(image, 0.05, 0.05, 0.95, 0.95),
-    "cropped 5 % at a corner": lambda image: cropped(image, 0, 0, 0.95, 0.95),
-    "cropped 5 % below": lambda image: cropped(image, 0, 0, 1, 0.95),
-    "mirrored": ImageOps.mirror,
-    "text added, two lines": with_text,
-    "hue turned 60°": lambda image: hue_turned(image, 60),
-    "hue turned 180°": lambda image: hue_turned(image, 180),
-    "border of 5 % added": lambda image: ImageOps.expand(image, image.width // 20, fill=(20, 20, 200)),
-    "border of 12 % added": lambda image: ImageOps.expand(image, image.width // 8, fill="white"),
-    "cropped 15 % at a corner": lambda image: cropped(image, 0, 0, 0.85, 0.85),
-    "turned 4°": lambda image: image.rotate(4, Image.Resampling.BICUBIC, fillcolor="white"),
-    "in a window": in_a_window,
-    "on a phone": on_a_phone,
-    "mirrored, border, recompressed": lambda image: recompressed(
-        ImageOps.expand(ImageOps.mirror(image), 40, fill="black")
-    ),
-}
-
-
-def jpg(image: Image.Image, *, quality: int) -> bytes:
-    file = BytesIO()
-    image.convert("RGB").save(file, "JPEG", quality=quality)
-    return file.getvalue()
 
 
 @dataclass
@@ -131,9 +59,38 @@ class Originals:
         return [Image.open(BytesIO(picture)).convert("RGB") for picture in self.pictures]
 
 
+class NumberedPictures(Confirmation):
+    """Confirmation among originals that are known by their numbers, without a catalog."""
+
+    def __init__(self, pictures: Sequence[bytes]) -> None:
+        self._pictures = [aligned.views(picture) for picture in pictures]
+
+    def _of_picture(self, image_hash: str) -> PictureViews:
+        return self._pictures[int(image_hash)]
+
+    def _of_record(self, address: str) -> PictureViews:
+        return self._of_picture(address)
+
+
+def copies_on_purpose(paths: Sequence[Path]) -> set[tuple[int, int]]:
+    """Pairs of the demo's pictures of which one was made from the other, or both from a third."""
+    of: dict[str, str] = {}
+    for file in (ROOT / "scripts" / "demo_art" / "coins").glob("*.toml"):
+        for coin in tomllib.loads(file.read_text("utf-8"))["coin"]:
+            if "copy_of" in coin:
+                of[slug(coin["name"])] = coin["copy_of"]
+    first = [of.get(name, name) for name in (path.stem.removeprefix("local-demo-") for path in paths)]
+    every = range(len(first))
+    return {(one, other) for one in every for other in every if first[one] == first[other]}
+
+
+def slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
 def originals(paths: Sequence[Path]) -> Originals:
     pictures = [normalise(path) for path in paths]
-    found = Originals(pictures, Neighbours(), set())
+    found = Originals(pictures, Neighbours(), copies_on_purpose(paths))
     prints = [fingerprints.fingerprint(picture) for picture in pictures]
     known(found.neighbours, prints)
     for number, print_ in enumerate(prints):
@@ -165,10 +122,7 @@ def recognition(name: str, found: Originals) -> None:
         for number, image in enumerate(found.images):
             copy = normalise(jpg(change(image), quality=90))
             inner = [
-                near
-                for inside in inner_pictures.inner_pictures(copy)
-                for near in found.neighbours.near(fingerprints.fingerprint(inside))
-                if near.distance <= inner_pictures.NEAR
+                near for inside in inner_pictures.inner_pictures(copy) for near in near_inside(found, inside)
             ]
             distances: dict[int, int] = {}
             for near_print in (*inner, *found.neighbours.near(fingerprints.fingerprint(copy))):
@@ -183,6 +137,63 @@ def recognition(name: str, found: Originals) -> None:
         print(f"| {kind} | " + " | ".join(shares(*counts[bits]) for bits in THRESHOLDS) + " |")
     print("| all | " + " | ".join(shares(*total[bits]) for bits in THRESHOLDS) + " |")
     neighbours.NEAR = in_use
+
+
+def near_inside(found: Originals, inside: bytes) -> list[NearPrint]:
+    near = found.neighbours.near(fingerprints.fingerprint(inside))
+    return [one for one in near if one.distance <= inner_pictures.NEAR]
+
+
+def together(paths: Sequence[Path], *, model: str, number: int) -> None:
+    """Fingerprints and embedding, confirmed, as badges show them: copies of some among all originals."""
+    found = originals(paths)
+    confirmation = NumberedPictures(found.pictures)
+    embedder = open_embedder(model)
+    vectors = embedder.embed_images(found.images)
+    order = sorted(unused(paths), key=lambda place: digest(paths[place])[1:])[:number]
+    print(f"\n| {len(order)} of {len(paths)}, unused half: recall / precision | unconfirmed | confirmed |")
+    print("| --- | --- | --- |")
+    total = [[0, 0, 0], [0, 0, 0]]
+    for kind, change in COPIES.items():
+        counts = [[0, 0, 0], [0, 0, 0]]
+        for place in order:
+            with Image.open(BytesIO(found.pictures[place])) as image:
+                copy = normalise(jpg(change(image.convert("RGB")), quality=90))
+            with Image.open(BytesIO(copy)) as image:
+                cosines = vectors @ embedder.embed_images([image.convert("RGB")])[0]
+            for which, seen in enumerate(seen_alike(found, confirmation, copy, cosines, least_cosine(model))):
+                false = {other for other in seen if (place, other) not in found.same}
+                for column, more in enumerate((place in seen, len(false), 1)):
+                    counts[which][column] += more
+                    total[which][column] += more
+        print(f"| {kind} | {' | '.join(shares(*count) for count in counts)} |", flush=True)
+    print(f"| all | {' | '.join(shares(*count) for count in total)} |")
+
+
+def seen_alike(
+    found: Originals, confirmation: Confirmation, copy: bytes, cosines: Vector, least: float
+) -> tuple[set[int], set[int]]:
+    """The numbers of the originals that a copy is taken for: without a closer look, and with one."""
+    near = found.neighbours.near(fingerprints.fingerprint(copy))
+    close = {str(place): float(cosines[place]) for place in np.flatnonzero(cosines >= least).tolist()}
+    believed = {one.image_hash for one in near if one.distance <= UNCONFIRMED_BITS}
+    believed |= {name for name, cosine in close.items() if cosine >= UNCONFIRMED_COSINE}
+    confirmed = {one.image_hash for one in confirmation.near(copy, near)}
+    confirmed |= {*confirmation.similar_to(lambda: aligned.views(copy), close)}
+    for inside in inner_pictures.inner_pictures(copy):
+        shown = near_inside(found, inside)
+        believed |= {one.image_hash for one in shown}
+        confirmed |= {one.image_hash for one in confirmation.near(inside, shown)}
+    return set(map(int, believed)), set(map(int, confirmed))
+
+
+def unused(paths: Sequence[Path]) -> list[int]:
+    """The half of the pictures, by a hash of their names, on which nothing was chosen."""
+    return [place for place, path in enumerate(paths) if digest(path)[0] % 2]
+
+
+def digest(path: Path) -> bytes:
+    return hashlib.sha256(path.stem.encode()).digest()
 
 
 def shares(right: int, false: int, planted: int) -> str:
@@ -214,83 +225,25 @@ def by_embedding(name: str, found: Originals, model: str) -> None:
         print(f"| {kind} | " + " | ".join(cells) + " |")
 
 
-def latency(count: int) -> None:
-    """Latency for one picture among many: in memory only, and for opening its duplicates."""
-    random = np.random.default_rng(0)
-    seeds = [fingerprints.fingerprint(normalise(path)) for path in (SETS["demo"][::8] + SETS["logos"][::4])]
-    rows = fingerprints.rows(seeds)
-
-    def print_of() -> bytes:
-        """A real fingerprint with a quarter of its bits flipped: as similar as real pictures."""
-        noise = np.packbits(random.random((fingerprints.VIEWS, 256)) < 0.25, axis=1)
-        print_: bytes = (rows[random.integers(len(rows))] ^ noise).tobytes()
-        return print_
-
-    with tempfile.TemporaryDirectory() as folder:
-        catalog = Catalog(Path(folder) / "catalog.sqlite3", disk=Disk(), writable=True)
-        with catalog.writing() as db:
-            for number in range(count):
-                put(db, number, print_of())
-        found = Neighbours()
-        with catalog.reading() as db:
-            loading = timed(lambda: found.refresh(db))
-            prints = [print_of() for _ in range(100)]
-            alone = [timed(partial(found.near, print_)) for print_ in prints]
-            addresses = [f"0x{int(number):040x}" for number in random.integers(0, count, 100)]
-
-            def ask(address: str) -> None:
-                suspects(db, address, near=found.unknown(db, address))
-
-            whole = [timed(partial(ask, one)) for one in addresses]
-        catalog.close()
-    print(f"\n| among {count:,} records, milliseconds | median | 95th percentile |\n| --- | --- | --- |")
-    for what, seconds in (("neighbours of one picture", alone), ("all duplicates of a new record", whole)):
-        ranked = sorted(1000 * second for second in seconds)
-        print(f"| {what} | {statistics.median(ranked):.0f} | {ranked[int(0.95 * len(ranked))]:.0f} |")
-    print(f"| loading the fingerprints, once | {1000 * loading:.0f} | |")
-
-
-def put(db: sqlite3.Connection, number: int, print_: bytes) -> None:
-    """A pending record of this number, by its rows alone."""
-    address = f"0x{number:040x}"
-    sidecar = {
-        "token_name": f"Coin {number % 40_000}",
-        "ticker": f"C{number % 5_000}",
-        "description": "",
-        "token_address": address,
-        "created_at": 1_700_000_000 + number,
-    }
-    content = sidecar_bytes(sidecar)
-    db.execute("INSERT INTO sidecars VALUES (?, ?)", [content_hash(content), content.decode()])
-    image_hash = content_hash(print_)
-    db.execute("INSERT INTO fingerprints (image_hash, print) VALUES (?, ?)", [image_hash, print_])
-    state = State("pending", content_hash(content), image_hash)
-    catalog_rows.upsert(db, address, state, stats=("", ""), now=0.0, generation=number, embeddings={})
-
-
-def timed(work: Callable[[], object]) -> float:
-    """Seconds."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=("recognition", "latency"))
+    parser.add_argument("--only", choices=("recognition", "together", "latency"))
     parser.add_argument("--every", type=int, default=1, help="use each nth picture only")
     parser.add_argument("--embedding", default="", help="also by the cosine of this model")
+    parser.add_argument("--copies", type=int, default=57, help="pictures of `together` that are copied (57)")
     parser.add_argument("--records", type=int, default=100_000)
     options = parser.parse_args()
-    if options.only != "latency":
+    if options.only in (None, "together"):
+        together(SETS["demo"], model="offline", number=options.copies)
+    if options.only in (None, "recognition"):
         for name, paths in SETS.items():
             if paths:
                 found = originals(paths[:: options.every])
                 recognition(name, found)
                 if options.embedding:
                     by_embedding(name, found, options.embedding)
-    if options.only != "recognition":
-        latency(options.records)
+    if options.only in (None, "latency"):
+        latency(SETS["demo"][::8] + SETS["logos"][::4], options.records)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from store.catalog.catalog import Catalog
 from store.duplicates import findings, groups, judge, likenesses, verdicts
+from store.duplicates.confirmation import Confirmation
 from store.duplicates.examiner import Examiner
 from store.duplicates.findings import Suspect, Suspicion
 from store.duplicates.neighbours import Neighbours
@@ -18,18 +19,29 @@ class Duplicates:
     """`library.duplicates`: similar records, people's verdicts, and the search for more."""
 
     def __init__(
-        self, catalog: Catalog, pictures: PictureSimilarity, neighbours: Neighbours, examiner: Examiner
+        self,
+        catalog: Catalog,
+        pictures: PictureSimilarity,
+        neighbours: Neighbours,
+        confirmation: Confirmation,
+        examiner: Examiner,
     ) -> None:
         self._catalog = catalog
         self._pictures = pictures
         self._neighbours = neighbours
+        self._confirmation = confirmation
         self._examiner = examiner
 
     def of(self, address: str) -> list[Suspect]:
         """Every other record with the same or a confusable picture, name or ticker, most confident first."""
         with self._catalog.reading() as db:
             near = self._neighbours.unknown(db, address)
-            return findings.suspects(db, address, near=near, similar=similar(self._pictures, address))
+            is_compared = likenesses.is_compared(db, address)
+        if near:
+            near = self._confirmation.near_record(address, near)
+        alike = {} if is_compared else similar(self._pictures, self._confirmation, address)
+        with self._catalog.reading() as db:
+            return findings.suspects(db, address, near=near, similar=alike)
 
     def called(self, name: str, ticker: str) -> dict[str, list[str]]:
         """Records outside the trash that read as this name or ticker, with "name", "ticker" or both."""
@@ -76,5 +88,5 @@ class Duplicates:
         self._catalog.check_writable()
         progress = progress or Progress()
         examined = self._examiner.examine(progress=progress)
-        likenesses.compare_new(self._catalog, self._pictures, progress=progress)
+        likenesses.compare_new(self._catalog, self._pictures, self._confirmation, progress=progress)
         return examined

@@ -11,13 +11,14 @@ from pathlib import Path
 from store.catalog import confusables, spelling_rows
 from store.catalog.catalog import Catalog, next_derived
 from store.disk.files import content_hash
-from store.duplicates import fingerprints, inner_pictures
+from store.duplicates import aligned, fingerprints, inner_pictures
+from store.duplicates.confirmation import Confirmation
 from store.duplicates.findings import weigh
 from store.duplicates.neighbours import NearPrint, Neighbours
 from store.errors import BadPicture, MemedexError
 from store.progress import Progress
 
-SCHEME = f"{fingerprints.SCHEME}, {confusables.SCHEME}, {inner_pictures.SCHEME}"
+SCHEME = f"{fingerprints.SCHEME}, {confusables.SCHEME}, {inner_pictures.SCHEME}, {aligned.SCHEME}"
 _BATCH = 16  # records of one transaction: a person's decision never waits for more than that
 _WITHOUT_PRINT = (
     "SELECT address, id, image_hash FROM records WHERE id NOT IN (SELECT record FROM unexamined) "
@@ -33,6 +34,7 @@ class Examiner:
         self,
         catalog: Catalog,
         neighbours: Neighbours,
+        confirmation: Confirmation,
         *,
         picture: Callable[[str], Path],
         clock: Callable[[], float] = time.monotonic,
@@ -42,6 +44,7 @@ class Examiner:
         self._told = -_TOLD
         self._is_untold = False  # whether something was found that no page was told of
         self._neighbours = neighbours
+        self._confirmation = confirmation
         self._picture = picture  # where the picture of an address lies at this moment
         self._one_at_a_time = threading.Lock()
         self._is_caught_up = False  # whether all records were gone through once since opening
@@ -140,10 +143,7 @@ class Examiner:
                 list(pictures),
             ).fetchall()
         near = {
-            row["image_hash"]: [
-                *self._inside(pictures[row["image_hash"]], row["image_hash"]),
-                *self._neighbours.near(row["print"]),
-            ]
+            row["image_hash"]: self.near(pictures[row["image_hash"]], row["image_hash"], row["print"])
             for row in new
         }
         with self._catalog.writing() as db:
@@ -155,14 +155,19 @@ class Examiner:
                 if now:
                     weigh(db, now["address"])
 
-    def _inside(self, address: str, image_hash: str) -> list[NearPrint]:
-        """The pictures that are shown inside this one, in a window or on a screen."""
-        found: list[NearPrint] = []
-        if content := self._content(address, image_hash):
-            with contextlib.suppress(BadPicture):
-                for inner in inner_pictures.inner_pictures(content):
-                    found += self._neighbours.near(fingerprints.fingerprint(inner))
-        return [near for near in found if near.distance <= inner_pictures.NEAR]
+    def near(self, address: str, image_hash: str, print_: bytes) -> list[NearPrint]:
+        """The pictures that are the same as this record's, or shown inside it, in a window or on a screen."""
+        found = self._neighbours.near(print_)
+        content = self._content(address, image_hash)
+        if content is None:
+            return found
+        inside: list[NearPrint] = []
+        with contextlib.suppress(BadPicture):
+            for inner in inner_pictures.inner_pictures(content):
+                alike = self._neighbours.near(fingerprints.fingerprint(inner))
+                near = [one for one in alike if one.distance <= inner_pictures.NEAR]
+                inside += self._confirmation.near(inner, near)
+        return inside + self._confirmation.near(content, found)
 
     def _prints(self, pictures: dict[str, str]) -> dict[str, bytes]:
         """Fingerprints that the catalog does not have; missing files are skipped."""

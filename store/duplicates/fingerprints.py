@@ -52,11 +52,11 @@ def fingerprint(picture: bytes) -> bytes:
             small = image.convert("RGB")
     except Exception as error:  # decoders raise anything at all on a damaged file
         raise BadPicture(f"the picture is damaged ({error})"[:200]) from error
-    trimmed = _trimmed(small)
-    luma = trimmed.convert("L")
+    inner = trimmed(small)
+    luma = inner.convert("L")
     if _is_plain(luma):
         return NOTHING
-    lightness = _lightness(trimmed)
+    light = lightness(inner)
     far = 1 - _CUT
     views = [
         luma,
@@ -65,10 +65,10 @@ def fingerprint(picture: bytes) -> bytes:
         _part(luma, _CUT, 0, 1, far),
         _part(luma, 0, _CUT, far, 1),
         _part(luma, _CUT, _CUT, 1, 1),
-        lightness,
-        _part(lightness, _CUT, _CUT, far, far),
+        light,
+        _part(light, _CUT, _CUT, far, far),
     ]
-    if trimmed is small:
+    if inner is small:
         hashes = _hashes(views)
         return hashes[:_ROW] + hashes
     return _hashes([small.convert("L"), *views])
@@ -113,7 +113,7 @@ def _part(image: "Image.Image", left: float, top: float, right: float, bottom: f
     )
 
 
-def _lightness(image: "Image.Image") -> "Image.Image":
+def lightness(image: "Image.Image") -> "Image.Image":
     from PIL import Image
 
     red, green, blue = np.moveaxis(np.asarray(image).astype(np.uint16), 2, 0)
@@ -122,7 +122,7 @@ def _lightness(image: "Image.Image") -> "Image.Image":
     return Image.fromarray(((largest + smallest) // 2).astype(np.uint8))
 
 
-def _trimmed(image: "Image.Image") -> "Image.Image":
+def trimmed(image: "Image.Image") -> "Image.Image":
     """Without single-coloured lines at the sides, unless little would be left."""
     pixels = np.asarray(image)
     across = pixels.transpose(1, 0, 2)

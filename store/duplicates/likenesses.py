@@ -4,16 +4,20 @@ import sqlite3
 from collections.abc import Sequence
 
 from store.catalog.catalog import Catalog, next_derived
+from store.duplicates import aligned
+from store.duplicates.confirmation import Confirmation
 from store.duplicates.findings import weigh
 from store.duplicates.similar import certainties, least_cosine
 from store.errors import MemedexError
 from store.progress import Progress
 from store.search.picture_similarity import PictureSimilarity
 
-_BATCH = 64  # pictures that are compared with all others at once
+_BATCH = 16  # pictures that are compared with all others at once: some seconds at most
 
 
-def compare_new(catalog: Catalog, pictures: PictureSimilarity, *, progress: Progress) -> int:
+def compare_new(
+    catalog: Catalog, pictures: PictureSimilarity, confirmation: Confirmation, *, progress: Progress
+) -> int:
     """Compare every embedded picture that was not compared yet with all others; returns how many.
 
     Nothing without a usable model. If it is cancelled, finished ones stay.
@@ -22,7 +26,7 @@ def compare_new(catalog: Catalog, pictures: PictureSimilarity, *, progress: Prog
         looks = pictures.looks()
     except MemedexError:
         return 0
-    model = f"{looks.embedder.fingerprint} {least_cosine(looks.embedder.name)}"
+    model = f"{looks.embedder.fingerprint} {least_cosine(looks.embedder.name)} {aligned.SCHEME}"
     _forget_others(catalog, model)
     with catalog.reading() as db:
         waiting = db.execute(
@@ -36,7 +40,10 @@ def compare_new(catalog: Catalog, pictures: PictureSimilarity, *, progress: Prog
             break
         batch = waiting[start : start + _BATCH]
         found = looks.near_many([row["address"] for row in batch], least=least_cosine(looks.embedder.name))
-        sure = {address: certainties(near, looks.embedder.name) for address, near in found.items()}
+        sure = {
+            address: certainties(confirmation.similar(address, near), looks.embedder.name)
+            for address, near in found.items()
+        }
         with catalog.writing() as db:
             for row in batch:
                 _store(db, row["image_hash"], sure[row["address"]], model=model)
@@ -44,6 +51,16 @@ def compare_new(catalog: Catalog, pictures: PictureSimilarity, *, progress: Prog
                 next_derived(db)
         done += len(batch)
     return done
+
+
+def is_compared(db: sqlite3.Connection, address: str) -> bool:
+    """Whether a record's picture was compared with the others, so that its likenesses are stored."""
+    return bool(
+        db.execute(
+            "SELECT 1 FROM records r JOIN likened l ON l.image_hash = r.image_hash WHERE r.address = ?",
+            [address],
+        ).fetchone()
+    )
 
 
 def _forget_others(catalog: Catalog, model: str) -> None:

@@ -18,7 +18,7 @@ from store.duplicates.fingerprints import CORNERS, LIGHT, LIGHT_MIDDLE, MIDDLE, 
 Words = NDArray[np.uint64]
 
 # Chosen on planted copies (docs/duplicates.md): differing bits up to which two pictures count as near …
-NEAR = 56  # … of 256
+NEAR = 64  # … of 256
 _COARSE = 14  # … of the 64 lowest frequencies
 MOST = 100  # neighbours of one picture that are kept, the nearest
 

@@ -1,19 +1,20 @@
-"""Pictures that the embedding model considers the same, by the distance of their vectors."""
+"""Pictures that the embedding model finds close by their vectors, and that are confirmed to be the same."""
 
 from collections.abc import Mapping
 
+from store.duplicates.confirmation import Confirmation
 from store.embedding.protocol import OFFLINE
 from store.errors import MemedexError
 from store.search.picture_similarity import PictureSimilarity
 
-# Measured for the offline model (docs/duplicates.md); others are given more distance until they are.
-_CLOSE = {OFFLINE: 0.90}
+# Measured for the offline model (docs/duplicates.md); of others only what needs no confirmation counts.
+_CLOSE = {OFFLINE: 0.80}
 _CLOSE_ELSEWHERE = 0.95
 _LEAST, _MOST = 0.6, 0.95  # how sure the furthest and the closest are
 _KEPT = 50
 
 
-def similar(pictures: PictureSimilarity, address: str) -> dict[str, float]:
+def similar(pictures: PictureSimilarity, confirmation: Confirmation, address: str) -> dict[str, float]:
     """Other records whose pictures' vectors are close to this one's, with a confidence for each.
 
     Empty if the library has no usable model, or nothing to compare.
@@ -26,8 +27,9 @@ def similar(pictures: PictureSimilarity, address: str) -> dict[str, float]:
     if vector is None:
         return {}
     name = looks.embedder.name
-    near = certainties(looks.near(vector, least=least_cosine(name)), name)
-    return {other: sure for other, sure in near.items() if other != address}
+    near = looks.near(vector, least=least_cosine(name))
+    near.pop(address, None)
+    return certainties(confirmation.similar(address, near), name)
 
 
 def least_cosine(model: str) -> float:

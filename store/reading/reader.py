@@ -22,6 +22,7 @@ from store.disk.aside import Aside, moved_aside
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.stats import stat_text
+from store.duplicates.confirmation import Confirmation
 from store.duplicates.duplicates import Duplicates
 from store.duplicates.examiner import Examiner
 from store.duplicates.neighbours import Neighbours
@@ -84,7 +85,8 @@ class Reader(RecordLists, HistoryQueries):
         self._searches = chosen_search(catalog, self.layout, self._model, self._disk, self._resident)
         self._pictures = PictureSimilarity(catalog, self._model, picture=self.picture)
         self._neighbours = Neighbours()
-        self._examiner = Examiner(catalog, self._neighbours, picture=self.picture)
+        self._confirmation = Confirmation(catalog, picture=self.picture)
+        self._examiner = Examiner(catalog, self._neighbours, self._confirmation, picture=self.picture)
         self._tag_suggestions = TagSuggestions(
             self._pictures, snapshot=self._resident.snapshot, records=self.records
         )
@@ -114,7 +116,9 @@ class Reader(RecordLists, HistoryQueries):
     def _make_parts(self) -> None:
         """Make the parts other than records, with their verbs, on the catalog of this actor."""
         catalog, layout = self.catalog, self.layout
-        self.duplicates = Duplicates(catalog, self._pictures, self._neighbours, self._examiner)
+        self.duplicates = Duplicates(
+            catalog, self._pictures, self._neighbours, self._confirmation, self._examiner
+        )
         self.picture_texts = PictureTexts(catalog, self._text_reader, self._nudity, picture=self.picture)
         self.unfit = Unfit(catalog, self._unfit)
         self.drafts = Drafts(catalog)

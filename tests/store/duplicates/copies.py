@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageOps
@@ -47,6 +48,13 @@ def with_text(image: Image.Image) -> Image.Image:
 def recompressed(image: Image.Image) -> Image.Image:
     return Image.open(BytesIO(jpg(image, quality=25)))
 
+
+_DEMO = Path(__file__).resolve().parents[3] / "res" / "demo"
+# Two coins of one series, 44 bits apart.
+MEDALS = [
+    Image.open(_DEMO / f"local-demo-{name}.jpg").resize((256, 256))
+    for name in ("emperor-shiba", "moai-ducat")
+]
 
 COPIES: dict[str, Callable[[Image.Image], Image.Image]] = {
     "resized": lambda image: image.resize((90, 90)),

@@ -8,7 +8,7 @@ from store.duplicates import findings
 from store.library import Library
 from store.reading.reader import Reader
 from tests.store.conftest import address
-from tests.store.duplicates.copies import COPIES, badges, coin_with_drawing, drawing, matches_of
+from tests.store.duplicates.copies import COPIES, MEDALS, badges, coin_with_drawing, drawing, matches_of
 from tests.store.hashed import Hashed
 
 FIRST, SECOND, THIRD = address(0), address(1), address(2)
@@ -143,3 +143,29 @@ def test_matches_of_a_common_ticker_are_limited(library: Library, monkeypatch: p
     library.duplicates.examine()
     assert set(badges(library).values()) == {"same ticker"}
     assert len(library.duplicates.of(FIRST)) == 5
+
+
+def test_coins_of_one_series_are_not_copies(library: Library) -> None:
+    """The rims of both are the same and their fingerprints near; what they show is not."""
+    library.add([coin_with_drawing(0, MEDALS[0]), coin_with_drawing(1, MEDALS[1])])
+    library.duplicates.examine()
+    assert matches_of(library, FIRST) == {}
+    assert badges(library) == {}
+
+
+def test_a_copy_of_one_coin_of_a_series_is_found(library: Library) -> None:
+    library.add([coin_with_drawing(0, MEDALS[0]), coin_with_drawing(1, MEDALS[1])])
+    library.add([coin_with_drawing(2, COPIES["with text"](MEDALS[0]))])
+    assert set(matches_of(library, THIRD)) == {FIRST}  # before it is examined …
+    library.duplicates.examine()
+    assert set(matches_of(library, THIRD)) == {FIRST}  # … and after
+    assert set(badges(library)) == {FIRST, THIRD}
+
+
+def test_a_doubtful_match_whose_picture_is_away_is_reported(library: Library) -> None:
+    library.add([coin_with_drawing(0, MEDALS[0])])
+    library.duplicates.examine()
+    library.add([coin_with_drawing(1, MEDALS[1])])
+    library.picture(FIRST).rename(library.picture(FIRST).with_name("away"))
+    library.duplicates.examine()
+    assert set(matches_of(library, SECOND)) == {FIRST}

@@ -1,0 +1,191 @@
+"""Whether two pictures that look alike are one: the second is laid over the first, and places are compared.
+
+A copy agrees with its original nearly everywhere, however it was cropped, turned or written on; pictures of
+one series, such as medals with the same rim, agree in their frame alone. The second picture is moved, turned
+and stretched (an affine map, six numbers) until it fits the first best: Gauss-Newton on the pixels, each
+weighted by how well it already fits, so that added letters pull nothing away. It begins on a small size from
+several places at once, since the part that a crop left is far from where it was.
+"""
+
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.duplicates.fingerprints import lightness, trimmed
+from store.errors import BadPicture
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+Pixels = NDArray[np.float64]
+
+SCHEME = "aligned v1"
+_SMALL, _LARGE = 32, 96  # pixels of a side: to begin on, and to compare on
+_DECODED = 128
+_STEPS = {_SMALL: 6, _LARGE: 8}
+_FITS = 0.3  # correlation on the small size below which a finer look is a waste
+_OVERLAP = 0.35  # of the first picture has to be covered
+_STRETCH = (0.4, 2.5)  # how many times larger or smaller the second may become
+_WINDOW = 13  # pixels around a place, of 96, that are compared there
+_CONTENT = 6.0  # standard deviation of a place, of 255, below which there is nothing to compare
+_AGREES = 0.8  # correlation of a place that is the same in both
+_NOISE = 0.5  # of a standard deviation: pixels that differ by more pull less
+_CERTAIN = 0.85  # a share that needs no second try …
+_ALIGNED = 0.9  # … and a correlation of the whole that no other start improves
+_TONES = (0, 1)  # luma; and lightness, which a turned hue leaves as it was
+
+
+@dataclass(frozen=True, slots=True)
+class PictureViews:
+    """A picture without its border, as luma and lightness, each small and large."""
+
+    small: Pixels  # (2, _SMALL, _SMALL)
+    large: Pixels  # (2, _LARGE, _LARGE)
+
+    def mirrored(self) -> "PictureViews":
+        return PictureViews(self.small[..., ::-1], self.large[..., ::-1])
+
+
+def views(picture: bytes) -> PictureViews:
+    """What is compared of one of the library's JPGs. Raises BadPicture if it cannot be read."""
+    from PIL import Image
+
+    try:
+        with Image.open(BytesIO(picture)) as image:
+            image.draft("RGB", (_DECODED, _DECODED))
+            whole = trimmed(image.convert("RGB"))
+    except Exception as error:  # decoders raise anything at all on a damaged file
+        raise BadPicture(f"the picture is damaged ({error})"[:200]) from error
+    tones = whole.convert("L"), lightness(whole)
+    return PictureViews(*(np.stack([_resized(tone, side) for tone in tones]) for side in (_SMALL, _LARGE)))
+
+
+def agreement(one: PictureViews, other: PictureViews) -> float:
+    """The share, 0 to 1, of the places with content where the pictures agree once they are aligned."""
+    share = _agreement(one, other)
+    return share if share >= _CERTAIN else max(share, _agreement(other, one))
+
+
+def _agreement(one: PictureViews, other: PictureViews) -> float:
+    """The same with the second laid over the first, which may find another place than the reverse."""
+    best = 0.0
+    for starts in (_STARTS[:1], _STARTS[1:]):
+        found = [_agreement_of(tone, one, other, starts) for tone in _TONES]
+        best = max(best, *(share for share, _ in found))
+        if best >= _CERTAIN or max(fit for _, fit in found) >= _ALIGNED:
+            break
+    return best
+
+
+def _agreement_of(tone: int, one: PictureViews, other: PictureViews, starts: Pixels) -> tuple[float, float]:
+    """The share of one tone, and how well the whole correlates."""
+    maps, fits = _fitted(one.small[tone], other.small[tone], starts)
+    if fits.max() < _FITS:
+        return 0.0, 0.0
+    [found], [fit] = _fitted(one.large[tone], other.large[tone], maps[[fits.argmax()]])
+    if fit <= 0 or not _STRETCH[0] < abs(np.linalg.det(found[:, :2])) < _STRETCH[1]:
+        return 0.0, 0.0
+    return _share(one.large[tone], other.large[tone], found), float(fit)
+
+
+def _fitted(one: Pixels, other: Pixels, maps: Pixels) -> tuple[Pixels, Pixels]:
+    """(n, 2, 3), (n,): the maps after some steps, and how well each correlates; -1 where little overlaps.
+
+    A map takes a place of `one`, x and y from -1 to 1, to the place of `other` that lies there.
+    """
+    side = len(one)
+    x, y = _grid(side)
+    down, across = np.gradient(other)
+    layers = np.stack([other, across * side / 2, down * side / 2])
+    values = one.ravel()
+    for _ in range(_STEPS[side]):
+        seen, inside = _sampled(layers, maps, x, y)
+        mine, _ = _standard(np.broadcast_to(values, inside.shape), inside)
+        theirs, their_spread = _standard(seen[0], inside)
+        rest = mine - theirs
+        # The weight of Geman's and McClure's estimator.
+        weight = inside / (1 + (rest / _NOISE) ** 2) ** 2
+        slopes = seen[1:] / their_spread[None]
+        jacobian = np.stack([slope * place for slope in slopes for place in (x, y, np.ones_like(x))], axis=-1)
+        weighted = jacobian * weight[..., None]
+        normal = weighted.transpose(0, 2, 1) @ jacobian + 1e-5 * side * side * np.eye(6)
+        steps = np.linalg.solve(normal, weighted.transpose(0, 2, 1) @ rest[..., None])[..., 0]
+        maps = maps + np.clip(steps, -0.15, 0.15).reshape(-1, 2, 3)
+        if np.abs(steps).max() < 1e-3:
+            break
+    seen, inside = _sampled(layers[:1], maps, x, y)
+    mine, _ = _standard(np.broadcast_to(values, inside.shape), inside)
+    theirs, _ = _standard(seen[0], inside)
+    covered = inside.sum(axis=1)
+    fits = (mine * theirs).sum(axis=1) / np.maximum(covered, 1)
+    return maps, np.where(covered < _OVERLAP * side * side, -1.0, fits)
+
+
+def _sampled(layers: Pixels, maps: Pixels, x: Pixels, y: Pixels) -> tuple[Pixels, Pixels]:
+    """(layers, n, places), (n, places): what lies at each place, and 1 where that is inside the picture."""
+    from scipy.ndimage import map_coordinates
+
+    side = layers.shape[1]
+    across, down = (maps @ np.stack([x, y, np.ones_like(x)])).transpose(1, 0, 2)
+    places = [(down + 1) * side / 2 - 0.5, (across + 1) * side / 2 - 0.5]
+    seen = np.stack([map_coordinates(layer, places, order=1, mode="nearest") for layer in layers])
+    return seen, ((np.abs(across) < 1) & (np.abs(down) < 1)).astype(np.float64)
+
+
+def _standard(values: Pixels, inside: Pixels) -> tuple[Pixels, Pixels]:
+    """The values inside with mean 0 and standard deviation 1, 0 elsewhere; and that deviation, (n, 1)."""
+    count = np.maximum(inside.sum(axis=1, keepdims=True), 1)
+    centred = (values - (values * inside).sum(axis=1, keepdims=True) / count) * inside
+    spread = np.sqrt((centred**2).sum(axis=1, keepdims=True) / count) + 1e-6
+    return centred / spread, spread
+
+
+def _share(one: Pixels, other: Pixels, found: Pixels) -> float:
+    """The share of the places with content in either picture at which both correlate."""
+    from scipy.ndimage import uniform_filter
+
+    def mean(values: Pixels) -> Pixels:
+        averaged: Pixels = uniform_filter(values, _WINDOW)
+        return averaged
+
+    side = len(one)
+    seen, inside = _sampled(other[None], found[None], *_grid(side))
+    laid = seen[0, 0].reshape(side, side)
+    whole = mean(inside[0].reshape(side, side)) > 0.999
+    mine, theirs = mean(one), mean(laid)
+    my_spread, their_spread = (
+        np.sqrt(np.maximum(mean(image**2) - average**2, 1))
+        for image, average in ((one, mine), (laid, theirs))
+    )
+    alike = (mean(one * laid) - mine * theirs) / (my_spread * their_spread)
+    counts = whole & (np.maximum(my_spread, their_spread) > _CONTENT)
+    return float((alike[counts] > _AGREES).mean()) if counts.any() else 0.0
+
+
+def _grid(side: int) -> tuple[Pixels, Pixels]:
+    """(places,) each: x and y of the pixels' centres, from -1 to 1."""
+    centres = (np.arange(side) + 0.5) * 2 / side - 1
+    x, y = np.meshgrid(centres, centres)
+    return x.ravel(), y.ravel()
+
+
+def _resized(image: "Image.Image", side: int) -> Pixels:
+    from PIL import Image
+
+    filter = Image.Resampling.BOX if side == _SMALL else Image.Resampling.BILINEAR
+    return np.asarray(image.resize((side, side), filter), np.float64)
+
+
+def _starts() -> Pixels:
+    """(11, 2, 3): as it is, and each picture as a part of the other, cut in the middle or at a corner."""
+    maps = [(1.0, 0.0, 0.0)]
+    for scale in (0.88, 1 / 0.88):
+        rest = 1 - scale
+        maps += [(scale, rest * x, rest * y) for x, y in ((0, 0), (-1, -1), (-1, 1), (1, -1), (1, 1))]
+    return np.array([[[scale, 0.0, x], [0.0, scale, y]] for scale, x, y in maps])
+
+
+_STARTS = _starts()

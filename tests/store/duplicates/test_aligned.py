@@ -1,0 +1,46 @@
+"""A copy agrees with its original nearly everywhere; pictures of one series agree in their frame alone."""
+
+import pytest
+from PIL import Image, ImageOps
+
+from store.duplicates.aligned import agreement, views
+from store.duplicates.confirmation import AGREEMENT
+from store.errors import BadPicture
+from tests.store.duplicates.copies import COPIES, MEDALS, drawing, normalised_picture
+
+
+def agreement_of(one: Image.Image, other: Image.Image) -> float:
+    return agreement(views(normalised_picture(one)), views(normalised_picture(other)))
+
+
+CROPPED = {
+    "corner cut by 15 %": lambda image: image.crop((0, 0, 218, 218)),
+    "turned by 4°": lambda image: image.rotate(4, Image.Resampling.BICUBIC, fillcolor="white"),
+}
+
+
+@pytest.mark.parametrize("change", [*COPIES, *CROPPED])
+def test_a_copy_agrees_with_its_original(change: str) -> None:
+    copy = (COPIES | CROPPED)[change](drawing(0))
+    assert agreement_of(copy, drawing(0)) >= AGREEMENT
+    assert agreement_of(drawing(0), copy) >= AGREEMENT
+
+
+def test_pictures_of_one_series_do_not() -> None:
+    assert agreement_of(*MEDALS) < AGREEMENT
+
+
+def test_other_pictures_do_not_and_a_mirrored_one_only_mirrored() -> None:
+    assert agreement_of(drawing(0), drawing(1)) < AGREEMENT
+    turned = views(normalised_picture(ImageOps.mirror(drawing(0))))
+    assert agreement(turned, views(normalised_picture(drawing(0)))) < AGREEMENT
+    assert agreement(turned.mirrored(), views(normalised_picture(drawing(0)))) >= AGREEMENT
+
+
+def test_a_plain_picture_agrees_with_nothing() -> None:
+    assert agreement_of(Image.new("RGB", (256, 256), "gray"), drawing(0)) == 0.0
+
+
+def test_a_damaged_picture_is_refused() -> None:
+    with pytest.raises(BadPicture, match="damaged"):
+        views(b"no picture")
