@@ -109,7 +109,7 @@ def examine(library: Library) -> None:
     busy = job_bar.is_busy(library.jobs)
     with st.container(horizontal=True, vertical_alignment="center"):
         job_bar.button(
-            "check", library, "Check the library", lambda _: (doctor.check(library), []),
+            "check", library, "Check the library", partial(_check, library),
             kept_as=_EXAMINATION,
             button=Button("Run check", icon="stethoscope", kind="primary", disabled=busy),
         )  # fmt: skip
@@ -117,6 +117,10 @@ def examine(library: Library) -> None:
     job = job_bar.begun(library.jobs, _EXAMINATION)
     if job is not None and job.is_over:
         _show(library, job, busy=busy)
+
+
+def _check(library: Library, progress: Progress) -> tuple[list[DoctorFinding], list[str]]:
+    return doctor.check(library, progress=progress), []
 
 
 def _repair(library: Library, progress: Progress) -> tuple[list[DoctorFinding], list[str]]:
@@ -130,14 +134,19 @@ def _show(library: Library, job: Job, *, busy: bool) -> None:
         st.text(job.error)
         return
     found, messages = job.result or ([], [])
-    found = [one for one in found if one.is_fault]  # the rest stands at a glance
+    stopped = doctor.STOPPED in found
+    found = [one for one in found if one.is_fault and one != doctor.STOPPED]  # the rest stands at a glance
     for sentence in messages:
         st.info(format.plain(sentence, limit=400), icon=":material/healing:")
     when = format.ago(job.ended_at)
-    if not found:
+    if stopped:
+        text = "Stopped before its end. *Run check* goes on where it was, and reads again what changed since."
+        st.info(f"{text} ({when})", icon=":material/pause_circle:")
+    if not found and not stopped:
         st.success(
             f"All is well: files, catalog and collections agree. ({when})", icon=":material/check_circle:"
         )
+    if not found:
         return
     st.warning(f"{format.counted(len(found), 'thing')} to mend. ({when})", icon=":material/build:")
     rows = [{"coin": one.address, "what": one.what, "what mends it": one.remedy} for one in found[:_MOST]]

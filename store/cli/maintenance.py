@@ -38,11 +38,13 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
             )
         return _findings(left, arguments, terminal)
     try:
-        found = terminal.watch(lambda _: checking.check_unopened(root_of(arguments)))
+        found = terminal.watch(
+            lambda progress: checking.check_unopened(root_of(arguments), progress=progress)
+        )
     except (LibraryInUse, ReadOnly) as error:
         terminal.say(f"{error}; Chroma itself is not looked into, since only who writes may open it")
         with Reader(root_of(arguments)) as reader:
-            found = checking.check(reader)
+            found = terminal.watch(lambda progress: checking.check(reader, progress=progress))
     return _findings(found, arguments, terminal)
 
 

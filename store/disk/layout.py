@@ -33,6 +33,11 @@ class Layout:
         return self.memecoins / "writer.lock"
 
     @property
+    def unfinished_check(self) -> Path:
+        """What a check that was interrupted found to be sound; derived."""
+        return self.memecoins / "unfinished-check.txt"
+
+    @property
     def operations(self) -> Path:
         """One folder for each unfinished operation: its staged files, and the files that they replaced."""
         return self.memecoins / "operations"

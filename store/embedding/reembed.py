@@ -15,6 +15,7 @@ from store.progress import Progress
 from store.records import Facet
 
 _BATCH = 64
+_ALL = (0, 2**63 - 1)  # numbers of rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +64,32 @@ def is_outdated(catalog: Catalog, embedder: Embedder) -> bool:
         return any(row["key"] != key(row["image_hash"]) for row in rows)
 
 
-def incomplete(catalog: Catalog, layout: Layout, embedder: Embedder) -> list[str]:
-    """Library records that lack a vector, or have a surplus, outdated or damaged one."""
+def incomplete(
+    catalog: Catalog, layout: Layout, embedder: Embedder, *, between: tuple[int, int] | None = None
+) -> list[str]:
+    """Library records that lack a vector, or have a surplus, outdated or damaged one.
+
+    `between`: the first and the last number of those that are looked at; None for all.
+    """
+    numbers = between or _ALL
     with catalog.reading() as db:
         found = {
             coin.number: {facet: source.key for facet, source in coin.sources.items()}
-            for coin in _library(catalog, layout, embedder)
+            for coin in _library(catalog, layout, embedder, between=numbers)
         }
         keys_by_record: dict[int, dict[str, str]] = {}
-        for row in db.execute("SELECT e.*, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key"):
+        for row in db.execute(
+            "SELECT e.*, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key "
+            "WHERE e.record BETWEEN ? AND ?",
+            numbers,
+        ):
             if is_usable(row["vector"]):
                 keys_by_record.setdefault(row["record"], {})[row["facet"]] = row["key"]
         wrong = {number for number, keys in found.items() if keys_by_record.get(number) != keys}
-        rows = db.execute("SELECT id, address FROM records WHERE tier = 'library' ORDER BY id")
+        rows = db.execute(
+            "SELECT id, address FROM records WHERE tier = 'library' AND id BETWEEN ? AND ? ORDER BY id",
+            numbers,
+        )
         return [row["address"] for row in rows if row["id"] in wrong]
 
 
@@ -120,11 +134,14 @@ def _unknown(catalog: Catalog, layout: Layout, embedder: Embedder) -> list[Embed
         return embedding_cache.unknown(db, sources)
 
 
-def _library(catalog: Catalog, layout: Layout, embedder: Embedder) -> Iterator[_Wanted]:
+def _library(
+    catalog: Catalog, layout: Layout, embedder: Embedder, *, between: tuple[int, int] = _ALL
+) -> Iterator[_Wanted]:
     with catalog.reading() as db:
         rows = db.execute(
             "SELECT r.id, r.address, r.image_hash, s.text FROM records r JOIN sidecars s "
-            "ON s.hash = r.sidecar_hash WHERE r.tier = 'library' ORDER BY r.id"
+            "ON s.hash = r.sidecar_hash WHERE r.tier = 'library' AND r.id BETWEEN ? AND ? ORDER BY r.id",
+            between,
         )
         for row in rows:
             sources = embedding_cache.sources(

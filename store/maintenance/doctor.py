@@ -4,22 +4,26 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from store.catalog.catalog import DISK_ERRORS, Catalog, is_made
 from store.chroma.follower import LibraryFollower
 from store.chroma.server import ChromaServer
 from store.disk.aside import KEPT
-from store.disk.files import Disk, file_hash
+from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
 from store.disk.replica import is_replica, refuse_replica
 from store.disk.sidecars import blocked
-from store.disk.stats import stat_text
 from store.embedding import reembed
 from store.errors import CatalogTooNew, ForeignFile, MemedexError, ModelUnavailable
+from store.maintenance import record_checks
 from store.maintenance import repair as maintenance_repair
+from store.maintenance.checked_batches import CheckedBatches
+from store.maintenance.record_checks import SilentChange, catalog_state
 from store.progress import Progress
 from store.reading.reader import Reader
 from store.tags import taxonomy_file
@@ -42,25 +46,28 @@ class DoctorFinding:
     is_fault: bool = True  # no: it is only to be known, and nothing has to be mended
 
 
-def check(reader: Reader) -> list[DoctorFinding]:
+STOPPED = DoctorFinding("the check was stopped before its end", "run it again: it goes on where it was")
+
+
+class _Work(NamedTuple):
+    """One check: what is known to be sound already, and how far it is."""
+
+    checked: CheckedBatches
+    progress: Progress
+
+
+def check(reader: Reader, *, progress: Progress | None = None) -> list[DoctorFinding]:
     """All problems; an empty list means that files, catalog and Chroma agree.
 
-    Only the process that writes opens Chroma: two processes on its folder lose vectors. A replica has no
-    files, and what is not finished is finished where it is written.
+    A check that is cancelled or killed goes on where it was when it is run again within a day; what changed
+    since is checked again. Only the process that writes opens Chroma: two processes on its folder lose
+    vectors. A replica has no files, and what is not finished is finished where it is written.
     """
-    if is_replica(reader.layout.catalog):
-        return [*_catalog(reader), *_moved_aside(reader)]
-    return [
-        *_catalog(reader),
-        *_operations(reader),
-        *_files(reader),
-        *_vectors(reader),
-        *_chroma(reader),
-        *_moved_aside(reader),
-    ]
+    work = _Work(CheckedBatches(reader.layout.unfinished_check), progress or Progress())
+    return _check(reader, work)
 
 
-def check_unopened(root: Path) -> list[DoctorFinding]:
+def check_unopened(root: Path, *, progress: Progress | None = None) -> list[DoctorFinding]:
     """The same for a library that no process has open, Chroma included; changes nothing.
 
     Raises LibraryInUse if another process writes, ReadOnly for a replica.
@@ -80,7 +87,8 @@ def check_unopened(root: Path) -> list[DoctorFinding]:
         except (CatalogTooNew, ForeignFile) as error:
             return [DoctorFinding(str(error), "nothing else is looked at before")]
         with reader:
-            return [*check(reader), *_unopened_chroma(reader)]
+            found = check(reader, progress=progress)
+            return found if progress and progress.cancelled else [*found, *_unopened_chroma(reader)]
     finally:
         lock.release()
 
@@ -90,6 +98,7 @@ def repair(
 ) -> list[DoctorFinding]:
     """Repair everything possible without discarding anything; returns the remaining problems.
 
+    Cancelled, it keeps what it repaired, and the next run goes on like a check.
     `tell` receives a sentence for each deleted file that a decided change needed.
     """
     library.catalog.check_writable()
@@ -98,7 +107,10 @@ def repair(
     maintenance_repair.mend(library.catalog, library.layout, tell=tell)
     for done in library.finish_without_missing_files():
         tell(done)
-    _notice_silent_changes(library)
+    work = _Work(CheckedBatches(library.layout.unfinished_check), progress or Progress())
+    _notice_silent_changes(library, work)
+    if work.progress.cancelled:
+        return [STOPPED]
     for tier, (_, is_taken) in blocked(library.layout).items():
         if not is_taken:  # the person who repairs was told, and gives up its records
             for folder in (library.layout.sidecar_folder(tier), library.layout.image_folder(tier)):
@@ -109,25 +121,49 @@ def repair(
     with contextlib.suppress(ModelUnavailable):  # the check below says what is missing
         if reembed.incomplete(library.catalog, library.layout, library.embedder):
             reembed.delete_damaged(library.catalog)
-            library.embed_all(library.embedder, progress=progress or Progress())
+            library.embed_all(library.embedder, progress=work.progress)
     if library.check_chroma():
         library.rebuild_chroma()
     library.wait_for_chroma()
-    return check(library)
+    return _check(library, work)
 
 
-def _catalog(reader: Reader) -> Iterator[DoctorFinding]:
-    with reader.catalog.reading() as db:
-        for (fault,) in db.execute("PRAGMA quick_check(10)").fetchall():
-            if fault != "ok":
-                remedy = "close the program; doctor --repair on the command line makes a new one from it"
-                yield DoctorFinding(f"the catalog is damaged: {fault}", remedy)
-    for damage in maintenance_repair.find(reader.catalog):
+def _check(reader: Reader, work: _Work) -> list[DoctorFinding]:
+    parts = [_catalog, _moved_aside]
+    if not is_replica(reader.layout.catalog):
+        parts = [_catalog, _operations, _files, _vectors, _chroma, _moved_aside]
+        work.progress.done, work.progress.total = 0, 3 * sum(reader.counts().values())
+    found: list[DoctorFinding] = []
+    for part in parts:
+        found += part(reader, work)
+        if work.progress.cancelled:
+            return [*found, STOPPED]
+    work.checked.finish()
+    return found
+
+
+def _catalog(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
+    catalog, checked = reader.catalog, work.checked
+    work.progress.what = "reading the catalog"
+    state = catalog_state(catalog)
+    for fault in checked.faults(("pages", state), partial(_page_faults, catalog)):
+        remedy = "close the program; doctor --repair on the command line makes a new one from it"
+        yield DoctorFinding(f"the catalog is damaged: {fault}", remedy)
+    damages = chain(
+        checked.faults(("texts", state), partial(maintenance_repair.damaged_texts, catalog)),
+        record_checks.damaged_rows(catalog, checked=checked, progress=work.progress),
+    )
+    for damage in damages:
         what = f"{damage.what} in the catalog is not what was written"
         yield DoctorFinding(what, "repair gives it back, from the files or a copy", damage.address)
 
 
-def _operations(reader: Reader) -> Iterator[DoctorFinding]:
+def _page_faults(catalog: Catalog) -> list[str]:
+    with catalog.reading() as db:
+        return [str(row[0]) for row in db.execute("PRAGMA quick_check(10)") if row[0] != "ok"]
+
+
+def _operations(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
     status = reader.status()
     for address in status.applying:
         cause = status.stuck or "the program was ended in the middle"
@@ -140,7 +176,7 @@ def _operations(reader: Reader) -> Iterator[DoctorFinding]:
         yield DoctorFinding(what, "make room or mend the permission, then repair")
 
 
-def _files(reader: Reader) -> Iterator[DoctorFinding]:
+def _files(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
     found = reconcile.survey(reader.catalog, reader.layout)
     for fault in found.faults:
         yield DoctorFinding(fault.reason, fault.remedy, fault.address)
@@ -150,42 +186,35 @@ def _files(reader: Reader) -> Iterator[DoctorFinding]:
         )
     for row in found.gone:
         yield DoctorFinding("its files were removed", "restore-backup; repair lets it go", row["address"])
-    for address, tier, what in _silent_changes(reader):
+    for address, tier, what in _silent_changes(reader, work):
         yield DoctorFinding(f"its {what} in {tier} is not what was written", "repair takes it in", address)
 
 
-def _silent_changes(reader: Reader) -> Iterator[tuple[str, str, str]]:
-    """Files with the expected size and time but other content: address, tier, which file."""
-    with reader.catalog.reading() as db:
-        rows = db.execute("SELECT * FROM records").fetchall()
-    for row in rows:
-        tier, address = row["tier"], row["address"]
-        for what, path, stat, expected in (
-            ("sidecar", reader.layout.sidecar(tier, address), row["sidecar_stat"], row["sidecar_hash"]),
-            ("picture", reader.layout.image(tier, address), row["image_stat"], row["image_hash"]),
-        ):
-            found = file_hash(path)
-            if found not in (None, expected) and stat_text(path) == stat:
-                yield address, tier, what
+def _silent_changes(reader: Reader, work: _Work) -> Iterator[SilentChange]:
+    return record_checks.silent_changes(
+        reader.catalog, reader.layout, checked=work.checked, progress=work.progress
+    )
 
 
-def _notice_silent_changes(library: "Library") -> None:
-    changed = [(address,) for address, _, _ in _silent_changes(library)]
+def _notice_silent_changes(library: "Library", work: _Work) -> None:
+    work.progress.done, work.progress.total = 0, sum(library.counts().values())
+    changed = [(one.address,) for one in _silent_changes(library, work)]
     with library.catalog.writing() as db:
         db.executemany("UPDATE records SET sidecar_stat = '' WHERE address = ?", changed)
 
 
-def _vectors(reader: Reader) -> Iterator[DoctorFinding]:
+def _vectors(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
     try:
-        incomplete = reembed.incomplete(reader.catalog, reader.layout, reader.embedder)
+        for address in record_checks.incomplete(
+            reader.catalog, reader.layout, reader.embedder, checked=work.checked, progress=work.progress
+        ):
+            what = f"its vectors are not those of {reader.model}"
+            yield DoctorFinding(what, "repair embeds it again", address)
     except ModelUnavailable as error:
         yield DoctorFinding(f"the model cannot be used: {error}", "or choose another: model NAME")
-        return
-    for address in incomplete:
-        yield DoctorFinding(f"its vectors are not those of {reader.model}", "repair embeds it again", address)
 
 
-def _chroma(reader: Reader) -> Iterator[DoctorFinding]:
+def _chroma(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
     status = reader.status()
     if status.chroma_fault:
         yield DoctorFinding(f"Chroma is behind: {status.chroma_fault}", _REBUILDS)
@@ -205,7 +234,7 @@ def _unopened_chroma(reader: Reader) -> Iterator[DoctorFinding]:
             yield DoctorFinding(fault, _REBUILDS)
 
 
-def _moved_aside(reader: Reader) -> Iterator[DoctorFinding]:
+def _moved_aside(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
     """One finding for all that lies aside: what it is, and that it may be adopted until somebody did."""
     if aside := reader.moved_aside():
         from store.adopting.adopted_vectors import waiting

@@ -25,13 +25,17 @@ class Damage:
     address: str = ""
 
 
-def find(catalog: Catalog) -> list[Damage]:
-    """Damaged texts and rows of the catalog, in words for people; changes nothing."""
+def damaged_texts(catalog: Catalog) -> list[Damage]:
+    """Damaged texts of the catalog, and damaged rows that have a checksum; changes nothing."""
     with catalog.reading() as db:
         texts = [Damage(f"the text of a sidecar ({digest[:12]})", at) for digest, at in _bad_texts(db)]
-        rows = [Damage(_named(one)) for one in checksums.wrong(db)]
-        listed = [Damage("what the lists say of it", row["address"]) for row, _ in _bad_rows(db)]
-    return [*texts, *rows, *listed]
+        return [*texts, *(Damage(_named(one)) for one in checksums.wrong(db))]
+
+
+def damaged_rows(catalog: Catalog, first: int, last: int) -> list[Damage]:
+    """The records with these numbers whose row for lists differs from their text; changes nothing."""
+    with catalog.reading() as db:
+        return [Damage("what the lists say of it", row["address"]) for row, _ in _bad_rows(db, first, last)]
 
 
 def mend(catalog: Catalog, layout: Layout, *, tell: Callable[[str], None]) -> None:
@@ -47,7 +51,7 @@ def mend(catalog: Catalog, layout: Layout, *, tell: Callable[[str], None]) -> No
         for one in checksums.wrong(db):
             _mend_row(db, one, copies, tell)
         generation = next_generation(db)
-        for row, record in _bad_rows(db):
+        for row, record in _bad_rows(db, *_all_numbers(db)):
             _list_again(db, row["id"], record, generation)
         if not _is_indexed(db):
             db.execute("INSERT INTO words (words) VALUES ('rebuild')")  # as its texts say, so that it can …
@@ -142,14 +146,17 @@ def _named(one: WrongChecksum) -> str:
     return f"row {one.key} of {one.table}"
 
 
-def _bad_rows(db: sqlite3.Connection) -> list[tuple[sqlite3.Row, Record]]:
-    """The list rows that differ from their sidecar, each with its record."""
+def _bad_rows(db: sqlite3.Connection, first: int, last: int) -> list[tuple[sqlite3.Row, Record]]:
+    """The list rows with these numbers that differ from their sidecar, each with its record."""
     labels: dict[int, set[tuple[str, str]]] = {}
-    for number, kind, label in db.execute("SELECT record, kind, label FROM labels"):
+    for number, kind, label in db.execute(
+        "SELECT record, kind, label FROM labels WHERE record BETWEEN ? AND ?", [first, last]
+    ):
         labels.setdefault(number, set()).add((kind, label))
     rows = db.execute(
         "SELECT r.*, s.hash AS digest, CAST(s.text AS BLOB) AS text FROM records r "
-        "JOIN sidecars s ON s.hash = r.sidecar_hash"
+        "JOIN sidecars s ON s.hash = r.sidecar_hash WHERE r.id BETWEEN ? AND ?",
+        [first, last],
     )
     return [
         (row, record)
@@ -161,6 +168,11 @@ def _bad_rows(db: sqlite3.Connection) -> list[tuple[sqlite3.Row, Record]]:
             or labels.get(row["id"], set()) != _labels(record)
         )
     ]
+
+
+def _all_numbers(db: sqlite3.Connection) -> tuple[int, int]:
+    first, last = db.execute("SELECT coalesce(min(id), 0), coalesce(max(id), 0) FROM records").fetchone()
+    return first, last
 
 
 def _columns(record: Record) -> tuple[str | int, ...]:

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from contextlib import closing
+from pathlib import Path
 from subprocess import PIPE
 from typing import Any
 
@@ -13,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from store import __version__
 from store.catalog.history import MOVE_ASIDE
+from store.disk.files import file_hash
 from store.jobs import background_worker
 from store.jobs.background_worker import Worker
 from store.library import Library
@@ -155,6 +157,26 @@ def test_the_check_finds_a_healthy_library(chroma: None, library: Library) -> No
     app = press(opened("health"), "Run check")
     finish_jobs()
     assert "All is well" in words(rerun(app))
+
+
+def test_a_check_that_is_stopped_says_so_and_goes_on(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(path: Path) -> str | None:
+        for job in library.jobs.under_way():
+            library.jobs.cancel(job.id)
+        return file_hash(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("store.maintenance.record_checks.file_hash", stop)
+        app = press(opened("health"), "Run check")
+        finish_jobs()
+    shown = words(rerun(app))
+    assert "Stopped before its end" in shown
+    assert "All is well" not in shown
+    press(app, "Run check")
+    finish_jobs()
+    assert "Stopped before its end" not in words(rerun(app))
 
 
 def test_the_check_finds_a_changed_sidecar_and_repair_imports_it(chroma: None, library: Library) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from store.catalog import checksums
+from store.catalog.catalog import Catalog
 from store.catalog.filters import Filter
 from store.catalog.rows import DAMAGED
 from store.disk.layout import Layout
@@ -45,6 +46,10 @@ def flip(root: Path, before: bytes, after: bytes) -> None:
     assert len(before) == len(after)
     assert before in content
     path.write_bytes(content.replace(before, after))
+
+
+def damages(catalog: Catalog) -> list[repair.Damage]:
+    return [*repair.damaged_texts(catalog), *repair.damaged_rows(catalog, 0, 1000)]
 
 
 FLIPS = [
@@ -99,7 +104,7 @@ def test_a_row_with_a_damaged_key_is_restored_next_to_the_damaged_one(stocked: P
     with open_library(stocked, embedder=Hashed()) as library:
         doctor.repair(library, tell=messages.append)
         assert {one.line for one in library.golden.all()} == {"what is GOLDEN", "what is OLDENG"}
-        assert repair.find(library.catalog) == []
+        assert damages(library.catalog) == []
     assert "row what is OLDENG of golden could not be given back" in messages[0]
 
 
@@ -126,7 +131,7 @@ def test_an_unrepairable_row_is_reported_and_left_unchanged(stocked: Path) -> No
         doctor.repair(library, tell=messages.append)
         assert "drafts could not be given back" in messages[0]
         assert library.drafts.own(FIRST, actor="bob") == {"entity": "written SINGE"}
-        assert repair.find(library.catalog) == []
+        assert damages(library.catalog) == []
 
 
 def test_a_value_that_is_no_longer_json_raises_an_error_that_names_the_fix(stocked: Path) -> None:
@@ -147,4 +152,4 @@ def test_a_missing_row_is_detected(stocked: Path) -> None:
         db.execute("DROP TRIGGER golden_delete_sum")
         db.execute("DELETE FROM golden")
     with Reader(stocked) as reader:
-        assert [damage.what for damage in repair.find(reader.catalog)] == ["row what is GOLDEN of golden"]
+        assert [damage.what for damage in damages(reader.catalog)] == ["row what is GOLDEN of golden"]
