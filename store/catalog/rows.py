@@ -11,7 +11,7 @@ from store.catalog.filters import Filter, conditions
 from store.disk.files import content_hash
 from store.errors import InvalidRecord
 from store.operations import State
-from store.records import Facet, Record, Tier
+from store.records import TIERS, Facet, Record, Tier
 
 SORTS = {
     "newest": "r.created_at DESC, r.address",
@@ -128,7 +128,27 @@ def without_vectors(db: sqlite3.Connection) -> int:
 
 def label_counts(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str, int]:
     """How many matching records have each tag (or category), most frequent first."""
-    where, values = conditions(filter)
+    if filter.tier and filter == Filter(tier=filter.tier):
+        sizes = counts(db)
+        if 2 * sizes[filter.tier] > sum(sizes.values()):
+            return _less_the_others(db, kind, filter.tier)
+    return _label_counts(db, kind, *conditions(filter))
+
+
+def _less_the_others(db: sqlite3.Connection, kind: str, tier: Tier) -> dict[str, int]:
+    """The labels of most records, counted by an index alone, less those of the others."""
+    found = dict(
+        db.execute("SELECT label, count(*) FROM labels WHERE kind = ? GROUP BY label", [kind]).fetchall()
+    )
+    others = [other for other in TIERS if other != tier]
+    marks = ", ".join("?" * len(others))
+    for label, count in _label_counts(db, kind, f"r.tier IN ({marks})", others).items():
+        found[label] -= count
+    ordered = sorted((-count, label) for label, count in found.items() if count)
+    return {label: -count for count, label in ordered}
+
+
+def _label_counts(db: sqlite3.Connection, kind: str, where: str, values: Sequence[Any]) -> dict[str, int]:
     rows = db.execute(
         # Not a join: it would look up a record for each of its labels, which takes six times as long.
         f"SELECT label, count(*) FROM labels WHERE kind = ? AND record IN "
