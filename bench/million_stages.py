@@ -181,8 +181,7 @@ def _all_scores(snapshot: VectorSnapshot, vector: np.ndarray, weights: list[floa
 
 
 def _exact_rows(library: Library, number: int) -> int:
-    query = Query((Part(text=f"{number} counted"),))
-    return int(np.count_nonzero(library.search(query).answer._exact))
+    return library.search(Query((Part(text=f"{number} counted"),))).certainty.candidates
 
 
 def _timed(work: Callable[[], object]) -> float:

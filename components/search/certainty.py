@@ -1,8 +1,10 @@
-"""How sure the first results are, where a Chroma server proposed candidates."""
+"""How sure the first results are, where not every coin was compared in full."""
 
 from store.search.search import Certainty
 
 _HELP = {
+    "exact": "Nothing was missed: every coin was compared, most of them by a shorter form of its vectors, "
+    "whose error has a proven bound. Those that may belong among the results were compared in full.",
     "proved": "A Chroma server proposed candidates for each facet. No other coin can score as much as the "
     "first results, unless the server's index overlooked it.",
     "stable": "A Chroma server proposed candidates for each facet. Half and a quarter of them give the same "
@@ -12,5 +14,5 @@ _HELP = {
 
 
 def help_of(certainty: Certainty) -> str | None:
-    """What that means; None if every coin was compared."""
-    return _HELP.get(certainty.level)
+    """What that means; None if every coin was compared in full."""
+    return _HELP[certainty.level] if certainty.level != "exact" or certainty.candidates else None

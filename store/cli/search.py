@@ -117,8 +117,8 @@ def _compare(
         terminal.say(waiting)
     if arguments.json:
         return
-    if found and not results.exact:
-        terminal.say(describe(results.certainty))
+    if found and (certainty := describe(results.certainty)):
+        terminal.say(certainty)
     for label, coins in (("exact matches", exact), ("with these words", named[len(exact) :])):
         if coins:
             listed_coins = (f"{one.name} · {one.ticker} ({one.address})" for one in coins)

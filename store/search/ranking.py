@@ -75,6 +75,7 @@ class Ranking(NamedTuple):
     compared: int  # records that were scored
     without_facets: int  # records asked for that have none of the weighted facets
     gain: float = 0.0  # what a whole share of the words gives; 0 where they do not count
+    in_full: int = 0  # rows scored by their float32 vectors, if a bound excludes all others
 
 
 def rank(
@@ -122,16 +123,17 @@ def rank(
         count = min(top, compared)
         if wrong is None:
             rows = np.flatnonzero(first >= reached(first, count)) if count else np.empty(0, np.intp)
-            scores = first[rows]
+            scores, in_full = first[rows], 0
         else:
             exact = partial(_fused, similarities, shares=shares, scale=scale, words=words, gain=gain)
             rows = _candidates(similarities, first, wrong, count, exact, _shift(shares, scale))
-            scores = exact(rows)
+            scores, in_full = exact(rows), len(rows)
     addresses = similarities.addresses
     found = rows.tolist()
     order = sorted(zip((-scores).tolist(), map(addresses.__getitem__, found), found, strict=True))[:top]
     best = [row for _, _, row in order]
-    return Ranking(best, [-score for score, _, _ in order], shares, compared, candidates - compared, gain)
+    scores_of_best = [-score for score, _, _ in order]
+    return Ranking(best, scores_of_best, shares, compared, candidates - compared, gain, in_full)
 
 
 def _candidates(

@@ -40,12 +40,14 @@ NOTHING_THERE = "there is nothing in the library yet: promote approved records f
 class Certainty(NamedTuple):
     """How sure it is that no record which was not compared belongs among the first results.
 
-    "exact": all were compared. "proved": no other can score as much, if the server's lists have no gaps.
+    "exact": all were compared; in a large library by bytes, whose error is bounded, and `candidates` of them
+    in full, because the bound could not exclude them. "proved": no other can score as much, if the server's
+    lists have no gaps.
     "stable": half and a quarter of the candidates give the same first results.
     """
 
     level: Literal["exact", "proved", "stable", "approximate"] = "exact"
-    candidates: int = 0  # records that a server proposed, unless all were compared
+    candidates: int = 0  # compared in full; 0: all
     reason: str = ""  # what stood in the way of a better answer
 
 
@@ -53,10 +55,10 @@ EXACT = Certainty()
 
 
 def describe(certainty: Certainty) -> str:
-    """The certainty in one line: "" if every record was compared."""
+    """The certainty in one line: "" if every record was compared in full."""
     level, candidates, reason = certainty
     if level == "exact":
-        return ""
+        return f"exact: {candidates:,} compared in full, all others excluded by a bound" if candidates else ""
     how = "stable over two doublings" if level == "stable" else level
     return f"{how}, {candidates:,} candidates" + (f": {reason}" if reason else "")
 
@@ -145,6 +147,7 @@ class Search:
             why_empty=why_empty,
             words=shares,
             fits=fits,
+            certainty=Certainty(candidates=ranking.in_full),
         )
 
     def neighbours(self, facet: Facet, text: str, *, own: str, picture: Vector | None) -> TextNeighbours:

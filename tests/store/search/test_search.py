@@ -12,7 +12,7 @@ from store.errors import BadPicture, UnknownRecord
 from store.records import FACETS, Facet
 from store.search.query import Part, Query
 from store.search.ranking import Scale
-from store.search.search import Search
+from store.search.search import Search, describe
 from store.vectors.matrices import load
 from tests.store.search.plain_search import (
     COLOURS,
@@ -153,3 +153,23 @@ def test_an_example_outside_the_library_is_unknown() -> None:
 def test_bytes_that_are_not_a_picture_are_refused() -> None:
     with pytest.raises(BadPicture):
         search({"local-a": {"image": unit(1)}}, Query((Part(image=b"not a picture"),)))
+
+
+def test_it_says_how_few_were_compared_in_full_and_why_nothing_was_missed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    random = np.random.default_rng(3)
+    rows = [
+        (f"local-{number:04}", {"entity": unit_row / np.linalg.norm(unit_row)})
+        for number, unit_row in enumerate(random.standard_normal((500, DIMENSIONS)).astype(np.float32))
+    ]
+    query = Query((Part(text="frog"),), top=5)
+    monkeypatch.setattr("store.search.similarities.FEW", 400)
+    by_bytes = Search(load(rows, dimensions=DIMENSIONS), embedder=FiveWordEmbedder()).search(query)
+    monkeypatch.setattr("store.search.similarities.FEW", 600)
+    in_full = Search(load(rows, dimensions=DIMENSIONS), embedder=FiveWordEmbedder()).search(query)
+    assert [hit.address for hit in by_bytes.hits] == [hit.address for hit in in_full.hits]
+    assert by_bytes.exact
+    assert 5 <= by_bytes.certainty.candidates < 100
+    assert describe(by_bytes.certainty).startswith(f"exact: {by_bytes.certainty.candidates} compared in full")
+    assert describe(in_full.certainty) == ""
