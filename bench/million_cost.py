@@ -9,7 +9,7 @@ def show(root: Path, size: int) -> None:
     """Print bytes for each of `size` records, as the file system counts them; pictures are left out."""
     layout = Layout(root.resolve())
     parts = {
-        "catalog (texts, history, words, vectors)": _on_disk(layout.memecoins.glob("catalog.db*")),
+        "catalog (texts, history, words, vectors)": _on_disk(layout.memecoins.glob(f"{layout.catalog.name}*")),
         "mapped vectors for search": _on_disk(layout.matrices.rglob("*.npy")),
         "sidecars": _on_disk(layout.sidecar_folder("library").iterdir()),
     }

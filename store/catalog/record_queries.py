@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from store.catalog import blockers, by_name, spelling
+from store.catalog import blockers, by_name, label_rows, spelling
 from store.catalog import rows as catalog_rows
 from store.catalog.catalog import Catalog
 from store.catalog.filters import Filter
@@ -123,7 +123,7 @@ class RecordLists:
         found = self._labels.get(key)
         if found is None or filter.suspicious is not None:  # that changes outside operations too
             with self.catalog.reading() as db:
-                found = catalog_rows.label_counts(db, kind, filter)
+                found = label_rows.label_counts(db, kind, filter)
             self._labels[key] = found
         return dict(found)
 
@@ -135,7 +135,7 @@ class RecordLists:
     def labels(self, kind: str) -> list[tuple[str, str]]:
         """The address of every library record with each of its tags (kind "tag") or categories."""
         with self.catalog.reading() as db:
-            return catalog_rows.labels(db, kind)
+            return label_rows.labels(db, kind)
 
     def created(self) -> dict[str, int]:
         """Creation time of the library's records (UNIX seconds), by address."""

@@ -11,7 +11,7 @@ from store.catalog.filters import Filter, conditions
 from store.disk.files import content_hash
 from store.errors import InvalidRecord
 from store.operations import State
-from store.records import TIERS, Facet, Record, Tier
+from store.records import Facet, Record, Tier
 
 SORTS = {
     "newest": "r.created_at DESC, r.address",
@@ -22,6 +22,7 @@ SORTS = {
         "(SELECT sure FROM suspicions WHERE record = r.id) DESC NULLS LAST, r.created_at DESC, r.address"
     ),
 }
+_FEW = 10_000
 DAMAGED = "Its text in the catalog is damaged; doctor --repair gives it back."
 
 SELECT_RECORD = "SELECT r.*, s.text AS sidecar FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash"
@@ -36,12 +37,31 @@ def find(
     if sort == "suspicious" and filter.suspicious is None:
         return _suspicious_first(db, filter, offset=offset, limit=limit)
     where, values = conditions(filter)
-    rows = db.execute(  # the inner part needs no more than an index, also for the last page of 50,000
-        f"{SELECT_RECORD} WHERE r.id IN (SELECT r.id FROM records r WHERE {where} ORDER BY {SORTS[sort]} "
-        f"LIMIT ? OFFSET ?) ORDER BY {SORTS[sort]}",
+    index = _index(db, filter)
+    rows = db.execute(  # the inner part needs no more than an index, also for the last page of a million
+        f"{SELECT_RECORD} WHERE r.id IN (SELECT r.id FROM records r {index} WHERE {where} "
+        f"ORDER BY {SORTS[sort]} LIMIT ? OFFSET ?) ORDER BY {SORTS[sort]}",
         [*values, -1 if limit is None else limit, offset],
     )
     return [record_of(row) for row in rows]
+
+
+def _index(db: sqlite3.Connection, filter: Filter) -> str:
+    """What SQLite, which knows no numbers of rows, has to be told."""
+    if filter.suspicious:
+        return "NOT INDEXED"  # but by the row numbers of those that are
+    return "INDEXED BY records_by_caption" if _has_few(db, filter) else ""
+
+
+def _has_few(db: sqlite3.Connection, filter: Filter) -> bool:
+    """Whether so few have a caption, or none, that sorting them is quicker than to look for them in order."""
+    if filter.tier is None or filter.captioned is None:
+        return False
+    (count,) = db.execute(
+        "SELECT count(*) FROM (SELECT 1 FROM records WHERE tier = ? AND captioned = ? LIMIT ?)",
+        [filter.tier, filter.captioned, _FEW],
+    ).fetchone()
+    return bool(count < _FEW)
 
 
 def _suspicious_first(
@@ -54,15 +74,6 @@ def _suspicious_first(
     if left == 0:
         return found
     return found + find(db, others, offset=max(0, offset - count(db, alike)), limit=left)
-
-
-def labels(db: sqlite3.Connection, kind: str) -> list[tuple[str, str]]:
-    """The address of every library record with each of its tags or categories."""
-    return db.execute(
-        "SELECT r.address, l.label FROM records r CROSS JOIN labels l ON l.record = r.id AND l.kind = ? "
-        "WHERE r.tier = 'library'",
-        [kind],
-    ).fetchall()
 
 
 def changed_since(db: sqlite3.Connection, generation: int) -> list[str]:
@@ -108,7 +119,8 @@ def addresses(db: sqlite3.Connection, filter: Filter) -> list[str]:
 def count(db: sqlite3.Connection, filter: Filter) -> int:
     """How many records match."""
     where, values = conditions(filter)
-    return int(db.execute(f"SELECT count(*) FROM records r WHERE {where}", values).fetchone()[0])
+    index = _index(db, filter)
+    return int(db.execute(f"SELECT count(*) FROM records r {index} WHERE {where}", values).fetchone()[0])
 
 
 def counts(db: sqlite3.Connection) -> dict[Tier, int]:
@@ -124,38 +136,6 @@ def without_vectors(db: sqlite3.Connection) -> int:
         "AND NOT EXISTS (SELECT 1 FROM embeddings WHERE record = r.id)"
     ).fetchone()
     return int(row[0])
-
-
-def label_counts(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str, int]:
-    """How many matching records have each tag (or category), most frequent first."""
-    if filter.tier and filter == Filter(tier=filter.tier):
-        sizes = counts(db)
-        if 2 * sizes[filter.tier] > sum(sizes.values()):
-            return _less_the_others(db, kind, filter.tier)
-    return _label_counts(db, kind, *conditions(filter))
-
-
-def _less_the_others(db: sqlite3.Connection, kind: str, tier: Tier) -> dict[str, int]:
-    """The labels of most records, counted by an index alone, less those of the others."""
-    found = dict(
-        db.execute("SELECT label, count(*) FROM labels WHERE kind = ? GROUP BY label", [kind]).fetchall()
-    )
-    others = [other for other in TIERS if other != tier]
-    marks = ", ".join("?" * len(others))
-    for label, count in _label_counts(db, kind, f"r.tier IN ({marks})", others).items():
-        found[label] -= count
-    ordered = sorted((-count, label) for label, count in found.items() if count)
-    return {label: -count for count, label in ordered}
-
-
-def _label_counts(db: sqlite3.Connection, kind: str, where: str, values: Sequence[Any]) -> dict[str, int]:
-    rows = db.execute(
-        # Not a join: it would look up a record for each of its labels, which takes six times as long.
-        f"SELECT label, count(*) FROM labels WHERE kind = ? AND record IN "
-        f"(SELECT r.id FROM records r WHERE {where}) GROUP BY label ORDER BY count(*) DESC, label",
-        [kind, *values],
-    )
-    return dict(rows.fetchall())
 
 
 def source_counts(db: sqlite3.Connection, filter: Filter) -> dict[str, int]:
@@ -227,7 +207,7 @@ def upsert(
         ("category", category) for category in record.categories
     ]
     db.executemany("INSERT OR IGNORE INTO labels VALUES (?, ?, ?)", [(number, *label) for label in labels])
-    _index(db, number, record)
+    _write_words(db, number, record)
     db.executemany(
         "INSERT INTO embeddings VALUES (?, ?, ?)", [(number, *pair) for pair in embeddings.items()]
     )
@@ -237,10 +217,10 @@ def upsert(
 
 def index(db: sqlite3.Connection, number: int, sidecar_hash: str) -> None:
     """Add the words of one record to the full-text index, which must not have any of it."""
-    _index(db, number, _sidecar_record(db, sidecar_hash, "pending"))
+    _write_words(db, number, _sidecar_record(db, sidecar_hash, "pending"))
 
 
-def _index(db: sqlite3.Connection, number: int, record: Record) -> None:
+def _write_words(db: sqlite3.Connection, number: int, record: Record) -> None:
     db.execute(
         "INSERT INTO words (rowid, name, ticker, description, caption, tags, picture) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",

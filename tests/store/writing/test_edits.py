@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from store.catalog import rows
+from store.catalog import label_rows
 from store.catalog.filters import Filter
 from store.library import Library
 from store.search.query import Part, Query
@@ -100,13 +100,13 @@ def test_tag_counts_are_cached_until_the_library_changes(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = []
-    count = rows.label_counts
+    count = label_rows.label_counts
 
     def counting(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str, int]:
         counted.append(filter)
         return count(db, kind, filter)
 
-    monkeypatch.setattr(rows, "label_counts", counting)
+    monkeypatch.setattr(label_rows, "label_counts", counting)
     create_in_tier(library, "library", 0, 1)
     before = library.tag_counts(Filter())
     assert library.tag_counts(Filter()) == before

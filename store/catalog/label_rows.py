@@ -1,0 +1,50 @@
+"""The tags and categories of records: who has which, and how many."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from store.catalog.filters import Filter, conditions
+from store.catalog.rows import counts
+from store.records import TIERS, Tier
+
+
+def labels(db: sqlite3.Connection, kind: str) -> list[tuple[str, str]]:
+    """The address of every library record with each of its tags or categories."""
+    return db.execute(
+        "SELECT r.address, l.label FROM records r CROSS JOIN labels l ON l.record = r.id AND l.kind = ? "
+        "WHERE r.tier = 'library'",
+        [kind],
+    ).fetchall()
+
+
+def label_counts(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str, int]:
+    """How many matching records have each tag (or category), most frequent first."""
+    if filter.tier and filter == Filter(tier=filter.tier):
+        sizes = counts(db)
+        if 2 * sizes[filter.tier] > sum(sizes.values()):
+            return _less_the_others(db, kind, filter.tier)
+    return _label_counts(db, kind, *conditions(filter))
+
+
+def _less_the_others(db: sqlite3.Connection, kind: str, tier: Tier) -> dict[str, int]:
+    """The labels of most records, counted by an index alone, less those of the others."""
+    found = dict(
+        db.execute("SELECT label, count(*) FROM labels WHERE kind = ? GROUP BY label", [kind]).fetchall()
+    )
+    others = [other for other in TIERS if other != tier]
+    marks = ", ".join("?" * len(others))
+    for label, count in _label_counts(db, kind, f"r.tier IN ({marks})", others).items():
+        found[label] -= count
+    ordered = sorted((-count, label) for label, count in found.items() if count)
+    return {label: -count for count, label in ordered}
+
+
+def _label_counts(db: sqlite3.Connection, kind: str, where: str, values: Sequence[Any]) -> dict[str, int]:
+    rows = db.execute(
+        # Not a join: it would look up a record for each of its labels, which takes six times as long.
+        f"SELECT label, count(*) FROM labels WHERE kind = ? AND record IN "
+        f"(SELECT r.id FROM records r WHERE {where}) GROUP BY label ORDER BY count(*) DESC, label",
+        [kind, *values],
+    )
+    return dict(rows.fetchall())
