@@ -8,8 +8,9 @@ from store.disk.layout import Layout
 def show(root: Path, size: int) -> None:
     """Print bytes for each of `size` records, as the file system counts them; pictures are left out."""
     layout = Layout(root.resolve())
+    catalog = layout.memecoins.glob(f"{layout.catalog.name}*")
     parts = {
-        "catalog (texts, history, words, vectors)": _on_disk(layout.memecoins.glob(f"{layout.catalog.name}*")),
+        "catalog (texts, history, words, vectors)": _on_disk(catalog),
         "mapped vectors for search": _on_disk(layout.matrices.rglob("*.npy")),
         "sidecars": _on_disk(layout.sidecar_folder("library").iterdir()),
     }
