@@ -17,11 +17,12 @@ export class Detail {
     if (x) this.running = this.levels(shown);
   }
 
-  /** Works for some milliseconds; returns whether there is more to do. */
+  /** Works for some milliseconds; returns whether there was anything to do, so that more may fit now. */
   work() {
+    const hadWork = Boolean(this.running);
     const until = performance.now() + SLICE;
     while (this.running && performance.now() < until) if (this.running.next().done) this.running = null;
-    return Boolean(this.running);
+    return hadWork;
   }
 
   /** The number of points at the start of `order` that are at least `apart` map units from each other. */
