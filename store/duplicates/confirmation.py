@@ -14,7 +14,7 @@ from store.lru import LruCache
 AGREEMENT = 0.68  # share of two pictures that agrees, from which one is a copy of the other
 _CERTAIN_BITS = 32  # of 256: nearer fingerprints were never wrong
 _CERTAIN_COSINE = 0.95  # nor were closer vectors
-_PRINTS, _VECTORS = 8, 5  # of one picture, the nearest that are looked at, 0.05 s each; no further ones count
+_PRINTS, _VECTORS = 8, 2  # of one picture, the nearest that are looked at, 0.05 s each; no further ones count
 _KEPT = 64  # pictures whose views are kept, 0.2 MB each
 
 

@@ -12,7 +12,7 @@ from store.errors import MemedexError
 from store.progress import Progress
 from store.search.picture_similarity import PictureSimilarity
 
-_BATCH = 16  # pictures that are compared with all others at once: some seconds at most
+_BATCH = 32  # pictures that are compared with all others at once: ten seconds at most
 
 
 def compare_new(
