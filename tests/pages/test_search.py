@@ -32,8 +32,11 @@ def test_a_tag_filter_alone_lists_its_coins(library: Library) -> None:
     assert "Describe a coin" in words(opened("search"))
 
 
-def test_a_search_says_how_many_coins_wait_for_vectors_and_why(library: Library) -> None:
+def test_a_search_speaks_of_no_vectors_where_none_is_missing(library: Library) -> None:
     assert "for vectors" not in words(opened("search", q="dog"))
+
+
+def test_a_search_says_how_many_coins_wait_for_vectors_and_why(library: Library) -> None:
     with library.catalog.writing() as db:
         (first,) = db.execute("SELECT id FROM records WHERE address = ?", [DOG.address]).fetchone()
         db.execute("DELETE FROM embeddings WHERE record = ?", [first])
