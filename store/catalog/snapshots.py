@@ -45,6 +45,9 @@ class CatalogSnapshot(NamedTuple):
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(self.at))
 
 
+_STEPS = 1_000  # of SQLite's machine, between two looks whether the check is still wanted
+
+
 class _Stopped(Exception):
     pass
 
@@ -137,7 +140,13 @@ def _copy(db: sqlite3.Connection, target: Path, progress: Progress) -> None:
         finally:
             db.execute("ROLLBACK")
         copy.execute("PRAGMA journal_mode = DELETE")
-        (fault,) = copy.execute("PRAGMA quick_check(1)").fetchone()
+        copy.set_progress_handler(lambda: progress.cancelled, _STEPS)
+        try:
+            (fault,) = copy.execute("PRAGMA quick_check(1)").fetchone()
+        except sqlite3.OperationalError:
+            if progress.cancelled:
+                raise _Stopped from None
+            raise
     if fault != "ok":
         raise CatalogDamaged(f"the catalog is damaged ({fault}), so no copy of it is kept; doctor says more")
 

@@ -287,3 +287,21 @@ def test_copies_of_a_previous_catalog_are_not_deleted_by_a_new_one(stocked: Path
             for one in snapshots.kept(library.catalog.path)
             for row in snapshots.rows(one, "history")
         }
+
+
+def test_a_copy_is_cancelled_while_it_is_checked(stocked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class CancelledOnceCopied(Progress):
+        looks = 0
+
+        @property
+        def cancelled(self) -> bool:  # type: ignore[override]
+            self.looks += 1
+            return self.looks > 1
+
+        @cancelled.setter
+        def cancelled(self, value: bool) -> None: ...
+
+    monkeypatch.setattr(snapshots, "_PAGES", -1)  # one look while it is copied
+    with open_reader(stocked) as library, library.catalog.reading() as db:
+        assert snapshots.make(db, library.catalog.path, "repair", progress=CancelledOnceCopied()) is None
+        assert list((library.layout.snapshots).glob(".*")) == []
