@@ -159,7 +159,7 @@ def corrected(line: str, *, names_tier: bool = False, tags: Iterable[str] = ()) 
 
 def with_people(line: str, names: Callable[[str], str], dialect: Dialect = "filter") -> str:
     """The line with each person of `by:` under another name; unchanged if every name stays."""
-    if "by:" not in line:
+    if "by:" not in line.casefold():
         return line
     tree = parse(line, dialect).tree
 

@@ -37,6 +37,7 @@ def test_a_line_shows_a_number_for_a_name_and_finds_the_same_coins() -> None:
         assert 'by:"Reviewer ' in shown
         assert "by:me" in shown
         assert presenter.concealed(shown) == shown
+        assert "ann" not in presenter.concealed("BY:ann@x.org"), "keys may be written in capitals"
         assert parsed(presenter.revealed(shown)).filter == parsed(line).filter
     with presenter.request({}):
         assert presenter.concealed(line) == line

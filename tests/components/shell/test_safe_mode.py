@@ -1,4 +1,4 @@
-"""Safe mode: pictures of flagged coins are served blurred, wherever they are drawn."""
+"""Safe mode: pictures of flagged coins are served blurred, on every page."""
 
 from io import BytesIO
 

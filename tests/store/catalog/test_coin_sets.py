@@ -1,4 +1,4 @@
-"""Selections are stored under an id, and a line finds their records wherever they are."""
+"""Selections are stored under an id, and a line finds their records in every tier."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A model behind an address embeds texts and pictures; whatever the server does, the error is readable."""
+"""A model behind an address embeds texts and pictures; every fault of the server gives a readable error."""
 
 import base64
 import hashlib

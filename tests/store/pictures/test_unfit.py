@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 
 @pytest.fixture
 def sees(library: Library, monkeypatch: pytest.MonkeyPatch) -> Callable[[float, str], None]:
-    """Looks at every picture anew, with this nudity and this text in each."""
+    """Looks at every picture again, with this nudity and this text in each."""
 
     def look(nudity: float, text: str = "") -> None:
         monkeypatch.setattr(library._nudity, "score", lambda _: nudity)
