@@ -83,7 +83,6 @@ def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_b
     st.html(streamlit_style.BUTTONS)
     presenter.begin()
     st.logo(BRAND / "wordmark.svg", size="large", icon_image=MARK)
-    resources.freeze_imports()
     if not login.may_see():
         login.ask_to_log_in()
         st.stop()

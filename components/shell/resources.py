@@ -1,10 +1,8 @@
 """What all browser sessions share: the library, its jobs, the language model."""
 
 import contextlib
-import gc
 import logging
 import threading
-from functools import lru_cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,7 +15,7 @@ from store.disk.replica import is_replica
 from store.errors import CatalogDamaged, LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
 from store.jobs import Jobs
 from store.library import Library
-from store.llm.client import is_loaded, is_warm
+from store.llm.client import is_warm
 from store.maintenance import doctor
 from store.progress import Progress
 from store.reading.reader import Reader
@@ -109,20 +107,6 @@ def warm(library: Library) -> threading.Thread:
     return _warming(settings().root, library.model, library)
 
 
-def freeze_imports() -> None:
-    """Exclude imported modules from Streamlit's `gc.collect(2)` after each run.
-
-    That costs 100 ms with torch, and as much with litellm.
-    """
-    _settle(with_litellm=is_loaded())
-
-
-@lru_cache(maxsize=2)
-def _settle(*, with_litellm: bool) -> None:
-    gc.collect()
-    gc.freeze()
-
-
 def _opened(root: Path, *, reading: bool) -> Library:
     if not reading:
         with contextlib.suppress(ReadOnly):  # on a read-only disk there is nothing to choose
@@ -197,9 +181,6 @@ def _warming(root: Path, name: str, _library: Library) -> threading.Thread:
             log.warning("the embedding model is not available: %s", error)
         except Exception:  # the next search raises it again
             log.exception("the embedding model or the vectors could not be loaded")
-        else:
-            _settle.cache_clear()
-            freeze_imports()
         if settings().caption_model:
             is_warm()  # so that the first estimate of a run does not wait for the price list
 
