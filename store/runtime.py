@@ -235,16 +235,17 @@ class LibraryRuntime(Library):
         for watcher in self._watchers:
             watcher.wake()
 
-    def _look_at_what_is_new(self, progress: Progress) -> None:
+    def _look_at_what_is_new(self, progress: Progress) -> int:
         copies, embedding, *_ = self._watchers
         if not self._has_current_vectors:
             with contextlib.suppress(ModelUnavailable):
                 switch_model.start_if_outdated(self)
                 self._has_current_vectors = True
-        self._prefetcher.embed_next(progress)
+        embedded = self._prefetcher.embed_next(progress)
         copies.wake()  # what is embedded now can be compared by its vector
         if self._prefetcher.unreadable:
             embedding.wake(after=_UNREADABLE)
+        return embedded
 
     def _read_pictures(self, progress: Progress) -> None:
         self.unfit.bring_up_to_date(progress=progress)

@@ -7,6 +7,7 @@ from store.duplicates import findings, groups, judge, likenesses, verdicts
 from store.duplicates.confirmation import Confirmation
 from store.duplicates.examiner import Examiner
 from store.duplicates.findings import Suspect, Suspicion
+from store.duplicates.likenesses import LikenessFinder
 from store.duplicates.neighbours import Neighbours
 from store.duplicates.similar import similar
 from store.duplicates.verdicts import Judgement, Verdict
@@ -25,12 +26,14 @@ class Duplicates:
         neighbours: Neighbours,
         confirmation: Confirmation,
         examiner: Examiner,
+        likenesses: LikenessFinder,
     ) -> None:
         self._catalog = catalog
         self._pictures = pictures
         self._neighbours = neighbours
         self._confirmation = confirmation
         self._examiner = examiner
+        self._likenesses = likenesses
 
     def of(self, address: str) -> list[Suspect]:
         """Every other record with the same or a confusable picture, name or ticker, most confident first."""
@@ -88,5 +91,5 @@ class Duplicates:
         self._catalog.check_writable()
         progress = progress or Progress()
         examined = self._examiner.examine(progress=progress)
-        likenesses.compare_new(self._catalog, self._pictures, self._confirmation, progress=progress)
+        self._likenesses.compare_new(progress=progress)
         return examined

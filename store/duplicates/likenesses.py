@@ -1,5 +1,6 @@
 """Pictures that the embedding model finds alike, compared in the background for badges and filters."""
 
+import json
 import sqlite3
 from collections.abc import Sequence
 
@@ -15,42 +16,71 @@ from store.search.picture_similarity import PictureSimilarity
 _BATCH = 32  # pictures that are compared with all others at once: ten seconds at most
 
 
-def compare_new(
-    catalog: Catalog, pictures: PictureSimilarity, confirmation: Confirmation, *, progress: Progress
-) -> int:
-    """Compare every embedded picture that was not compared yet with all others; returns how many.
+class LikenessFinder:
+    """Compares pictures by their vectors; remembers up to where all were compared."""
 
-    Nothing without a usable model. If it is cancelled, finished ones stay.
-    """
-    try:
-        looks = pictures.looks()
-    except MemedexError:
-        return 0
-    model = f"{looks.embedder.fingerprint} {least_cosine(looks.embedder.name)} {aligned.SCHEME}"
-    _forget_others(catalog, model)
-    with catalog.reading() as db:
-        waiting = db.execute(
-            "SELECT image_hash, min(address) AS address FROM records WHERE image_hash NOT IN "
-            "(SELECT image_hash FROM likened) GROUP BY image_hash"
-        ).fetchall()
-    waiting = [row for row in waiting if looks.vector(row["address"]) is not None]
-    done = 0
-    for start in range(0, len(waiting), _BATCH):
-        if progress.cancelled:
-            break
-        batch = waiting[start : start + _BATCH]
-        found = looks.near_many([row["address"] for row in batch], least=least_cosine(looks.embedder.name))
-        sure = {
-            address: certainties(confirmation.similar(address, near), looks.embedder.name)
-            for address, near in found.items()
-        }
-        with catalog.writing() as db:
-            for row in batch:
-                _store(db, row["image_hash"], sure[row["address"]], model=model)
-            if any(sure.values()):
-                next_derived(db)
-        done += len(batch)
-    return done
+    def __init__(self, catalog: Catalog, pictures: PictureSimilarity, confirmation: Confirmation) -> None:
+        self._catalog = catalog
+        self._pictures = pictures
+        self._confirmation = confirmation
+        self._model = ""  # and how alike counts: with another one all are compared again
+        self._since = -1  # up to this generation all were compared but for …
+        self._left: list[str] = []  # … these records, whose pictures have no vector yet
+
+    def compare_new(self, *, progress: Progress) -> int:
+        """Compare every embedded picture that was not compared yet with all others; returns how many.
+
+        Nothing without a usable model. If it is cancelled, finished ones stay.
+        """
+        try:
+            looks = self._pictures.looks()
+        except MemedexError:
+            return 0
+        least = least_cosine(looks.embedder.name)
+        model = f"{looks.embedder.fingerprint} {least} {aligned.SCHEME}"
+        if model != self._model:
+            self._forget_others(model)
+        with self._catalog.reading() as db:
+            generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
+            new = db.execute(
+                "SELECT image_hash, min(address) AS address FROM records "
+                "WHERE (generation > ? OR address IN (SELECT value FROM json_each(?))) "
+                "AND image_hash NOT IN (SELECT image_hash FROM likened) GROUP BY +image_hash",
+                [self._since, json.dumps(self._left)],
+            ).fetchall()
+        waiting = [row for row in new if looks.vector(row["address"]) is not None]
+        done = 0
+        for start in range(0, len(waiting), _BATCH):
+            if progress.cancelled:
+                return done
+            batch = waiting[start : start + _BATCH]
+            found = looks.near_many([row["address"] for row in batch], least=least)
+            sure = {
+                address: certainties(self._confirmation.similar(address, near), looks.embedder.name)
+                for address, near in found.items()
+            }
+            with self._catalog.writing() as db:
+                for row in batch:
+                    _store(db, row["image_hash"], sure[row["address"]], model=model)
+                if any(sure.values()):
+                    next_derived(db)
+            done += len(batch)
+        compared = {row["address"] for row in waiting}
+        self._since, self._left = (
+            generation,
+            [one["address"] for one in new if one["address"] not in compared],
+        )
+        return done
+
+    def _forget_others(self, model: str) -> None:
+        """Drop what another model, or another threshold, found."""
+        with self._catalog.reading() as db:
+            is_current = not db.execute("SELECT 1 FROM likened WHERE model <> ? LIMIT 1", [model]).fetchone()
+        if not is_current:
+            with self._catalog.writing() as db:
+                db.execute("DELETE FROM likenesses")
+                db.execute("DELETE FROM likened")
+        self._model, self._since, self._left = model, -1, []
 
 
 def is_compared(db: sqlite3.Connection, address: str) -> bool:
@@ -61,16 +91,6 @@ def is_compared(db: sqlite3.Connection, address: str) -> bool:
             [address],
         ).fetchone()
     )
-
-
-def _forget_others(catalog: Catalog, model: str) -> None:
-    """Drop what another model, or another threshold, found."""
-    with catalog.reading() as db:
-        is_current = not db.execute("SELECT 1 FROM likened WHERE model <> ? LIMIT 1", [model]).fetchone()
-    if not is_current:
-        with catalog.writing() as db:
-            db.execute("DELETE FROM likenesses")
-            db.execute("DELETE FROM likened")
 
 
 def _store(db: sqlite3.Connection, picture: str, near: dict[str, float], *, model: str) -> None:

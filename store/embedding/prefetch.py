@@ -164,7 +164,7 @@ class EmbeddingPrefetcher:
         """Texts of approved records without a vector, those first that a promotion would reach last."""
         rows = db.execute(
             "SELECT s.text FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash "
-            "WHERE r.generation > ? AND r.tier = 'approved' ORDER BY r.id",
+            "WHERE r.generation > ? AND +r.tier = 'approved' ORDER BY +r.id",  # +: by the few that are new
             [self._since],
         )
         return embedding_cache.unknown(

@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 
 FIRST = 1.0  # seconds until the second try; twice as long before each further one …
 LONGEST = 60.0  # … up to this
+_REST = 30.0  # times as long as an unhurried look took that found nothing: looking costs 3 % of a core …
+_LONGEST_REST = 10.0  # … and what is new is found within so many seconds
 _LATER = 10  # by how much an unhurried thread stands behind the others, where the system lets threads do so
 
 
@@ -33,6 +35,8 @@ class WorkerFault:
 
 class Worker:
     """Runs `work` in a thread of its own whenever it is woken, until it is closed.
+
+    An unhurried worker yields to others, and rests after work that returns nothing or 0.
 
     An exception of the work is logged with its traceback and shown as `trouble`. The work is tried again
     after FIRST seconds, then after twice as long each time, up to `longest`.
@@ -54,7 +58,8 @@ class Worker:
         self._progress = Progress()
         self._changed = threading.Condition()
         self._due = inf  # on the monotonic clock, as is the next
-        self._rests_until = 0.0
+        self._rests_until = 0.0  # after a failure
+        self._looks_from = 0.0  # after a look that found nothing
         self._failures = 0  # ever
         self._is_busy = self._is_closing = False
         self._thread: threading.Thread | None = None
@@ -84,7 +89,7 @@ class Worker:
     def retry(self) -> None:
         """Work now, even after failures, because a person asked."""
         with self._changed:
-            self._rests_until = 0.0
+            self._rests_until = self._looks_from = 0.0
         self.wake()
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -127,8 +132,9 @@ class Worker:
             with contextlib.suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LATER)
         while self._comes_to_work():
+            began = time.thread_time()
             try:
-                self._work(self._progress)
+                found = self._work(self._progress)
             except BaseException as error:  # noqa: BLE001  Rust's panics, as Chroma has them, are no Exceptions
                 with self._changed:
                     self._note(error)
@@ -137,6 +143,9 @@ class Worker:
                     if self.trouble:
                         log.warning("%s: goes on, after %d failures", self.name, self.trouble.times)
                     self.trouble = None
+                    if self._is_unhurried and not found:
+                        rest = min(_LONGEST_REST, _REST * (time.thread_time() - began))
+                        self._looks_from = time.monotonic() + rest
 
     def _comes_to_work(self) -> bool:
         """Wait until there is work and no pause to keep; False if the worker was closed."""
@@ -144,7 +153,7 @@ class Worker:
             self._is_busy = False
             self._changed.notify_all()
             while not self._is_closing:
-                left = max(self._due, self._rests_until) - time.monotonic()
+                left = max(self._due, self._rests_until, self._looks_from) - time.monotonic()
                 if left <= 0:
                     self._due, self._is_busy = inf, True
                     return True

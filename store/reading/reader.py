@@ -25,6 +25,7 @@ from store.disk.stats import stat_text
 from store.duplicates.confirmation import Confirmation
 from store.duplicates.duplicates import Duplicates
 from store.duplicates.examiner import Examiner
+from store.duplicates.likenesses import LikenessFinder
 from store.duplicates.neighbours import Neighbours
 from store.embedding import embedding_cache
 from store.embedding.active_model import ActiveModel
@@ -87,12 +88,13 @@ class Reader(RecordLists, HistoryQueries):
         self._neighbours = Neighbours()
         self._confirmation = Confirmation(catalog, picture=self.picture)
         self._examiner = Examiner(catalog, self._neighbours, self._confirmation, picture=self.picture)
+        self._likenesses = LikenessFinder(catalog, self._pictures, self._confirmation)
         self._tag_suggestions = TagSuggestions(
             self._pictures, snapshot=self._resident.snapshot, records=self.records
         )
         self._text_reader = TextReader()
         self._nudity = NudityClassifier()
-        self._unfit: LruCache[tuple[object, object], frozenset[str]] = LruCache(1)
+        self._unfit: LruCache[tuple[object, ...], frozenset[str]] = LruCache(1)
         self._golden_faults: list[str] = []
         self._taxonomies: LruCache[tuple[Path, str], Taxonomy] = LruCache(1)  # by the file's size and time
         self._matches = QueryMatches(catalog)
@@ -117,7 +119,7 @@ class Reader(RecordLists, HistoryQueries):
         """Make the parts other than records, with their verbs, on the catalog of this actor."""
         catalog, layout = self.catalog, self.layout
         self.duplicates = Duplicates(
-            catalog, self._pictures, self._neighbours, self._confirmation, self._examiner
+            catalog, self._pictures, self._neighbours, self._confirmation, self._examiner, self._likenesses
         )
         self.picture_texts = PictureTexts(catalog, self._text_reader, self._nudity, picture=self.picture)
         self.unfit = Unfit(catalog, self._unfit)
@@ -171,9 +173,7 @@ class Reader(RecordLists, HistoryQueries):
 
     def waiting_for_vectors(self) -> str:
         """How many coins of the library wait for vectors, unseen by searches, and why; "" if none does."""
-        compared = self._resident.count(generation=self.generation)
-        bare = None if compared is None else self.counts()["library"] - compared
-        return waiting_for_vectors(self.catalog, self._model, bare)
+        return waiting_for_vectors(self.catalog, self._model, self._resident.missing())
 
     # -- search -------------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """Background workers survive any exception, report it, wait longer after each failure and continue."""
 
+import itertools
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -213,3 +214,28 @@ def test_a_queue_that_cannot_start_a_job_starts_it_later(
     number = harness.start()
     assert eventually(lambda: harness.jobs.get(number).state == "done")
     assert harness.done == Counter(LETTERS)
+
+
+@pytest.mark.parametrize(("found", "rests"), [(0, True), (1, False)])
+def test_an_unhurried_worker_rests_in_proportion_after_it_looked_in_vain(
+    found: int, rests: bool, created_workers: list[Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spent = itertools.cycle([0.0, 0.5])  # seconds of processor time, before and after each look
+    monkeypatch.setattr(background_worker.time, "thread_time", lambda: next(spent))
+    looks = 0
+
+    def look(_: Progress) -> int:
+        nonlocal looks
+        looks += 1
+        return found
+
+    worker = Worker("looking", look, is_unhurried=True)
+    created_workers.append(worker)
+    worker.wake()
+    assert worker.wait(60)
+    worker.wake()
+    assert worker.wait(0.5) is not rests
+    assert looks == (1 if rests else 2)
+    worker.retry()
+    assert worker.wait(60)
+    assert looks == (2 if rests else 3)
