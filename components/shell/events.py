@@ -28,7 +28,8 @@ log = logging.getLogger(__name__)
 TOKEN = "X-Memedex-Token"  # a header, so that it stands in no log of addresses and no other site can send it
 MOST = 500  # streams at once
 _EVERY = 0.5  # seconds between two readings, for all streams together …
-_APART = 0.1  # … and at least, where decisions are known to have come in
+_APART = 0.1  # … and at least, where decisions are known to have come in …
+_REST = 9.0  # … and this many times as long as a reading took, up to _EVERY
 _HEARTBEAT = 20.0  # seconds of silence after which a comment shows that the stream still holds
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", "X-Content-Type-Options": "nosniff"}
 
@@ -67,6 +68,7 @@ class _Stream:
     """What one page was told."""
 
     person: tokens.Bearer
+    still_permitted: Callable[[], object]
     told: State = field(default_factory=dict)
     has_news: asyncio.Event = field(default_factory=asyncio.Event)
     owed_since: float = 0.0  # when its page ran: it waits for a reading that began after that
@@ -76,14 +78,22 @@ class _Stream:
         self.is_over = True
         self.has_news.set()
 
-    def look(self, state: State) -> None:
-        """Wake the stream if there is something to tell."""
-        if not tokens.is_open(self.person.session) or logins.has_ended(
-            self.person.session, self.person.login
-        ):
-            self.end()
-        elif state and (self._is_owed(state) or len(self._news(state)) > 1):
-            self.has_news.set()
+    def has_ended(self) -> bool:
+        """Whether its page was closed or its login ended."""
+        session = self.person.session
+        return not tokens.is_open(session) or logins.has_ended(session, self.person.login)
+
+    def is_permitted(self) -> bool:
+        """Whether its page may still be told anything."""
+        try:
+            self.still_permitted()
+        except (LoginEnded, NotPermitted):
+            return False
+        return True
+
+    def waits_for(self, state: State) -> bool:
+        """Whether there is something to tell."""
+        return bool(state) and (self._is_owed(state) or len(self._news(state)) > 1)
 
     def take_news(self, state: State) -> State:
         """What is to be told now: `at`, and the values that changed; empty if nothing did."""
@@ -133,17 +143,21 @@ class StateWatcher:
         """The messages for one page, until it is not permitted to have them, or `expires` (UNIX seconds)."""
         if earlier := self._streams.get(person.session):
             earlier.end()
-        stream = self._streams[person.session] = _Stream(person)
+        stream = self._streams[person.session] = _Stream(person, still_permitted)
         self._begin()
-        stream.look(self._state or {})  # what is known already; what is newer comes with the next reading
+        if stream.waits_for(self._state or {}):  # what is newer comes with the next reading
+            stream.has_news.set()
         try:
             yield ": the stream is open\n\n"  # so that the page knows it at once
             while not stream.is_over:
-                with contextlib.suppress(TimeoutError):
-                    patience = min(_HEARTBEAT, max(0.0, expires - time.time()))
+                patience = min(_HEARTBEAT, max(0.0, expires - time.time()))
+                try:
                     await asyncio.wait_for(stream.has_news.wait(), patience)
+                except TimeoutError:
+                    if not await run_in_threadpool(stream.is_permitted):
+                        return
                 stream.has_news.clear()
-                if stream.is_over or not await run_in_threadpool(_is_permitted, still_permitted):
+                if stream.is_over:
                     return
                 news = stream.take_news(self._state) if self._state else {}
                 yield f"data: {json.dumps(news, separators=(',', ':'))}\n\n" if news else ":\n\n"
@@ -160,8 +174,9 @@ class StateWatcher:
             if self._fault != repr(error):
                 log.warning("pages are not told what changes: %s", error, exc_info=True)
             self._fault = repr(error)
-        for stream in list(self._streams.values()):
-            stream.look(self._state or {})
+        streams = list(self._streams.values())
+        for stream in await run_in_threadpool(_with_news, streams, self._state or {}):
+            stream.has_news.set()
 
     def _begin(self) -> None:
         if self._watching is None or self._watching.done():
@@ -171,18 +186,26 @@ class StateWatcher:
     async def _watch(self) -> None:
         while self._streams:
             self._hurry.clear()
+            began = time.monotonic()
             await self.look()
-            await asyncio.sleep(_APART)
+            apart = min(_EVERY, max(_APART, _REST * (time.monotonic() - began)))
+            await asyncio.sleep(apart)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), _EVERY - _APART)
+                await asyncio.wait_for(self._hurry.wait(), _EVERY - apart)
 
 
-def _is_permitted(still_permitted: Callable[[], object]) -> bool:
-    try:
-        still_permitted()
-    except (LoginEnded, NotPermitted):
-        return False
-    return True
+def _with_news(streams: list[_Stream], state: State) -> list[_Stream]:
+    """The streams that have something to tell and may, and those that must end."""
+    awake = []
+    for stream in streams:
+        if stream.has_ended():
+            stream.is_over = True
+        elif stream.waits_for(state):
+            stream.is_over |= not stream.is_permitted()
+        else:
+            continue
+        awake.append(stream)
+    return awake
 
 
 def _read(before: State | None) -> State:
