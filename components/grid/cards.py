@@ -28,9 +28,14 @@ class Mark(TypedDict):
 
 
 def card(
-    library: Reader, record: Record, *, mark: Mark | None = None, suspicion: Suspicion | None = None
+    library: Reader,
+    record: Record,
+    *,
+    unfit: frozenset[str],
+    mark: Mark | None = None,
+    suspicion: Suspicion | None = None,
 ) -> dict[str, Any]:
-    """The data of a card."""
+    """The data of a card; `unfit`: `library.unfit.pictures()`, asked once for all cards."""
     return {
         "address": record.address,
         "name": record.name,
@@ -41,8 +46,8 @@ def card(
         "revision": record.revision,
         "tags": record.tags[:_TAGS],
         "description": record.description[:_SHORT],
-        "picture": pictures.address(library, record.image_hash),
-        "large": pictures.address(library, record.image_hash, size=pictures.LARGE),
+        "picture": pictures.address(library, record.image_hash, unfit=unfit),
+        "large": pictures.address(library, record.image_hash, size=pictures.LARGE, unfit=unfit),
         "mark": mark,
         "twin": {"kind": suspicion.kind, "sure": suspicion.confidence} if suspicion else None,
     }

@@ -1,6 +1,6 @@
 """Cards that a moved slider needs, requested beside the page's runs, so that dragging never waits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from threading import Lock
 from typing import Any
 
@@ -14,7 +14,6 @@ from components.shell.base_path import base_path
 from components.shell.signed_post import answered
 from store.library import Library
 from store.reading.reader import Reader
-from store.records import Record
 
 _AT_ONCE = 200  # cards in one answer
 REMEMBERED = 64  # questions whose pages may still ask
@@ -49,9 +48,20 @@ def remember(question: str, rows: Mapping[str, int], marks: _Marks) -> None:
         _questions[question] = (known[0] if known else tuple(sorted(rows, key=rows.__getitem__)), marks)
 
 
-def ranked_card(library: Reader, record: Record, row: int, marks: _Marks) -> dict[str, Any]:
-    """A result's card, with its row among the similarities."""
-    return {**card(library, record, mark=marks.get(record.address)), "row": row, "facets": True}
+def ranked_cards(
+    library: Reader, addresses: Iterable[str], rows: Mapping[str, int], marks: _Marks
+) -> list[dict[str, Any]]:
+    """The cards of those results that have a row among the similarities, each with its row."""
+    unfit = library.unfit.pictures()
+    return [
+        {
+            **card(library, record, unfit=unfit, mark=marks.get(record.address)),
+            "row": rows[record.address],
+            "facets": True,
+        }
+        for record in library.records(addresses)
+        if record.address in rows
+    ]
 
 
 def answer(library: Library, message: Mapping[str, Any]) -> Response:
@@ -67,7 +77,5 @@ def answer(library: Library, message: Mapping[str, Any]) -> Response:
         for row in (given if isinstance(given, list) else [])[:_AT_ONCE]
         if type(row) is int and 0 <= row < len(addresses)
     }
-    cards = [
-        ranked_card(library, record, rows[record.address], marks) for record in library.records(list(rows))
-    ]
+    cards = ranked_cards(library, list(rows), rows, marks)
     return JSONResponse({"cards": cards}, headers={"Cache-Control": "no-store"})

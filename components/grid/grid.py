@@ -66,8 +66,9 @@ def show_cards(
     dialog, once for each `id`, for its `addresses`. `names_tier`: whether the line above may name a tier.
     """
     suspicions = library.duplicates.suspicions([record.address for record in records])
+    unfit = library.unfit.pictures()
     cards = [
-        card(library, record, mark=mark(record), suspicion=suspicions.get(record.address))
+        card(library, record, unfit=unfit, mark=mark(record), suspicion=suspicions.get(record.address))
         for record in records
     ]
     mount(

@@ -84,11 +84,7 @@ def show_results(
     ranked = _ranked(key, results, shown=ranking.shown, groups=ranking.groups, pinned=tuple(ranking.pinned))
     deferred_cards.remember(ranked.id, ranked.rows, marks or {})
     at_hand = dict.fromkeys([*ranking.pinned, *(hit.address for hit in results.hits)])
-    cards = [
-        deferred_cards.ranked_card(library, record, ranked.rows[record.address], marks or {})
-        for record in library.records(at_hand)
-        if record.address in ranked.rows
-    ]
+    cards = deferred_cards.ranked_cards(library, at_hand, ranked.rows, marks or {})
     data: dict[str, Any] = {
         "question": ranking.query,
         "cards": cards,

@@ -33,15 +33,20 @@ _FOREVER = {
 }
 
 
-def address(library: Reader, image_hash: str, *, size: int = GRID) -> str:
+def address(
+    library: Reader, image_hash: str, *, size: int = GRID, unfit: frozenset[str] | None = None
+) -> str:
     """The URL of the picture with this hash; nobody can construct another's.
 
     It says whether the picture is unfit, so that a flag set later gives it another URL: no cache shows it.
+    `unfit`: what `library.unfit.pictures()` just answered, where many are asked for.
     """
     if not image_hash:
         return ""
     name = f"{image_hash}-{size}-{_signature(library.secret, image_hash, size=size)}.webp"
-    mark = f"?{safe_mode.MARK}=1" if image_hash in library.unfit.pictures() else ""
+    mark = (
+        f"?{safe_mode.MARK}=1" if image_hash in (library.unfit.pictures() if unfit is None else unfit) else ""
+    )
     return f"{base_path()}/pictures/{name}{mark}"
 
 

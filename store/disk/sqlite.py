@@ -69,7 +69,7 @@ class SqliteFile:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Lend a connection that cannot write, until the block ends. Raises LoginEnded for an ended login."""
         self.actor.check_login()
-        if is_replica(self.path):
+        if self._connections.writer is None and is_replica(self.path):
             with held(self._connect()) as db:
                 yield db
             return

@@ -24,7 +24,7 @@ class UnfitWordEdits:
 class Unfit:
     """Flags of coins that are unfit for the screen; `Library.flag` sets and clears them by hand."""
 
-    def __init__(self, catalog: Catalog, cache: LruCache[tuple[object, object], frozenset[str]]) -> None:
+    def __init__(self, catalog: Catalog, cache: LruCache[tuple[object, ...], frozenset[str]]) -> None:
         self._catalog = catalog
         self._cache = cache
 
@@ -35,10 +35,11 @@ class Unfit:
 
     def pictures(self) -> frozenset[str]:
         """The hashes of the pictures of all coins that are unfit."""
-        key = (self._catalog.meta("generation"), self._catalog.meta("derived"))
-        found = self._cache.get(key)
-        if found is None:
-            with self._catalog.reading() as db:
+        with self._catalog.reading() as db:
+            rows = db.execute("SELECT key, value FROM meta WHERE key IN ('generation', 'derived')")
+            key = tuple(map(tuple, rows))
+            found = self._cache.get(key)
+            if found is None:
                 found = self._cache[key] = unfit_rows.pictures(db)
         return found
 

@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -65,11 +66,15 @@ class ResidentVectors:
         """
         return self._refreshed().matrices.snapshot()
 
-    def count(self, *, generation: int) -> int | None:
-        """How many records have vectors; None unless they are in memory and of this generation."""
-        held = self._held
-        snapshot = held.matrices.snapshot() if held else None
-        return len(snapshot) if snapshot and snapshot.generation == generation else None
+    def missing(self) -> int | None:
+        """How many library records have no vectors; None unless the vectors are in memory."""
+        with self._lock:
+            if self._held is None:
+                return None
+            with self._one_moment() as db:
+                held = self._brought_up_to_date(db, self._held.embedder)
+                (library,) = db.execute("SELECT count(*) FROM records WHERE tier = 'library'").fetchone()
+        return int(library) - len(held.matrices.snapshot())
 
     def release(self) -> None:
         """Read the vectors again at the next request, from files that were written meanwhile."""
@@ -86,15 +91,21 @@ class ResidentVectors:
                 "it works with MEMEDEX_SEARCH=memory"
             )
         embedder = self._model.embedder
-        with self._lock, self._catalog.reading() as db:
-            db.execute("BEGIN")  # generation and vectors of one moment
-            try:
-                held = self._brought_up_to_date(db, embedder)
-            finally:
-                db.execute("ROLLBACK")
+        with self._lock, self._one_moment() as db:
+            held = self._brought_up_to_date(db, embedder)
         if self.on_refresh:
             self.on_refresh(held.matrices.snapshot(), embedder.fingerprint)
         return held
+
+    @contextmanager
+    def _one_moment(self) -> Iterator[sqlite3.Connection]:
+        """A connection that sees generation, records and vectors of one moment."""
+        with self._catalog.reading() as db:
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                db.execute("ROLLBACK")
 
     def _brought_up_to_date(self, db: sqlite3.Connection, embedder: Embedder) -> _SearchInMemory:
         generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
