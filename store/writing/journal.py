@@ -3,36 +3,22 @@
 import contextlib
 import sqlite3
 import time
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from store.captions import drafts
-from store.catalog import history, rows
 from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
 from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk, content_hash, file_hash
 from store.disk.layout import Layout
 from store.disk.stats import file_stats
-from store.embedding.embedding_cache import EmbeddingSource
 from store.errors import LibraryStuck, NotWritten
 from store.operations import Change, Operation
+from store.writing.entry import enter
+from store.writing.group_commit import GroupCommit, Waiting
 from store.writing.missing_files import MissingFiles
+from store.writing.payload import Payload
 from store.writing.renames import has_new_sidecar, renames
-
-
-@dataclass(slots=True)
-class Payload:
-    """What an operation needs: new files, sidecar texts and vectors, all computed beforehand."""
-
-    pictures: dict[str, bytes] = field(default_factory=dict)  # address → JPG
-    sidecars: dict[str, bytes] = field(default_factory=dict)  # SHA-256 → JSON
-    wanted: list[EmbeddingSource] = field(
-        default_factory=list
-    )  # what the operation's records are embedded from
-    model: str = ""  # … and by which model; the library's must still be the same when it is decided
-    vectors: dict[str, tuple[str, bytes]] = field(default_factory=dict)  # key → (model, float32 row)
-    fingerprints: dict[str, bytes] = field(default_factory=dict)  # SHA-256 of a picture → what it looks like
-
 
 CHANGED_OUTSIDE = (
     "its files were changed outside the program; repair the library (System status, or doctor --repair)"
@@ -46,10 +32,9 @@ class Journal:
         self._catalog = catalog
         self._layout = layout
         self._disk = disk
-        self._lost: MissingFiles | None = (
-            None  # what to do about files that were removed; None: wait for them
-        )
+        self._lost: MissingFiles | None = None  # what to do about removed files; None: wait for them
         self.stuck = ""  # why a decided operation cannot be finished; "" when all are
+        self._group = GroupCommit(lambda: catalog.lock, self._perform)
 
     def perform(self, operation: Operation, payload: Payload) -> dict[str, str]:
         """Carry out the operation.
@@ -60,31 +45,52 @@ class Journal:
         gone.
         """
         self._catalog.check_writable()
-        with self._catalog.lock:
-            try:
-                self.finish_all()
-            except LibraryStuck as error:
-                raise NotWritten(f"nothing was changed, an earlier change comes first: {error}") from error
-            if payload.model not in ("", self._catalog.meta("model")):
-                raise NotWritten("nothing was changed: the library has another model by now; try again")
-            operation, refused = self._without_changed(operation)
-            if not operation.changes:
-                return refused
-            try:
-                self._stage(operation, payload)
-                self._decide(operation, payload)
-            except BaseException as error:
-                if not self._is_decided(operation):
-                    self._abandon(operation, error)
-                if not isinstance(error, DISK_ERRORS):
-                    raise
-            self._finish(operation)
-            return refused
+        return self._group.carry_out(operation, payload)
+
+    def _perform(self, group: list[Waiting]) -> None:
+        """Carry out these operations, which share no record; raises what prevents all of them."""
+        try:
+            self.finish_all()
+        except LibraryStuck as error:
+            raise NotWritten(f"nothing was changed, an earlier change comes first: {error}") from error
+        ready: list[tuple[Waiting, Operation]] = []
+        left_alone: dict[str, dict[str, str]] = {}  # by operation
+        for one in group:
+            if one.payload.model not in ("", self._catalog.meta("model")):
+                one.error = NotWritten("nothing was changed: the library has another model by now; try again")
+                continue
+            operation, refused = self._without_changed(one.operation)
+            if operation.changes:
+                ready.append((one, operation))
+                left_alone[operation.id] = refused
+            else:
+                one.refused = refused
+        if not ready:
+            return
+        operations = [operation for _, operation in ready]
+        interruption: BaseException | None = None
+        try:
+            self._stage(ready)
+            self._decide(ready)
+        except BaseException as error:  # noqa: BLE001  raised below, once it is known what is decided
+            if not self._is_decided(operations):
+                self._abandon(operations, error)
+            if not isinstance(error, DISK_ERRORS):
+                interruption = error
+        for one, operation in ready:  # from now on it is finished in any case, by the next one or on opening
+            one.refused = left_alone[operation.id]
+        if interruption:
+            raise interruption
+        try:
+            self._finish(operations)
+        except LibraryStuck:
+            for one, operation in ready:
+                one.error = LibraryStuck(_waits(operation, self.stuck))
 
     def finish_all(self) -> None:
         """Finish what is decided. Raises LibraryStuck, with the cause, while that is not possible."""
         for operation in self.unfinished():
-            self._finish(operation)
+            self._finish([operation])
 
     def finish_without_lost(self) -> list[str]:
         """Finish operations even if needed files were deleted; returns what was done, one sentence each."""
@@ -155,19 +161,24 @@ class Journal:
                 return "its picture is missing; put it back from a backup, or remove its sidecar as well"
         return ""
 
-    def _stage(self, operation: Operation, payload: Payload) -> None:
-        folder = self._folder(operation)
-        self._disk.make_folder(folder)
+    def _stage(self, ready: Sequence[tuple[Waiting, Operation]]) -> None:
+        """Write the new files of these operations, each into a folder of its own if it has any."""
         files: dict[Path, bytes] = {}
-        for change in operation.changes:
-            if change.address in payload.pictures:
-                files[folder / f"{change.address}.jpg"] = payload.pictures[change.address]
-            if has_new_sidecar(change):
-                text = payload.sidecars.get(change.after.sidecar_hash)
-                content = text if text is not None else self._known_sidecar(change.after.sidecar_hash)
-                files[folder / f"{change.address}.json"] = content
+        for one, operation in ready:
+            folder, payload = self._folder(operation), one.payload
+            for change in operation.changes:
+                if change.address in payload.pictures:
+                    files[folder / f"{change.address}.jpg"] = payload.pictures[change.address]
+                if has_new_sidecar(change):
+                    text = payload.sidecars.get(change.after.sidecar_hash)
+                    content = text if text is not None else self._known_sidecar(change.after.sidecar_hash)
+                    files[folder / f"{change.address}.json"] = content
+        folders = list(dict.fromkeys(path.parent for path in files))
+        for folder in folders:
+            self._disk.make_folder(folder)
         self._disk.write_all(files)
-        self._disk.fsync_folders([folder, folder.parent])
+        if folders:
+            self._disk.fsync_folders([*folders, folders[0].parent])
 
     def _known_sidecar(self, digest: str) -> bytes:
         with self._catalog.reading() as db:
@@ -177,41 +188,42 @@ class Journal:
             raise NotWritten("nothing was changed: an earlier text is damaged; doctor --repair gives it back")
         return content
 
-    def _decide(self, operation: Operation, payload: Payload) -> None:
+    def _decide(self, ready: Sequence[tuple[Waiting, Operation]]) -> None:
         with self._catalog.writing() as db:
-            db.executemany(
-                "INSERT OR IGNORE INTO sidecars VALUES (?, ?)",
-                [(digest, text.decode()) for digest, text in payload.sidecars.items()],
-            )
-            db.executemany(
-                "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
-                [(key, model, vector) for key, (model, vector) in payload.vectors.items()],
-            )
-            db.executemany(
-                "INSERT OR IGNORE INTO fingerprints (image_hash, print) VALUES (?, ?)",
-                payload.fingerprints.items(),
-            )
-            db.execute("INSERT INTO journal VALUES (?, ?)", [operation.id, operation.as_json()])
+            for one, operation in ready:
+                payload = one.payload
+                db.executemany(
+                    "INSERT OR IGNORE INTO sidecars VALUES (?, ?)",
+                    [(digest, text.decode()) for digest, text in payload.sidecars.items()],
+                )
+                db.executemany(
+                    "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
+                    [(key, model, vector) for key, (model, vector) in payload.vectors.items()],
+                )
+                db.executemany(
+                    "INSERT OR IGNORE INTO fingerprints (image_hash, print) VALUES (?, ?)",
+                    payload.fingerprints.items(),
+                )
+                db.execute("INSERT INTO journal VALUES (?, ?)", [operation.id, operation.as_json()])
 
-    def _finish(self, operation: Operation) -> None:
+    def _finish(self, operations: Sequence[Operation]) -> None:
         try:
-            self._apply(operation)
-            self._tell_catalog(operation)
+            self._apply(operations)
+            self._tell_catalog(operations)
             self.stuck = ""
         except DISK_ERRORS as error:
             self.stuck = str(error)
-            raise LibraryStuck(
-                f"{operation.verb} of {_named(operation)} is decided but waits: {error}. "
-                "It goes on by itself once the cause is gone (free disk space, mend the permission)"
-            ) from error
-        with contextlib.suppress(OSError):  # what stays is removed on the next opening
-            self._disk.remove_folder(self._folder(operation))
+            raise LibraryStuck(_waits(operations[0], self.stuck)) from error
+        for operation in operations:
+            with contextlib.suppress(OSError):  # what stays is removed on the next opening
+                self._disk.remove_folder(self._folder(operation))
 
-    def _is_decided(self, operation: Operation) -> bool:
-        """Whether its commit took effect although it, or a step before it, raised."""
-        return any(operation.id == decided.id for decided in self.unfinished())
+    def _is_decided(self, operations: Sequence[Operation]) -> bool:
+        """Whether their commit took effect although it, or a step before it, raised."""
+        decided = {operation.id for operation in self.unfinished()}
+        return any(operation.id in decided for operation in operations)
 
-    def _abandon(self, operation: Operation, error: BaseException) -> None:
+    def _abandon(self, operations: Sequence[Operation], error: BaseException) -> None:
         """Remove what was staged, and raise NotWritten if the disk refused.
 
         Other errors are left as they are.
@@ -221,7 +233,8 @@ class Journal:
             # opening. Another one in its place rules that out; until then the staged files are kept for it.
             with self._catalog.writing() as db:
                 next_generation(db)
-            self._disk.remove_folder(self._folder(operation))
+            for operation in operations:
+                self._disk.remove_folder(self._folder(operation))
         if isinstance(error, DISK_ERRORS):
             cause = getattr(error, "strerror", None) or error  # without number and path
             raise NotWritten(
@@ -229,13 +242,15 @@ class Journal:
             ) from error
         raise error
 
-    def _apply(self, operation: Operation) -> None:
+    def _apply(self, operations: Sequence[Operation]) -> None:
         touched: set[Path] = set()
-        for change in operation.changes:
-            for source, target, expected in renames(self._layout, self._folder(operation), change):
-                self._disk.make_folder(target.parent)
-                self._move(source, target, expected)
-                touched |= {source.parent, target.parent}
+        for operation in operations:
+            folder = self._folder(operation)
+            for change in operation.changes:
+                for source, target, expected in renames(self._layout, folder, change):
+                    self._disk.make_folder(target.parent)
+                    self._move(source, target, expected)
+                    touched |= {source.parent, target.parent}
         self._disk.fsync_folders(sorted(touched))
 
     def _move(self, source: Path, target: Path, expected: str) -> None:
@@ -259,28 +274,11 @@ class Journal:
         self._disk.rename(path, self._layout.set_aside / f"{time.time_ns()}-{path.name}")
         self._disk.fsync_folders([self._layout.set_aside])  # before something else takes its place
 
-    def _tell_catalog(self, operation: Operation) -> None:
+    def _tell_catalog(self, operations: Sequence[Operation]) -> None:
         with self._catalog.writing() as db:
-            generation = next_generation(db)
-            for change in operation.changes:
-                rows.upsert(
-                    db,
-                    change.address,
-                    change.after,
-                    stats=file_stats(self._layout, change.after, change.address),
-                    now=operation.created_at,
-                    generation=generation,
-                    embeddings=change.embeddings,
-                )
-                if "library" in (change.after.tier, change.before and change.before.tier):
-                    db.execute(
-                        "INSERT OR REPLACE INTO chroma_queue VALUES (?, ?)", [change.address, generation]
-                    )
-            if operation.verb == "caption":  # what was being typed is what is now written
-                for change in operation.changes:
-                    drafts.delete(db, change.address, actor=operation.actor)
-            history.record(db, operation)
-            db.execute("DELETE FROM journal WHERE id = ?", [operation.id])
+            for operation in operations:
+                enter(db, self._layout, operation)
+                db.execute("DELETE FROM journal WHERE id = ?", [operation.id])
 
     def _folder(self, operation: Operation) -> Path:
         """The staging folder, whose name identifies the catalog.
@@ -292,6 +290,10 @@ class Journal:
         return before if before.is_dir() and not folder.is_dir() else folder
 
 
-def _named(operation: Operation) -> str:
+def _waits(operation: Operation, cause: str) -> str:
     first, *others = operation.changes
-    return f"{len(operation.changes):,} records" if others else first.address
+    named = f"{len(operation.changes):,} records" if others else first.address
+    return (
+        f"{operation.verb} of {named} is decided but waits: {cause}. "
+        "It goes on by itself once the cause is gone (free disk space, mend the permission)"
+    )

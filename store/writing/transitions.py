@@ -14,7 +14,7 @@ from store.operations import CaptionSource, Change, DecisionIntent, State
 from store.outcome import Outcome
 from store.progress import Progress
 from store.records import Facet, Record, Tier, sidecar_bytes, validate
-from store.writing.journal import Payload
+from store.writing.payload import Payload
 from store.writing.prepare import WritePath
 
 OPERATION = 256  # records of one operation (design section 4)

@@ -1,11 +1,15 @@
 """Every verb that changes a library, with the setup it needs, for records in every tier."""
 
+import contextlib
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from store.library import Library
 from store.outcome import Outcome
 from tests.store.conftest import address, coin, written
+from tests.store.world import PowerCut
+from tests.waiting import eventually
 
 PENDING = [address(0), address(1)]
 
@@ -38,6 +42,35 @@ def recaption(library: Library) -> Outcome:
     return library.caption(PROMOTED[0], caption={"entity": "quite another", "visual": ""}, tags=["moon"])
 
 
+def decisions_of_three_people(library: Library) -> Outcome:
+    """Two people decide while a third holds the lock, who then carries out all three decisions."""
+    ways = [
+        lambda: library.approve(PENDING[:1], actor="ann"),
+        lambda: library.edit_tags([PENDING[1], *PROMOTED], add=["moon"], actor="ben"),
+    ]
+    outcomes: list[Outcome] = []
+    queue = library._journal._group._queue
+
+    def decide(way: Callable[[], Outcome]) -> None:
+        with contextlib.suppress(PowerCut):
+            outcomes.append(way())
+
+    people = [threading.Thread(target=decide, args=[way]) for way in ways]
+    try:
+        with library.catalog.lock:
+            for number, person in enumerate(people, start=1):
+                person.start()
+                assert eventually(lambda number=number: len(queue) == number, every=0.001)
+            outcomes.append(library.send_back(APPROVED, actor="third"))
+    finally:
+        for person in people:
+            person.join()
+    return Outcome(
+        [address for each in outcomes for address in each.done],
+        [refusal for each in outcomes for refusal in each.refused],
+    )
+
+
 CASES = {
     "import": Case(import_three),
     "approve": Case(lambda library: library.approve(PENDING)),
@@ -47,6 +80,7 @@ CASES = {
     "degrade": Case(lambda library: library.degrade(PROMOTED)),
     "delete": Case(lambda library: library.delete([*PENDING, *PROMOTED])),
     "restore": Case(lambda library: library.restore(TRASH)),
+    "decisions of three people": Case(decisions_of_three_people),
     "caption in approved": Case(lambda library: library.caption(CAPTIONED[0], caption=written("new"))),
     "caption in the library": Case(recaption),
     "tags in every tier": Case(

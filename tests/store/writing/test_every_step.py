@@ -10,24 +10,19 @@ from pathlib import Path
 import pytest
 
 from store.catalog.filters import Filter
-from store.chroma.follower import LibraryFollower
 from store.disk.files import Disk
 from store.errors import NotWritten
 from store.library import Library
 from store.outcome import Outcome
 from store.reading.reader import Reader
 from store.runtime import open_library
-from tests.store.conftest import address, approved_with_caption, coin, fresh_root
+from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 from tests.store.invariants import Contents, contents, holds, no_temporary_files_are_left
 from tests.store.world import FaultInjector, PowerCut, abandon
 from tests.store.writing.cases import (
-    APPROVED,
-    CAPTIONED,
     CASES,
     PENDING,
-    PROMOTED,
-    TRASH,
     Case,
     import_three,
 )
@@ -43,23 +38,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_chroma")]
 @pytest.fixture(params=CASES)
 def case(request: pytest.FixtureRequest) -> Case:
     return CASES[request.param]
-
-
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library with records in every tier; a template that each test copies."""
-    root = fresh_root(tmp_path_factory.mktemp("prepared") / "res")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LibraryFollower, "wake", lambda self: None)
-        with open_library(root, embedder=Hashed()) as library:
-            library.add(coin(number) for number in (0, 1, 2, 3, 8, 20))
-            library.approve([*APPROVED, TRASH[0]])
-            approved_with_caption(library, 4, 5, 6, 7, 9)
-            library.promote([*PROMOTED, TRASH[1]])
-            library.reject([TRASH[0]])
-            library.delete([TRASH[1]])
-            library.drafts.save(CAPTIONED[0], {"entity": "being typed"})
-    return root
 
 
 class Scenario:

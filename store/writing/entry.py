@@ -1,0 +1,30 @@
+"""Step 5 of the write path: what an operation did to the files is entered into the catalog."""
+
+import sqlite3
+
+from store.captions import drafts
+from store.catalog import history, rows
+from store.catalog.catalog import next_generation
+from store.disk.layout import Layout
+from store.disk.stats import file_stats
+from store.operations import Operation
+
+
+def enter(db: sqlite3.Connection, layout: Layout, operation: Operation) -> None:
+    """Enter the records as they are now, their history, and what Chroma has to follow."""
+    generation = next_generation(db)
+    for change in operation.changes:
+        rows.upsert(
+            db,
+            change.address,
+            change.after,
+            stats=file_stats(layout, change.after, change.address),
+            now=operation.created_at,
+            generation=generation,
+            embeddings=change.embeddings,
+        )
+        if "library" in (change.after.tier, change.before and change.before.tier):
+            db.execute("INSERT OR REPLACE INTO chroma_queue VALUES (?, ?)", [change.address, generation])
+        if operation.verb == "caption":  # what was being typed is what is now written
+            drafts.delete(db, change.address, actor=operation.actor)
+    history.record(db, operation)

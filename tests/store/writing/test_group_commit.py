@@ -1,0 +1,98 @@
+"""Decisions of several people at the same moment are carried out together, each with its own result."""
+
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from store.operations import Change, Operation, State
+from store.writing.group_commit import GroupCommit, Waiting
+from store.writing.payload import Payload
+from tests.store.world import FaultInjector
+from tests.store.writing.cases import APPROVED, CASES, PENDING, PROMOTED
+from tests.store.writing.test_every_step import Scenario
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+class Together:
+    """Operations that wait for one lock, and the groups in which they were carried out."""
+
+    def __init__(self, perform: Callable[[list[Waiting]], None]) -> None:
+        self.groups: list[list[str]] = []
+        self.lock = threading.RLock()
+        self._perform = perform
+        self.commit = GroupCommit(lambda: self.lock, self._note_and_perform)
+        self.results: dict[str, object] = {}
+
+    def _note_and_perform(self, group: list[Waiting]) -> None:
+        self.groups.append([one.operation.id for one in group])
+        self._perform(group)
+
+    def carry_out(self, operations: dict[str, list[str]]) -> None:
+        """Let a thread for each id wait with an operation on these records, in this order."""
+        threads = []
+        with self.lock:
+            for number, (id, addresses) in enumerate(operations.items(), start=1):
+                threads.append(threading.Thread(target=self._one, args=[id, addresses]))
+                threads[-1].start()
+                while len(self.commit._queue) < number:
+                    threading.Event().wait(0.001)
+        for thread in threads:
+            thread.join()
+
+    def _one(self, id: str, addresses: list[str]) -> None:
+        state = State("pending", "", "", None)
+        changes = tuple(Change(each, state, state, 1) for each in addresses)
+        operation = Operation(id, id, "approve", "ann", 0.0, changes)
+        try:
+            self.results[id] = self.commit.carry_out(operation, Payload())
+        except ValueError as error:
+            self.results[id] = str(error)
+
+
+def refuse_nothing(group: list[Waiting]) -> None:
+    for one in group:
+        one.refused = {}
+
+
+def test_operations_that_wait_are_carried_out_together() -> None:
+    together = Together(refuse_nothing)
+    together.carry_out({"a": ["x"], "b": ["y"], "c": ["z"]})
+    assert together.groups == [["a", "b", "c"]]
+    assert together.results == {"a": {}, "b": {}, "c": {}}
+
+
+def test_two_operations_on_one_record_never_share_a_group_and_keep_their_order() -> None:
+    together = Together(refuse_nothing)
+    together.carry_out({"a": ["x"], "b": ["y", "X"], "c": ["z"]})
+    assert together.groups == [["a"], ["b", "c"]]
+
+
+def test_an_operation_that_cannot_be_carried_out_does_not_prevent_the_others() -> None:
+    def perform(group: list[Waiting]) -> None:
+        if any(one.operation.id == "b" for one in group):
+            raise ValueError("the disk says no")
+        refuse_nothing(group)
+
+    together = Together(perform)
+    together.carry_out({"a": ["x"], "b": ["y"], "c": ["z"]})
+    assert together.results == {"a": {}, "b": "the disk says no", "c": {}}
+    assert together.groups == [["a", "b", "c"], ["a"], ["b"], ["c"]]
+
+
+def test_three_decisions_share_their_commits_and_stay_three(prepared: Path, root: Path) -> None:
+    injector = FaultInjector()
+    shutil.copytree(prepared, root, dirs_exist_ok=True)
+    with Scenario.opened(root, injector) as library:
+        injector.cut_power(10**6)
+        outcome = CASES["decisions of three people"].verb(library)
+        commits = [step for step, _ in injector.steps if step == "commit"]
+        assert sorted(outcome.done) == sorted([*PENDING, *APPROVED, *PROMOTED])
+        assert [library.get(each).tier for each in (PENDING[0], APPROVED[0])] == ["approved", "pending"]
+        assert "moon" in library.get(PENDING[1]).tags
+        made = library.history(limit=20)
+        assert {event.actor for event in made} >= {"ann", "ben", "third"}
+    assert len(commits) == 2, "one decides, one enters what is done"
