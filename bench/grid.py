@@ -31,26 +31,38 @@ _ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
 _PER_PAGE = 240
 
 # From the key's own time stamp: until another card is under the cursor, until that is painted, and until the
-# server has confirmed all that was decided.
+# server has confirmed the decision. One timer looks for all that wait, since looking takes time as well.
 _CLOCK = """(grid) => {
   const at = () => grid.querySelector(".card.at")?.dataset.address;
-  const waits = () => Object.keys(localStorage).some((key) => key.startsWith("memedex-log:"));
+  const own = () => Object.keys(localStorage).filter((key) => key.startsWith("memedex-log:"));
+  const entries = () => own().flatMap((key) => JSON.parse(localStorage.getItem(key) ?? "[]"));
+  let last = 0;
+  const confirm = () => {
+    const unconfirmed = new Set(entries().map(({ n }) => n));
+    const waiting = window.measured.filter(({ durable }) => durable === null);
+    for (const one of waiting) if (!unconfirmed.has(one.n)) one.durable = performance.now() - one.at;
+    if (waiting.length) setTimeout(confirm, 5);
+  };
   window.measured = [];
   window.addEventListener("keydown", (event) => {
     const before = at();
-    const figures = { heard: performance.now() - event.timeStamp, moved: null, painted: null, durable: null };
-    window.measured.push(figures);
+    const figures = { at: event.timeStamp, moved: null, painted: null, durable: null };
     const since = () => performance.now() - event.timeStamp;
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => (figures.painted = since());
     const look = () => {
-      if (at() === before) return setTimeout(look, 0);
+      if (at() === before) return since() < 5000 && setTimeout(look, 0);
       figures.moved = since();
       requestAnimationFrame(() => port2.postMessage(0));
     };
     setTimeout(look, 0);
-    const confirmed = () => (waits() ? setTimeout(confirmed, 5) : (figures.durable = since()));
-    setTimeout(confirmed, 5);
+    setTimeout(() => {  // the grid has heard the key and stored what was decided
+      figures.n = Math.max(...entries().map(({ n }) => n));
+      if (!(figures.n > last)) return;
+      last = figures.n;
+      if (window.measured.every(({ durable }) => durable !== null)) setTimeout(confirm, 5);
+      window.measured.push(figures);
+    }, 0);
   }, true);
 }"""
 
@@ -104,9 +116,12 @@ def feel(page: Page, presses: int) -> Felt:
     """Approve with the key, one coin after the other; then undo everything."""
     first = [look(page) for _ in range(6)]
     page.eval_on_selector(".memedex-grid", _CLOCK)
-    for _ in range(presses):
+    for pressed in range(1, presses + 1):
         page.keyboard.press("a")
-        page.wait_for_function("() => measured.at(-1).durable !== null && measured.at(-1).painted !== null")
+        page.wait_for_function(
+            "(pressed) => measured.length === pressed && measured.every((one) => one.durable && one.painted)",
+            arg=pressed,
+        )
     measured = page.evaluate("measured")
     for _ in range(presses):
         page.keyboard.press("z")

@@ -26,7 +26,10 @@ class Browsers:
         self._playwright: Any = await async_playwright().start()
         self._browser = await self._playwright.chromium.launch(executable_path=chromium(), args=_ARGUMENTS)
         for _ in range(self._count):
-            context = await self._browser.new_context(viewport={"width": 1440, "height": 1000})
+            context = await self._browser.new_context(
+                viewport={"width": 1440, "height": 1000},
+                reduced_motion="reduce",  # drawn without a GPU, moving cards cost the server's cores
+            )
             context.set_default_timeout(_PATIENT)
             page = await context.new_page()
             await page.goto(f"{self._url}/pending")

@@ -9,7 +9,7 @@ from PIL import Image
 
 from store.catalog.filters import Filter
 from store.disk.layout import Layout
-from store.duplicates import fingerprints
+from store.duplicates import examiner, fingerprints
 from store.embedding import embedding_cache
 from store.library import Library
 from store.records import Record
@@ -84,6 +84,7 @@ def _make_up_fingerprints(library: Library) -> None:
             [(image_hash, random.bytes(fingerprints.SIZE)) for (image_hash,) in hashes],
         )
         db.execute("DELETE FROM unexamined")
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('duplicates', ?)", [examiner.SCHEME])
 
 
 def _make_up_vectors(library: Library) -> None:
