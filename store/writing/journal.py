@@ -283,11 +283,12 @@ class Journal:
     def _folder(self, operation: Operation) -> Path:
         """The staging folder, whose name identifies the catalog.
 
-        Old ones, and those in backups, have only the id.
+        Old ones, and those in backups, have only the id; those from before a salvage another catalog.
         """
         folder = self._layout.operations / f"{self._catalog.owner}-{operation.id}"
-        before = self._layout.operations / operation.id
-        return before if before.is_dir() and not folder.is_dir() else folder
+        if folder.is_dir():
+            return folder
+        return next(self._layout.operations.glob(f"*{operation.id}"), folder)
 
 
 def _waits(operation: Operation, cause: str) -> str:

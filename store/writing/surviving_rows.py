@@ -99,7 +99,7 @@ def _take_copy(db: sqlite3.Connection, layout: Layout, torn: list[str]) -> Catal
             for table in there.intersection(torn):  # one from before an upgrade has fewer
                 for row in snapshots.rows(copy, table):
                     # An operation of then is finished by now, unless its files are still staged.
-                    if table != "journal" or (layout.operations / row["id"]).is_dir():
+                    if table != "journal" or any(layout.operations.glob(f"*{row['id']}")):
                         _insert_named(db, table, row, or_else="IGNORE")
         except sqlite3.Error:  # damaged
             db.execute("ROLLBACK TO copy")

@@ -1,5 +1,6 @@
 """Salvage copies everything readable from a damaged catalog to a new one, and invents nothing."""
 
+import errno
 import os
 import sqlite3
 from collections.abc import Callable
@@ -7,16 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from store.catalog import snapshots
 from store.catalog.filters import Filter
+from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.errors import CatalogDamaged
 from store.reading.reader import Reader
 from store.runtime import open_library
 from store.writing.salvage import salvage_if_damaged
 from store.writing.sqlite_pages import RawRows
-from tests.store.conftest import address, approved_with_caption, coin
+from tests.store.conftest import address, approved_with_caption, coin, written
 from tests.store.hashed import Hashed
 from tests.store.invariants import holds
+from tests.store.world import FaultInjector, abandon
 
 FIRST, SECOND, FOURTH = address(0), address(1), address(3)
 
@@ -123,3 +127,27 @@ def test_raw_pages_match_sqlite_including_rows_in_the_wal(tmp_path: Path) -> Non
 
     assert sorted(found, key=repr) == sorted(db.execute("SELECT * FROM t").fetchall(), key=repr)
     db.close()
+
+
+def test_a_caption_that_waited_for_the_disk_when_the_catalog_was_copied_is_finished(
+    quick_root: Path,
+) -> None:
+    injector = FaultInjector()
+    library = open_library(quick_root, embedder=Hashed(), disk=Disk(before=injector))
+    approved_with_caption(library, 0)
+    injector.fail(1, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
+    while not library.status().applying:  # one step further each time, until it is decided
+        injector.fail(injector._at + 1, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
+        library.caption(FIRST, caption=written("new"))
+    injector.stop_failing()
+    library.catalog.keep_snapshot("upgrade")
+    assert snapshots.kept(library.catalog.path)
+    abandon(library)
+    layout = Layout(quick_root)
+    drop_a_table(layout.catalog)
+
+    assert salvage_if_damaged(layout)
+
+    with open_library(quick_root, embedder=Hashed()) as library:
+        assert library.get(FIRST).caption == written("new")
+        assert not library.status().applying
