@@ -231,7 +231,7 @@ class LibraryRuntime(Library):
 
     def _changed(self) -> None:
         if self._follower:
-            self._follower.wake_if_needed()
+            self._follower.wake_if_behind()
         for watcher in self._watchers:
             watcher.wake()
 

@@ -47,7 +47,14 @@ class ChromaFollower(ABC):
 
     def wake_if_needed(self) -> None:
         """Open Chroma only if it lacks something, or its files changed."""
-        if self.behind or self._must_rebuild or (not self.worker.has_begun and self._is_dirty):
+        if not self.worker.has_begun and self._is_dirty:
+            self.wake()
+        else:
+            self.wake_if_behind()
+
+    def wake_if_behind(self) -> None:
+        """Open Chroma if it lacks something; its files are not looked at, which would delay each decision."""
+        if self.behind or self._must_rebuild:
             self.wake()
 
     def wake(self) -> None:

@@ -53,7 +53,7 @@ class Keeper:
     def wake(self) -> None:
         """Tell Chroma that there is something to follow; the keeper in another process sees it by itself."""
         if self.follower:
-            self.follower.wake_if_needed()
+            self.follower.wake_if_behind()
 
     def finish_erasing(self, passages: Passages) -> None:
         """Leave nothing of what was deleted for good; returns when that is done.

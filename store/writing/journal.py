@@ -286,7 +286,7 @@ class Journal:
         Old ones, and those in backups, have only the id; those from before a salvage another catalog.
         """
         folder = self._layout.operations / f"{self._catalog.owner}-{operation.id}"
-        if folder.is_dir():
+        if folder.is_dir() or not any(map(has_new_sidecar, operation.changes)):
             return folder
         return next(self._layout.operations.glob(f"*{operation.id}"), folder)
 
