@@ -69,7 +69,7 @@ class SqliteFile:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Lend a connection that cannot write, until the block ends. Raises LoginEnded for an ended login."""
         self.actor.check_login()
-        if self._connections.writer is None and is_replica(self.path):
+        if self._is_replica:
             with held(self._connect()) as db:
                 yield db
             return
@@ -150,6 +150,11 @@ class SqliteFile:
                 db.close()
             shared.pool.clear()
             shared.writer = None
+
+    @property
+    def _is_replica(self) -> bool:
+        """Whether the file follows a writer elsewhere; one that is written here never does."""
+        return self._connections.writer is None and is_replica(self.path)
 
     @property
     def _writer(self) -> sqlite3.Connection:

@@ -54,6 +54,8 @@ def identify(path: Path) -> Identity | None:
         return None
     if not path.is_file():  # reading a pipe would wait for ever
         raise ForeignFile(f"{path} is no file; move it away, one of Memedex's own files belongs there")
+    if not path.stat().st_size:  # SQLite would delete a log beside it
+        return None
     check_size(path)
     with closing(sqlite3.connect(to_inspect(path), uri=True)) as db:
         (application_id,), (version,) = (

@@ -173,12 +173,11 @@ class Journal:
                     text = payload.sidecars.get(change.after.sidecar_hash)
                     content = text if text is not None else self._known_sidecar(change.after.sidecar_hash)
                     files[folder / f"{change.address}.json"] = content
-        folders = list(dict.fromkeys(path.parent for path in files))
-        for folder in folders:
+        folders = {path.parent for path in files}
+        for folder in (self._layout.operations, *folders):  # without new files as well: is the disk there?
             self._disk.make_folder(folder)
         self._disk.write_all(files)
-        if folders:
-            self._disk.fsync_folders([*folders, folders[0].parent])
+        self._disk.fsync_folders([*folders, self._layout.operations])
 
     def _known_sidecar(self, digest: str) -> bytes:
         with self._catalog.reading() as db:

@@ -129,7 +129,7 @@ def test_a_folder_that_may_not_be_written_to_lets_decisions_wait_and_go_on(
     library.add(coin(number) for number in range(3))
     library.approve([address(2)])
     with not_writable(library.layout.operations):
-        (refusal,) = library.approve([address(0)]).refused
+        (refusal,) = library.edit_tags([address(0)], add=["moon"]).refused
         assert "nothing was changed: Operation not permitted" in refusal.reason.replace(
             "Permission denied", "Operation not permitted"
         )

@@ -257,6 +257,7 @@ NOT_WRITING = {
     "leave_to_parent",
     "can_write",
     "check_writable",
+    "_is_replica",
     "_writer",
 }
 

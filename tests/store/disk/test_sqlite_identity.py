@@ -78,3 +78,12 @@ def test_a_missing_or_empty_file_has_no_identity(tmp_path: Path) -> None:
     assert identify(path) is None
     path.touch()
     assert identify(path) is None
+
+
+def test_what_lies_beside_an_empty_file_as_its_log_stays(tmp_path: Path) -> None:
+    empty = tmp_path / "memories.sqlite3"
+    log = empty.with_name(f"{empty.name}-wal")
+    empty.touch()
+    log.write_bytes(b"not of this file")
+    assert identify(empty) is None
+    assert log.read_bytes() == b"not of this file"
