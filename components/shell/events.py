@@ -84,10 +84,13 @@ class _Stream:
         return not tokens.is_open(session) or logins.has_ended(session, self.person.login)
 
     def is_permitted(self) -> bool:
-        """Whether its page may still be told anything."""
+        """Whether its page may still be told anything; if that cannot be found out, it has to ask again."""
         try:
             self.still_permitted()
         except (LoginEnded, NotPermitted):
+            return False
+        except Exception as error:  # a full table of file handles, a catalog that was just replaced
+            log.warning("a page is not told what changes: %s", error, exc_info=True)
             return False
         return True
 
@@ -175,7 +178,7 @@ class StateWatcher:
                 log.warning("pages are not told what changes: %s", error, exc_info=True)
             self._fault = repr(error)
         streams = list(self._streams.values())
-        for stream in await run_in_threadpool(_with_news, streams, self._state or {}):
+        for stream in await run_in_threadpool(_to_wake, streams, self._state or {}):
             stream.has_news.set()
 
     def _begin(self) -> None:
@@ -194,14 +197,15 @@ class StateWatcher:
                 await asyncio.wait_for(self._hurry.wait(), _EVERY - apart)
 
 
-def _with_news(streams: list[_Stream], state: State) -> list[_Stream]:
+def _to_wake(streams: list[_Stream], state: State) -> list[_Stream]:
     """The streams that have something to tell and may, and those that must end."""
     awake = []
     for stream in streams:
         if stream.has_ended():
             stream.is_over = True
         elif stream.waits_for(state):
-            stream.is_over |= not stream.is_permitted()
+            if not stream.is_permitted():
+                stream.is_over = True
         else:
             continue
         awake.append(stream)

@@ -25,7 +25,7 @@ class LikenessFinder:
         self._confirmation = confirmation
         self._model = ""  # and how alike counts: with another one all are compared again
         self._since = -1  # up to this generation all were compared but for …
-        self._left: list[str] = []  # … these records, whose pictures have no vector yet
+        self._left: list[str] = []  # … these pictures, by their hashes, which have no vector yet
 
     def compare_new(self, *, progress: Progress) -> int:
         """Compare every embedded picture that was not compared yet with all others; returns how many.
@@ -44,7 +44,7 @@ class LikenessFinder:
             generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
             new = db.execute(
                 "SELECT image_hash, min(address) AS address FROM records "
-                "WHERE (generation > ? OR address IN (SELECT value FROM json_each(?))) "
+                "WHERE (generation > ? OR image_hash IN (SELECT value FROM json_each(?))) "
                 "AND image_hash NOT IN (SELECT image_hash FROM likened) GROUP BY +image_hash",
                 [self._since, json.dumps(self._left)],
             ).fetchall()
@@ -65,11 +65,9 @@ class LikenessFinder:
                 if any(sure.values()):
                     next_derived(db)
             done += len(batch)
-        compared = {row["address"] for row in waiting}
-        self._since, self._left = (
-            generation,
-            [one["address"] for one in new if one["address"] not in compared],
-        )
+        compared = {row["image_hash"] for row in waiting}
+        self._since = generation
+        self._left = [row["image_hash"] for row in new if row["image_hash"] not in compared]
         return done
 
     def _forget_others(self, model: str) -> None:

@@ -69,7 +69,7 @@ class ResidentVectors:
     def missing(self) -> int | None:
         """How many library records have no vectors; None unless the vectors are in memory."""
         with self._lock:
-            if self._held is None:
+            if self._held is None or self._held.embedder.name != self._model.name:
                 return None
             with self._one_moment() as db:
                 held = self._brought_up_to_date(db, self._held.embedder)

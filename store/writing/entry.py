@@ -11,7 +11,10 @@ from store.operations import Operation
 
 
 def enter(db: sqlite3.Connection, layout: Layout, operation: Operation) -> None:
-    """Enter the records as they are now, their history, and what Chroma has to follow."""
+    """Enter the records as they are now, their history, and what Chroma has to follow.
+
+    Deletes the person's draft of a caption that was written.
+    """
     generation = next_generation(db)
     for change in operation.changes:
         rows.upsert(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from store.operations import Operation
 from store.writing.payload import Payload
 
-_MOST = 64  # records of a group: the first of its people waits for all
+_MOST = 64  # records of a group of several operations, since each waits for all
 
 
 @dataclass(slots=True, eq=False)
@@ -50,7 +50,7 @@ class GroupCommit:
     def carry_out(self, operation: Operation, payload: Payload) -> dict[str, str]:
         """Carry out the operation, perhaps with those of others; returns the records that are left alone.
 
-        Raises what became of it.
+        Raises what prevented it.
         """
         mine = Waiting(operation, payload)
         self._queue.append(mine)
@@ -58,9 +58,10 @@ class GroupCommit:
             with self._lock():
                 while not mine.is_over:
                     self._perform_next()
-        finally:
+        except BaseException:
             with contextlib.suppress(ValueError):  # interrupted before its turn: nobody is to do it later
                 self._queue.remove(mine)
+            raise
         if mine.error:
             raise mine.error
         assert mine.refused is not None
@@ -71,13 +72,13 @@ class GroupCommit:
         try:
             self._perform(group)
         except BaseException as error:
-            left = [one for one in group if not one.is_over]
-            if len(group) == 1:
+            if len(group) == 1 and isinstance(error, Exception):
                 group[0].error = error
-            else:  # what prevents one must not prevent the others
-                for one in left:
-                    one.is_alone = True
-                self._queue.extendleft(reversed(left))
+                return
+            left = [one for one in group if not one.is_over]
+            for one in left:  # what prevents one must not prevent the others
+                one.is_alone = True
+            self._queue.extendleft(reversed(left))
             if not isinstance(error, Exception):
                 raise
 
@@ -85,10 +86,12 @@ class GroupCommit:
         """The operations that waited longest, up to the first that another of them must come before."""
         group = [self._queue.popleft()]
         taken = group[0].addresses
-        while self._queue and len(taken) < _MOST and not group[0].is_alone:
-            following = self._queue[0]
-            if following.is_alone or not taken.isdisjoint(following.addresses):
+        while self._queue and not group[0].is_alone:
+            following = self._queue.popleft()
+            is_too_large = len(taken) + len(following.addresses) > _MOST
+            if following.is_alone or is_too_large or not taken.isdisjoint(following.addresses):
+                self._queue.appendleft(following)
                 break
-            group.append(self._queue.popleft())
+            group.append(following)
             taken |= following.addresses
         return group

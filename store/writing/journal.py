@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
-from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk, content_hash, file_hash
 from store.disk.layout import Layout
 from store.disk.stats import file_stats
@@ -19,6 +18,7 @@ from store.writing.group_commit import GroupCommit, Waiting
 from store.writing.missing_files import MissingFiles
 from store.writing.payload import Payload
 from store.writing.renames import has_new_sidecar, renames
+from store.writing.staging import remove_undecided
 
 CHANGED_OUTSIDE = (
     "its files were changed outside the program; repair the library (System status, or doctor --repair)"
@@ -48,15 +48,16 @@ class Journal:
         return self._group.carry_out(operation, payload)
 
     def _perform(self, group: list[Waiting]) -> None:
-        """Carry out these operations, which share no record; raises what prevents all of them."""
+        """Carry out these operations, which share no record; raises what concerns all of them."""
         try:
             self.finish_all()
         except LibraryStuck as error:
             raise NotWritten(f"nothing was changed, an earlier change comes first: {error}") from error
+        model = self._catalog.meta("model")
         ready: list[tuple[Waiting, Operation]] = []
         left_alone: dict[str, dict[str, str]] = {}  # by operation
         for one in group:
-            if one.payload.model not in ("", self._catalog.meta("model")):
+            if one.payload.model not in ("", model):
                 one.error = NotWritten("nothing was changed: the library has another model by now; try again")
                 continue
             operation, refused = self._without_changed(one.operation)
@@ -79,13 +80,22 @@ class Journal:
                 interruption = error
         for one, operation in ready:  # from now on it is finished in any case, by the next one or on opening
             one.refused = left_alone[operation.id]
-        if interruption:
-            raise interruption
         try:
             self._finish(operations)
         except LibraryStuck:
+            if len(ready) > 1:  # one by one, so that not all wait for the file of one
+                with contextlib.suppress(LibraryStuck):
+                    self.finish_all()
+            waiting = {operation.id for operation in self.unfinished()}
             for one, operation in ready:
-                one.error = LibraryStuck(_waits(operation, self.stuck))
+                if operation.id in waiting:
+                    one.error = LibraryStuck(_waits(operation, self.stuck))
+        except BaseException as error:
+            for one, operation in ready:
+                one.error = LibraryStuck(_waits(operation, repr(error)))
+            raise
+        if interruption:
+            raise interruption
 
     def finish_all(self) -> None:
         """Finish what is decided. Raises LibraryStuck, with the cause, while that is not possible."""
@@ -125,21 +135,7 @@ class Journal:
             known = {self._folder(operation) for operation in self.unfinished()}
             own = f"{self._catalog.owner}-"
             with contextlib.suppress(OSError):  # the next opening tries again
-                self._tidy(known, own)
-
-    def _tidy(self, known: set[Path], own: str) -> None:
-        """Remove what this catalog staged and never decided; what another one staged is moved aside."""
-        folder = self._layout.operations
-        found = [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
-        strange = [path.name for path in found if path not in known and not path.name.startswith(own)]
-        if strange:
-            what = f"{len(strange):,} folders of changes that this catalog does not know"
-            into = self._layout.memecoins
-            move_aside(strange, source=folder, into=into, what=what, disk=self._disk)
-            carry_out_moves(into, disk=self._disk)
-        for path in found:
-            if path not in known and path.name.startswith(own):
-                self._disk.remove_folder(path)
+                remove_undecided(self._layout, self._disk, known=known, own=own)
 
     def _without_changed(self, operation: Operation) -> tuple[Operation, dict[str, str]]:
         with self._catalog.reading() as db:

@@ -11,6 +11,7 @@ from store.catalog.snapshots import CatalogSnapshot
 from store.disk.files import content_hash
 from store.disk.layout import Layout
 from store.disk.sqlite_identity import to_read
+from store.operations import Operation
 from store.writing.sqlite_pages import RawRows, Value
 
 # Truth that sidecars do not hold, and of `records` where each was last; all other rows come from these.
@@ -98,8 +99,7 @@ def _take_copy(db: sqlite3.Connection, layout: Layout, torn: list[str]) -> Catal
             there = {row["name"] for row in snapshots.rows(copy, "sqlite_schema")}
             for table in there.intersection(torn):  # one from before an upgrade has fewer
                 for row in snapshots.rows(copy, table):
-                    # An operation of then is finished by now, unless its files are still staged.
-                    if table != "journal" or any(layout.operations.glob(f"*{row['id']}")):
+                    if table != "journal" or _is_unfinished(db, layout, row, torn):
                         _insert_named(db, table, row, or_else="IGNORE")
         except sqlite3.Error:  # damaged
             db.execute("ROLLBACK TO copy")
@@ -109,6 +109,17 @@ def _take_copy(db: sqlite3.Connection, layout: Layout, torn: list[str]) -> Catal
         _settle_older(db, known)
         return copy
     return None
+
+
+def _is_unfinished(db: sqlite3.Connection, layout: Layout, row: sqlite3.Row, torn: list[str]) -> bool:
+    """Whether an operation of then still waits: its files are staged, or its history is known to lack it."""
+    if any(layout.operations.glob(f"*{row['id']}")):
+        return True
+    operation = Operation.from_json(row["operation"])
+    events = "SELECT 1 FROM history WHERE decision = ? AND address = ?"
+    return "history" not in torn and not any(
+        db.execute(events, [operation.decision, change.address]).fetchone() for change in operation.changes
+    )
 
 
 def _settle_older(db: sqlite3.Connection, known: set[int]) -> None:

@@ -4,14 +4,16 @@ import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from store.operations import Change, Operation, State
+from store.writing import journal
 from store.writing.group_commit import GroupCommit, Waiting
 from store.writing.payload import Payload
 from tests.store.world import FaultInjector
-from tests.store.writing.cases import APPROVED, CASES, PENDING, PROMOTED
+from tests.store.writing.cases import APPROVED, CAPTIONED, CASES, PENDING, PROMOTED
 from tests.store.writing.test_every_step import Scenario
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
@@ -81,6 +83,40 @@ def test_an_operation_that_cannot_be_carried_out_does_not_prevent_the_others() -
     together.carry_out({"a": ["x"], "b": ["y"], "c": ["z"]})
     assert together.results == {"a": {}, "b": "the disk says no", "c": {}}
     assert together.groups == [["a", "b", "c"], ["a"], ["b"], ["c"]]
+
+
+def test_a_mistake_after_the_decision_tells_everybody_that_theirs_waits(
+    prepared: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("a mistake of the program")
+
+    shutil.copytree(prepared, root, dirs_exist_ok=True)
+    with Scenario.opened(root) as library:
+        with monkeypatch.context() as patch:
+            patch.setattr(journal, "enter", fail)
+            outcome = CASES["decisions of three people"].verb(library)
+        assert not outcome.done
+        assert {each.item for each in outcome.refused} == set(library.status().applying)
+        assert all("is decided but waits" in each.reason for each in outcome.refused)
+        assert library.edit_tags([CAPTIONED[0]], add=["later"]).done
+        assert library.get(PENDING[0]).tier == "approved"
+
+
+def test_a_file_that_went_away_lets_only_what_needs_it_wait(prepared: Path, root: Path) -> None:
+    shutil.copytree(prepared, root, dirs_exist_ok=True)
+    with Scenario.opened(root) as library:
+        real, picture = library._journal._decide, library.layout.image("approved", APPROVED[1])
+
+        def decide_and_lose(ready: Any) -> None:
+            real(ready)
+            picture.rename(root / "elsewhere.jpg")
+
+        library._journal._decide = decide_and_lose  # type: ignore[method-assign]
+        outcome = CASES["decisions of three people"].verb(library)
+        assert {PENDING[0], PENDING[1]} <= set(outcome.done)
+        assert {each.item for each in outcome.refused} == set(APPROVED)
+        (root / "elsewhere.jpg").rename(picture)
 
 
 def test_three_decisions_share_their_commits_and_stay_three(prepared: Path, root: Path) -> None:

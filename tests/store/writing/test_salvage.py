@@ -129,16 +129,22 @@ def test_raw_pages_match_sqlite_including_rows_in_the_wal(tmp_path: Path) -> Non
     db.close()
 
 
-def test_a_caption_that_waited_for_the_disk_when_the_catalog_was_copied_is_finished(
-    quick_root: Path,
+@pytest.mark.parametrize("verb", ["caption", "send_back"])
+def test_a_decision_that_waited_for_the_disk_when_the_catalog_was_copied_is_finished(
+    verb: str, quick_root: Path
 ) -> None:
     injector = FaultInjector()
     library = open_library(quick_root, embedder=Hashed(), disk=Disk(before=injector))
     approved_with_caption(library, 0)
-    injector.fail(1, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
+    decide = {
+        "caption": lambda: library.caption(FIRST, caption=written("new")),
+        "send_back": lambda: library.send_back([FIRST]),
+    }
+    step = 0
     while not library.status().applying:  # one step further each time, until it is decided
-        injector.fail(injector._at + 1, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
-        library.caption(FIRST, caption=written("new"))
+        step += 1
+        injector.fail(step, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
+        decide[verb]()
     injector.stop_failing()
     library.catalog.keep_snapshot("upgrade")
     assert snapshots.kept(library.catalog.path)
@@ -149,5 +155,32 @@ def test_a_caption_that_waited_for_the_disk_when_the_catalog_was_copied_is_finis
     assert salvage_if_damaged(layout)
 
     with open_library(quick_root, embedder=Hashed()) as library:
-        assert library.get(FIRST).caption == written("new")
         assert not library.status().applying
+        found = library.get(FIRST)
+        assert (found.tier, found.caption["entity"]) == (
+            ("approved", "new entity") if verb == "caption" else ("pending", "text 0 entity")
+        )
+        assert library.history(address=FIRST, limit=1)[0].verb == {"send_back": "return"}.get(verb, verb)
+
+
+def test_a_decision_that_was_finished_since_the_catalog_was_copied_is_not_repeated(quick_root: Path) -> None:
+    injector = FaultInjector()
+    library = open_library(quick_root, embedder=Hashed(), disk=Disk(before=injector))
+    library.add([coin(0)])
+    step = 0
+    while not library.status().applying:
+        step += 1
+        injector.fail(step, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
+        library.approve([FIRST])
+    injector.stop_failing()
+    library.catalog.keep_snapshot("upgrade")
+    library.add([coin(1)])  # what waits is finished first
+    assert library.send_back([FIRST]).done
+    library.close()
+    layout = Layout(quick_root)
+    drop_a_table(layout.catalog)
+
+    assert salvage_if_damaged(layout)
+
+    with open_library(quick_root, embedder=Hashed()) as library:
+        assert library.get(FIRST).tier == "pending"
