@@ -62,13 +62,13 @@ export class Cursor {
     if (row < 0) return;
     const wasBlurred = this.atlas.unblur(row);
     this.look(row);
-    if (!wasBlurred) this.atlas.chooseOne(row);
+    if (!wasBlurred) this.atlas.selection.chooseOne(row);
   }
 
   /** Begins to go from coin to coin by keys, or selects the current one; ends with `false`. */
   walk(on) {
     const { atlas } = this;
-    if (on && this.isWalking && this.row >= 0) atlas.chooseOne(this.row);
+    if (on && this.isWalking && this.row >= 0) atlas.selection.chooseOne(this.row);
     else if (on && atlas.shown) {
       this.isWalking = true;
       this.look(atlas.view.nearest(atlas.x, atlas.y, atlas.shown, atlas.view.width / 2, atlas.view.height / 2, Infinity));

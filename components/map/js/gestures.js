@@ -1,6 +1,5 @@
 // Pointers and keys: a drag moves the map or draws the lasso, wheel, pinch and keys zoom, a click selects a coin.
 
-import { within } from "./lasso.js";
 
 const LEAST = 3; // corners; a lasso of fewer was a click
 const STILL = 5; // px that a click may move
@@ -20,7 +19,7 @@ export function listenToGestures(atlas) {
     canvas.setPointerCapture(event.pointerId);
     const [x, y] = at(event);
     fingers.set(event.pointerId, [x, y]);
-    atlas.drag = fingers.size > 1 ? { isPinch: true } : { x, y, from: [x, y], path: atlas.lasso || event.shiftKey ? [[x, y]] : null };
+    atlas.drag = fingers.size > 1 ? { isPinch: true } : { x, y, from: [x, y], path: atlas.selection.isDrawing || event.shiftKey ? [[x, y]] : null };
     atlas.cursor.look(-1);
   });
   canvas.addEventListener("pointermove", (event) => {
@@ -34,7 +33,7 @@ export function listenToGestures(atlas) {
     fingers.delete(event.pointerId);
     const { drag: ended } = atlas;
     atlas.drag = fingers.size ? { isPinch: true } : null; // the finger that stays does not drag
-    if (ended?.path?.length > LEAST) atlas.choose(within(ended.path.map((place) => atlas.view.onMap(place)), atlas.x, atlas.y));
+    if (ended?.path?.length > LEAST) atlas.selection.chooseInside(ended.path);
     else if (ended && !ended.isPinch && event.type === "pointerup" && isClick(ended, at(event))) atlas.cursor.click(...at(event));
     atlas.soon();
   };
@@ -89,7 +88,7 @@ function press(atlas, key) {
   else if (key === "Enter" || key === " ") atlas.cursor.walk(true);
   else if (key === "Escape") {
     if (atlas.cursor.isWalking) atlas.cursor.walk(false);
-    else atlas.choose(null);
+    else atlas.selection.choose(null);
   } else if (key === "+" || key === "=") atlas.view.zoom(CLOSER);
   else if (key === "-") atlas.view.zoom(1 / CLOSER);
   else if (key === "0") atlas.whole();

@@ -8,11 +8,12 @@ import { Cursor } from "./cursor.js";
 import { contours } from "./density.js";
 import { Detail } from "./detail.js";
 import { listenToGestures } from "./gestures.js";
-import { asBits, fromBase64, fromBits, within } from "./lasso.js";
+import { fromBase64 } from "./lasso.js";
 import { Legend } from "./legend.js";
 import { Painting } from "./painting.js";
 import { LARGE, pictured, pictureOf } from "./pictures.js";
 import { Requests } from "./requests.js";
+import { Selection } from "./selection.js";
 import { Sprites } from "./sprites.js";
 import { Timeline } from "./timeline.js";
 import { View } from "./view.js";
@@ -27,10 +28,8 @@ let left = null; // the map of the previous page, to restore its zoom on return
 class Atlas {
   constructor(root, tell) {
     this.root = root;
-    this.tell = tell;
     this.wanted = new Set(); // rows whose cards are requested next
     this.images = new Map();
-    this.lasso = false;
     this.view = new View();
     this.detail = new Detail();
     this.canvas = el("canvas", { tabindex: "0", role: "application", "aria-label": HELP });
@@ -39,12 +38,11 @@ class Atlas {
     this.timeline = new Timeline(() => this.sift());
     this.cursor = new Cursor(this);
     this.told = el("div", { class: "told" });
-    this.draws = el("button", { type: "button", "aria-pressed": "false", onclick: () => this.choosing(!this.lasso) }, "Lasso");
-    this.clear = el("button", { type: "button", hidden: true, onclick: () => this.choose(null) }, "Clear");
+    this.selection = new Selection(this, tell);
     const whole = el("button", { type: "button", onclick: () => this.whole() }, "Reset view");
-    const these = el("button", { type: "button", onclick: () => this.chooseInView() }, "Select visible");
+    const { draws, whatIsVisible, clear } = this.selection;
     const bottom = el("div", { class: "bottom" }, this.told, this.timeline.root);
-    root.replaceChildren(this.canvas, el("div", { class: "tools" }, this.draws, whole, these, this.clear), this.legend.root, bottom, this.cursor.card.root);
+    root.replaceChildren(this.canvas, el("div", { class: "tools" }, draws, whole, whatIsVisible, clear), this.legend.root, bottom, this.cursor.card.root);
     listenToGestures(this);
     this.requests = new Requests({ lacking: () => this.lacking(), came: (body, answer) => this.came(body, answer) });
     this.sprites = new Sprites(() => this.soon());
@@ -92,12 +90,11 @@ class Atlas {
   /** Resets everything for another map or query. */
   begin({ sheet, chosen }) {
     Object.assign(this, { sheet, version: 0, count: 0, cards: {}, x: null, y: null, times: null, shown: null, colours: null, colouring: "", colouredFor: null, boxes: [], clicked: new Set() });
-    this.hold(null);
+    this.selection.reset(chosen);
     this.wanted.clear();
     this.cursor.reset();
     this.sprites.reset();
     this.detail.reset(null, null, null);
-    this.restored = chosen; // used when the points have arrived
   }
 
   /** Shows the whole map, or restores the view from before. */
@@ -115,8 +112,7 @@ class Atlas {
     this.x = longer(this.x, new Float32Array(length).fill(NaN));
     this.y = longer(this.y, new Float32Array(length).fill(NaN));
     this.times = longer(this.times, new Uint32Array(length));
-    if (this.kept) this.kept = longer(this.kept, new Uint8Array(length));
-    if (this.restored) [this.kept, this.restored] = [fromBits(this.restored, length), ""];
+    this.selection.grow(length);
     rows.forEach((row, at) => {
       this.x[row] = points[2 * at];
       this.y[row] = points[2 * at + 1];
@@ -126,7 +122,7 @@ class Atlas {
     });
     this.count = this.x.reduce((sum, x) => sum + !Number.isNaN(x), 0);
     this.timeline.span(this.times, this.x);
-    this.hold(this.kept);
+    this.selection.hold();
   }
 
   /** Finds the points that time and legend let through; pictures and lines follow after a moment of rest. */
@@ -206,7 +202,8 @@ class Atlas {
     this.boxes = painting.names(this.places, view, { text, ground, taken: this.taken() });
     if (this.cursor.isWalking && this.cursor.row >= 0) painting.ring(this.cursor.row, this.side, this, accent);
     if (this.drag?.path) painting.outline(this.drag.path, accent);
-    const selected = this.chosen ? `${this.held.toLocaleString("en")} selected · ` : "";
+    const { count } = this.selection;
+    const selected = count ? `${count.toLocaleString("en")} selected · ` : "";
     this.told.textContent = `${selected}${inView.toLocaleString("en")} of ${this.count.toLocaleString("en")} in view`;
     Object.assign(this.root.dataset, { milliseconds: (performance.now() - began).toFixed(1), pictures: rows.length });
     this.isSlow = performance.now() - began > SLOW;
@@ -239,20 +236,6 @@ class Atlas {
     }, REST);
   }
 
-  choosing(on) {
-    this.lasso = on;
-    this.draws.setAttribute("aria-pressed", String(on));
-    this.root.classList.toggle("lasso", on);
-  }
-
-  choose(inside) {
-    this.hold(inside?.map((one, row) => one & this.shown[row]) ?? null);
-    this.choosing(false);
-    if (!this.chosen) this.kept = null;
-    this.tellChosen();
-    this.soon();
-  }
-
   /** In safe mode, shows a coin's picture if it is blurred; whether it was. */
   unblur(row) {
     const { cards: { [row]: card }, data: { safe } } = this;
@@ -263,29 +246,6 @@ class Atlas {
     this.sprites.forget(row);
     this.soon();
     return true;
-  }
-
-  chooseOne(row) {
-    this.choose(Uint8Array.from(this.x, (_, other) => Number(other === row)));
-  }
-
-  tellChosen() {
-    this.tell("chosen", { sheet: this.sheet, bits: this.chosen ? asBits(this.chosen) : "" });
-  }
-
-  /** Selects like a lasso around the whole canvas, for use without a pointer. */
-  chooseInView() {
-    const { width, height } = this.view;
-    const corners = [[0, 0], [width, 0], [width, height], [0, height]].map((corner) => this.view.onMap(corner));
-    this.choose(within(corners, this.x, this.y));
-  }
-
-  /** Removed points are not selected, but are selected again when they return. */
-  hold(inside) {
-    this.kept = inside;
-    this.held = inside ? inside.reduce((sum, one, row) => sum + (one && !Number.isNaN(this.x[row])), 0) : 0;
-    this.chosen = this.held ? inside : null;
-    this.clear.hidden = !this.chosen;
   }
 
   stop() {

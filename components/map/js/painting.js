@@ -50,7 +50,7 @@ export class Painting {
   }
 
   /** Draws each shown point as a dot; returns how many are in view. */
-  dots({ view, x, y, shown, colours, palette, chosen }) {
+  dots({ view, x, y, shown, colours, palette, selection: { chosen } }) {
     const { pixels, canvas: { width: wide, height: high } } = this;
     const [scale, left, top] = this.place(view);
     let inView = 0;
@@ -100,7 +100,7 @@ export class Painting {
   }
 
   /** Draws these points as pictures of `side` px; `pictureOf(row)` has {source, x, y, size} or nothing. */
-  pictures(rows, side, { view, x, y, colours, palette, chosen }, pictureOf) {
+  pictures(rows, side, { view, x, y, colours, palette, selection: { chosen } }, pictureOf) {
     const { pen, ratio } = this;
     const [scale, left, top] = this.place(view);
     const wide = side * ratio;
