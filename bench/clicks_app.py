@@ -106,13 +106,15 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def errors(self) -> list[str]:
-        """The last line of each traceback that the dashboard printed."""
-        found, inside = [], False
+        """The last line of each traceback that the dashboard printed, and where it was raised."""
+        found, inside, place = [], False, ""
         for line in self.log.read_text(errors="replace").splitlines():
             if "Traceback (most recent call last)" in line:
                 inside = True
+            elif inside and line.lstrip().startswith('File "'):
+                place = line.strip()
             elif inside and line.strip() and not line.startswith((" ", "\t", "│", "╭", "╰")):
-                found.append(line.strip())
+                found.append(f"{line.strip()} ({place})")
                 inside = False
         return found
 
