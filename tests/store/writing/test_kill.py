@@ -21,6 +21,8 @@ from store.chroma.follower import LibraryFollower
 from store.chroma.probe import probe
 from store.library import Library
 from store.runtime import open_library
+from tests.store.conftest import coin
+from tests.store.deciding_together import COINS
 from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_agrees_with_the_sidecars, contents, holds
 
@@ -72,6 +74,27 @@ def test_a_process_killed_at_any_moment_keeps_all_acknowledged_changes(
         assert library.counts()["library"]
     chroma_agrees_with_the_sidecars(root, Hashed())
     assert probe(root) == []
+
+
+@pytest.mark.usefixtures("without_chroma")
+def test_decisions_of_several_people_survive_a_kill_at_any_moment(root: Path) -> None:
+    chance, kept = random.Random(5), 0
+    with open_library(root, embedder=Hashed()) as library:
+        library.add(coin(number) for number in range(COINS))
+    for _ in range(max(3, KILLS // 6)):
+        command = [sys.executable, "-m", "tests.store.deciding_together", str(root)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=PROGRAM) as people:
+            assert people.stdout
+            acknowledged = [people.stdout.readline() for _ in range(chance.randrange(1, 60))]
+            people.send_signal(signal.SIGKILL)
+            acknowledged += [line for line in people.stdout if line.endswith("\n")]
+        with open_library(root, embedder=Hashed()) as library:
+            holds(library)
+            assert not library.status().applying
+            made = {event.decision for event in library.history(limit=-1)}
+            assert {line.strip() for line in acknowledged} <= made
+        kept += len(acknowledged)
+    assert kept > 3 * KILLS
 
 
 def killed(nursery: subprocess.Popen[str], order: str, *, chance: random.Random) -> list[dict[str, Any]]:
