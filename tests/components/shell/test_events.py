@@ -266,3 +266,25 @@ def test_an_answer_is_in_the_state_while_it_is_written(library: Library) -> None
         go_on.set()
     assert library.jobs.wait(job.id, timeout=60)
     assert current_state.read(library)["answers"] == {}
+
+
+def test_a_stream_whose_permission_cannot_be_asked_ends_and_the_others_go_on(
+    library: Library, open_sessions: set[str]
+) -> None:
+    def no_handles() -> None:
+        raise OSError("too many open files")
+
+    async def scenario() -> None:
+        streams = {
+            session: await opened(tokens.signed(library, actor="ann@x.org", session=session))
+            for session in sorted(open_sessions)
+        }
+        for stream in streams.values():
+            await stream.news()
+        events.watcher._streams["here"].still_permitted = no_handles
+        library.approve([address(0)])
+        await events.watcher.look()
+        assert await streams["here"].is_over()
+        assert (await streams["there"].news())["pending"] == 5
+
+    lived(scenario)

@@ -1,0 +1,73 @@
+"""Every picture is compared once it has a vector, whenever that comes, and none twice."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from store.duplicates.likenesses import LikenessFinder
+from store.library import Library
+from store.progress import Progress
+from tests.store.conftest import address, coin
+from tests.store.hashed import Hashed
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+class Looks:
+    """Pictures of which some have a vector; notes which are compared."""
+
+    embedder = Hashed()
+
+    def __init__(self) -> None:
+        self.embedded: set[str] = set()
+        self.compared: list[str] = []
+
+    def vector(self, address: str) -> object | None:
+        return "a vector" if address in self.embedded else None
+
+    def near_many(self, addresses: Sequence[str], *, least: float) -> dict[str, dict[str, float]]:
+        self.compared += addresses
+        return {each: {} for each in addresses}
+
+
+@pytest.fixture
+def looks() -> Looks:
+    return Looks()
+
+
+@pytest.fixture
+def finder(library: Library, looks: Looks) -> LikenessFinder:
+    pictures: Any = SimpleNamespace(looks=lambda: looks)
+    confirmation: Any = SimpleNamespace(similar=lambda address, near: near)
+    return LikenessFinder(library.catalog, pictures, confirmation)
+
+
+def test_a_picture_is_compared_once_its_vector_has_come(
+    library: Library, finder: LikenessFinder, looks: Looks
+) -> None:
+    library.add([coin(0), coin(1)])
+    looks.embedded = {address(0)}
+    assert finder.compare_new(progress=Progress()) == 1
+    assert finder.compare_new(progress=Progress()) == 0
+    looks.embedded.add(address(1))
+    assert finder.compare_new(progress=Progress()) == 1
+    library.approve([address(0), address(1)])
+    assert finder.compare_new(progress=Progress()) == 0
+    assert looks.compared == [address(0), address(1)]
+
+
+def test_a_picture_of_two_coins_is_compared_although_the_first_of_them_went_away(
+    library: Library, finder: LikenessFinder, looks: Looks
+) -> None:
+    first = coin(0)
+    library.add([first, replace(coin(1), picture=first.picture)])
+    assert finder.compare_new(progress=Progress()) == 0
+    gone, left = sorted((address(0), address(1)))
+    library.delete([gone])
+    library.trash.empty(expected=1)
+    looks.embedded = {left}
+    assert finder.compare_new(progress=Progress()) == 1
+    assert looks.compared == [left]
