@@ -77,5 +77,5 @@ def answer(library: Library, message: Mapping[str, Any]) -> Response:
         for row in (given if isinstance(given, list) else [])[:_AT_ONCE]
         if type(row) is int and 0 <= row < len(addresses)
     }
-    cards = ranked_cards(library, list(rows), rows, marks)
+    cards = ranked_cards(library, rows, rows, marks)
     return JSONResponse({"cards": cards}, headers={"Cache-Control": "no-store"})

@@ -80,22 +80,27 @@ class Journal:
                 interruption = error
         for one, operation in ready:  # from now on it is finished in any case, by the next one or on opening
             one.refused = left_alone[operation.id]
+        self._finish_together(ready)
+        if interruption:
+            raise interruption
+
+    def _finish_together(self, ready: Sequence[tuple[Waiting, Operation]]) -> None:
+        """Finish decided operations; those that wait have it as their error. Raises other errors."""
         try:
-            self._finish(operations)
-        except LibraryStuck:
-            if len(ready) > 1:  # one by one, so that not all wait for the file of one
-                with contextlib.suppress(LibraryStuck):
-                    self.finish_all()
+            try:
+                self._finish([operation for _, operation in ready])
+            except LibraryStuck:
+                if len(ready) == 1:
+                    raise
+                self.finish_all()  # one by one, so that not all wait for the file of one
+        except BaseException as error:
+            cause = self.stuck if isinstance(error, LibraryStuck) else repr(error)
             waiting = {operation.id for operation in self.unfinished()}
             for one, operation in ready:
                 if operation.id in waiting:
-                    one.error = LibraryStuck(_waits(operation, self.stuck))
-        except BaseException as error:
-            for one, operation in ready:
-                one.error = LibraryStuck(_waits(operation, repr(error)))
-            raise
-        if interruption:
-            raise interruption
+                    one.error = LibraryStuck(_waits(operation, cause))
+            if not isinstance(error, LibraryStuck):
+                raise
 
     def finish_all(self) -> None:
         """Finish what is decided. Raises LibraryStuck, with the cause, while that is not possible."""

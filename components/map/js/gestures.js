@@ -1,6 +1,5 @@
 // Pointers and keys: a drag moves the map or draws the lasso, wheel, pinch and keys zoom, a click selects a coin.
 
-
 const LEAST = 3; // corners; a lasso of fewer was a click
 const STILL = 5; // px that a click may move
 const STEP = 60; // px that an arrow key moves the map

@@ -35,3 +35,9 @@ export function fromBits(text, length) {
 export function fromBase64(text) {
   return Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
 }
+
+/** Copies the old values to the start of a longer array. */
+export function longer(old, array) {
+  if (old) array.set(old);
+  return array;
+}

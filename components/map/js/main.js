@@ -8,7 +8,7 @@ import { Cursor } from "./cursor.js";
 import { contours } from "./density.js";
 import { Detail } from "./detail.js";
 import { listenToGestures } from "./gestures.js";
-import { fromBase64 } from "./lasso.js";
+import { fromBase64, longer } from "./lasso.js";
 import { Legend } from "./legend.js";
 import { Painting } from "./painting.js";
 import { LARGE, pictured, pictureOf } from "./pictures.js";
@@ -259,12 +259,6 @@ class Atlas {
     clearTimeout(this.repainting);
     cancelAnimationFrame(this.waiting);
   }
-}
-
-/** Copies the old values to the start of a longer array. */
-function longer(old, array) {
-  if (old) array.set(old);
-  return array;
 }
 
 const open = new WeakMap();

@@ -1,7 +1,7 @@
 // The selected coins: by a lasso, by all that is in view, or one by keyboard and click.
 
 import { el } from "../../grid/js/dom.js";
-import { asBits, fromBits, within } from "./lasso.js";
+import { asBits, fromBits, longer, within } from "./lasso.js";
 
 export class Selection {
   /** `tell` carries the value "chosen" to the server. */
@@ -24,11 +24,7 @@ export class Selection {
 
   /** Makes room for more points, and selects what was restored. */
   grow(length) {
-    if (this.kept && this.kept.length < length) {
-      const longer = new Uint8Array(length);
-      longer.set(this.kept);
-      this.kept = longer;
-    }
+    if (this.kept) this.kept = longer(this.kept, new Uint8Array(length));
     if (this.restored) [this.kept, this.restored] = [fromBits(this.restored, length), ""];
   }
 
@@ -54,9 +50,8 @@ export class Selection {
 
   /** Selects like a lasso around the whole canvas, for use without a pointer. */
   chooseInView() {
-    const { view } = this.atlas;
-    const corners = [[0, 0], [view.width, 0], [view.width, view.height], [0, view.height]];
-    this.chooseInside(corners);
+    const { width, height } = this.atlas.view;
+    this.chooseInside([[0, 0], [width, 0], [width, height], [0, height]]);
   }
 
   /** Selects the points inside a path on the canvas. */

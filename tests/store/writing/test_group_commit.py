@@ -15,6 +15,7 @@ from store.writing.payload import Payload
 from tests.store.world import FaultInjector
 from tests.store.writing.cases import APPROVED, CAPTIONED, CASES, PENDING, PROMOTED
 from tests.store.writing.test_every_step import Scenario
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
@@ -40,8 +41,7 @@ class Together:
             for number, (id, addresses) in enumerate(operations.items(), start=1):
                 threads.append(threading.Thread(target=self._one, args=[id, addresses]))
                 threads[-1].start()
-                while len(self.commit._queue) < number:
-                    threading.Event().wait(0.001)
+                assert eventually(lambda number=number: len(self.commit._queue) == number, every=0.001)
         for thread in threads:
             thread.join()
 
@@ -101,6 +101,25 @@ def test_a_mistake_after_the_decision_tells_everybody_that_theirs_waits(
         assert all("is decided but waits" in each.reason for each in outcome.refused)
         assert library.edit_tags([CAPTIONED[0]], add=["later"]).done
         assert library.get(PENDING[0]).tier == "approved"
+
+
+def test_a_mistake_while_the_group_is_finished_one_by_one_is_told_as_well(
+    prepared: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk refuses the group, and then one of them cannot be entered."""
+    shutil.copytree(prepared, root, dirs_exist_ok=True)
+    errors = iter([OSError("the disk says no"), ValueError("a mistake of the program")])
+
+    def fail(*_: object) -> None:
+        raise next(errors)
+
+    with Scenario.opened(root) as library:
+        with monkeypatch.context() as patch:
+            patch.setattr(journal, "enter", fail)
+            outcome = CASES["decisions of three people"].verb(library)
+        assert not outcome.done
+        assert {each.item for each in outcome.refused} == set(library.status().applying)
+        assert all("a mistake of the program" in each.reason for each in outcome.refused)
 
 
 def test_a_file_that_went_away_lets_only_what_needs_it_wait(prepared: Path, root: Path) -> None:
