@@ -37,6 +37,7 @@ from store.writing.recovery import bring_up_to_date, recover
 
 _UNREADABLE = 60.0  # seconds until pictures that could not be read are looked at again
 _NEW_PICTURES = 30.0  # seconds until pictures that came while others were read are read as well
+_QUESTION = 0.2  # seconds that the answer to a worker's question may still take at the end
 _STUCK = 5.0  # seconds at most until a decision that waits for the disk is tried again
 
 
@@ -216,13 +217,15 @@ class LibraryRuntime(Library):
         try:
             for inbox in self._inbox:
                 inbox.close()
+            workers = [self._stamping, self._saver.worker, *self._watchers]
             if self._comparison:
-                self._comparison.worker.close()
+                workers.append(self._comparison.worker)
+            for worker in workers:
+                worker.stop()
             self.jobs.close()
-            self._saver.close()
-            self._stamping.close()
-            for watcher in self._watchers:
-                watcher.close()
+            for worker in workers:
+                while not worker.close(timeout=_QUESTION):
+                    self.catalog.interrupt(worker.thread)
             if self._follower:
                 self._follower.close()
         finally:

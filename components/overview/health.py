@@ -7,6 +7,7 @@ import streamlit as st
 
 from components.shell import format, job_bar, resources, tables
 from components.shell.forms import Button
+from store.catalog import snapshots
 from store.catalog.replication import LATE
 from store.jobs import Job, background_worker
 from store.library import Library
@@ -42,6 +43,7 @@ def at_once(library: Library) -> None:
             _unreadable(len(status.unreadable)),
             not status.unreadable,
         ),
+        *_copies(library, status),
         (
             "Background work",
             f"{format.counted(len(troubles), 'task')} failing, tried again by itself:"
@@ -77,6 +79,13 @@ def _writing(status: Status) -> tuple[str, str, bool]:
         return "Replica", f"{format.duration(behind)} behind the program that writes", True
     heard = "nothing yet" if behind == math.inf else f"nothing for {format.duration(behind)}"
     return "Replica", f"{heard} of the program that writes: look at Litestream on both machines", False
+
+
+def _copies(library: Library, status: Status) -> list[tuple[str, str, bool]]:
+    if status.seconds_behind is not None:
+        return []  # a replica is one itself
+    shortage = snapshots.shortage(library.layout.catalog)
+    return [("Copies", shortage or "the catalog is copied every day; a week is kept", not shortage)]
 
 
 def _unreadable(pictures: int) -> str:

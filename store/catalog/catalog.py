@@ -47,7 +47,7 @@ class Catalog(SqliteFile):
                 self._connections.writer = self._connect()
                 _prepare(self._writer, path)
             with self.reading() as db:
-                db.execute("SELECT count(*) FROM meta, journal").fetchone()
+                db.execute("SELECT EXISTS (SELECT 1 FROM meta, journal, labels)").fetchone()
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
                 raise
@@ -117,8 +117,9 @@ class Catalog(SqliteFile):
         if reason == "daily" and not snapshots.is_due(self.path, now=time.time()):
             return
         with self.reading() as db:
-            if db.execute("SELECT 1 FROM decisions").fetchone():
-                snapshots.make(db, self.path, reason, progress=progress)
+            is_worth_it = db.execute("SELECT 1 FROM decisions").fetchone()
+        if is_worth_it:
+            snapshots.make(self.path, reason, progress=progress)
 
     def _connect(self) -> sqlite3.Connection:
         db = super()._connect()
@@ -241,7 +242,7 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
             db.execute(f"PRAGMA application_id = {CATALOG_ID}")
         return
     if found:
-        snapshots.make(db, path, "upgrade")
+        snapshots.make(path, "upgrade")
     db.execute("BEGIN IMMEDIATE")
     try:
         for statements in _VERSIONS[found:]:

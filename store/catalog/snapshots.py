@@ -1,7 +1,8 @@
 """Copies of the catalog beside it: one a day, and one before each upgrade and repair.
 
-Only the newest is complete. The vectors, most of a large catalog, are removed from the others, because they
-can be computed again; decisions, drafts and saved searches stay in each. Made with SQLite's backup interface.
+A copy has what people and programs cannot make again: decisions, texts, drafts, saved searches. Most of what
+follows from those and from the pictures (`DERIVED`) stays out, so that the copy of a large catalog is small
+and soon made: while it is read, SQLite cannot empty its log.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ import shutil
 import sqlite3
 import time
 from calendar import timegm
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -24,12 +25,19 @@ Why = Literal["daily", "upgrade", "repair"]
 
 FOLDER = "snapshots"  # beside the catalog
 KEPT: dict[str, int] = {"daily": 7, "upgrade": 2, "repair": 2}
+DERIVED = (
+    "labels", "embeddings", "maps", "evaluations", "chroma_queue",
+    "fingerprints", "lookalikes", "spellings", "suspicions", "unexamined", "likenesses", "likened", "unfit",
+    "picture_texts", "picture_nudity",
+)  # fmt: skip
+VECTORS = "vectors"  # derived as well, but slow to compute: in the newest copy of a catalog of …
+_SMALL = 1_000_000_000  # … so many bytes at most
 _A_DAY = 86_400
-_PAGES = 1_024  # copied between two looks at whether to stop
 _SPARE = 64_000_000  # bytes that a copy leaves free on the disk
+_SHARE = 2  # all copies take one part in so many of the space that is free without them
 _WHEN = "%Y%m%dT%H%M%S"
 _NAME = re.compile(r"(\d{8}T\d{6})-(daily|upgrade|repair)\.sqlite3")
-_WITHOUT = ("vectors", "maps")
+_STEPS = 1_000  # of SQLite's machine, between two looks whether the copy is still wanted
 
 
 class CatalogSnapshot(NamedTuple):
@@ -43,9 +51,6 @@ class CatalogSnapshot(NamedTuple):
     def day(self) -> str:
         """Day and time of the snapshot in the machine's time zone."""
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(self.at))
-
-
-_STEPS = 1_000  # of SQLite's machine, between two looks whether the check is still wanted
 
 
 class _Stopped(Exception):
@@ -68,36 +73,44 @@ def is_due(catalog: Path, *, now: float) -> bool:
     return not any(now - _A_DAY < one.at <= now + 60 for one in kept(catalog))
 
 
-def make(
-    db: sqlite3.Connection, catalog: Path, reason: Why, *, progress: Progress | None = None
-) -> CatalogSnapshot | None:
+def shortage(catalog: Path) -> str:
+    """A sentence if the disk has no room for a week of daily copies; else ""."""
+    copies = kept(catalog)
+    daily = sum(one.reason == "daily" for one in copies)
+    if not copies or daily >= KEPT["daily"]:
+        return ""
+    size = copies[0].path.stat().st_size
+    if _size(copies) + size <= _allowed(catalog, copies):
+        return ""
+    return (
+        f"the disk has room for {daily} of {KEPT['daily']} daily copies of the catalog, {size / 1e9:,.1f} GB "
+        "each; copies take at most half of the space that is free without them"
+    )
+
+
+def make(catalog: Path, reason: Why, *, progress: Progress | None = None) -> CatalogSnapshot | None:
     """Copy the catalog as it is at one moment, while others may write; None if it was cancelled.
 
     The copy appears complete and verified, or not at all. Raises NotWritten without room, CatalogDamaged if
     the catalog is damaged: a damaged copy must not replace a sound one.
     """
-    folder, now = _folder(catalog), int(time.time())
-    _check_room(db, catalog.parent)
+    folder, now, progress = _folder(catalog), int(time.time()), progress or Progress()
     Disk().make_folder(folder)
     for left in folder.glob(".*.new*"):  # a copy that was cut short
         left.unlink()
-    while (path := folder / f"{time.strftime(_WHEN, time.gmtime(now))}-{reason}.sqlite3").exists():
+    copies = kept(catalog)
+    while any(one.at == now for one in copies):  # so that the newest is the last that was made
         now += 1
-    unfinished = folder / f".{path.name}.new"
+    path = folder / f"{time.strftime(_WHEN, time.gmtime(now))}-{reason}.sqlite3"
+    without = DERIVED if catalog.stat().st_size <= _SMALL else (*DERIVED, VECTORS)
     try:
-        _copy(db, unfinished, progress or Progress())
+        if copies:
+            _let_go_of_old(catalog, copies[0], progress)  # others may have filled the disk
+        _copy(catalog, path, without=without, progress=progress)
+        made = CatalogSnapshot(path, now, reason)
+        _let_go_of_old(catalog, made, progress)
     except _Stopped:
-        unfinished.unlink(missing_ok=True)
         return None
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
-    with unfinished.open("rb+") as file:
-        os.fsync(file.fileno())
-    unfinished.replace(path)
-    Disk().fsync_folders([folder])
-    made = CatalogSnapshot(path, now, reason)
-    _let_go_of_old(made, [one for one in kept(catalog) if one.path != path])
     return made
 
 
@@ -127,58 +140,93 @@ def _folder(catalog: Path) -> Path:
     return catalog.parent / FOLDER
 
 
-def _copy(db: sqlite3.Connection, target: Path, progress: Progress) -> None:
-    def look(status: int, left: int, total: int) -> None:
+def _copy(source: Path, target: Path, *, without: Collection[str], progress: Progress) -> None:
+    """Copy the tables of a catalog, or of a copy of it, but for some; indices and triggers are left out."""
+    unfinished = target.with_name(f".{target.name}.new")
+    try:
+        with contextlib.closing(sqlite3.connect(unfinished.as_uri(), uri=True, isolation_level=None)) as db:
+            db.set_progress_handler(lambda: progress.cancelled, _STEPS)
+            _fill(db, source, without)
+            (fault,) = db.execute("PRAGMA quick_check(1)").fetchone()
+            if fault != "ok":
+                raise sqlite3.DatabaseError(fault)
+        with unfinished.open("rb+") as file:
+            os.fsync(file.fileno())
+        unfinished.replace(target)
+        Disk().fsync_folders([target.parent])
+    except sqlite3.OperationalError as error:
         if progress.cancelled:
-            raise _Stopped
-
-    with contextlib.closing(sqlite3.connect(target, isolation_level=None)) as copy:
-        db.execute("BEGIN")  # one moment: without it each commit of the writer restarts the copy
-        try:
-            db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-            db.backup(copy, pages=_PAGES, progress=look)
-        finally:
-            db.execute("ROLLBACK")
-        copy.execute("PRAGMA journal_mode = DELETE")
-        copy.set_progress_handler(lambda: progress.cancelled, _STEPS)
-        try:
-            (fault,) = copy.execute("PRAGMA quick_check(1)").fetchone()
-        except sqlite3.OperationalError:
-            if progress.cancelled:
-                raise _Stopped from None
-            raise
-    if fault != "ok":
-        raise CatalogDamaged(f"the catalog is damaged ({fault}), so no copy of it is kept; doctor says more")
+            raise _Stopped from None
+        if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
+            place = source.parent
+            raise NotWritten(f"the disk that holds {place} has no room for a copy of the catalog") from error
+        raise
+    except sqlite3.DatabaseError as error:
+        raise CatalogDamaged(
+            f"the catalog is damaged ({error}), so no copy of it is kept; doctor says more"
+        ) from error
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
-def _check_room(db: sqlite3.Connection, place: Path) -> None:
-    (pages,), (size,) = (db.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
-    if shutil.disk_usage(place).free < pages * size + _SPARE:
-        raise NotWritten(f"the disk that holds {place} has no room for a copy of the catalog")
+def _fill(db: sqlite3.Connection, source: Path, without: Collection[str]) -> None:
+    for pragma in ("journal_mode = OFF", "synchronous = OFF"):  # a copy that is cut short is deleted
+        db.execute(f"PRAGMA {pragma}")
+    (size,) = db.execute("PRAGMA page_size").fetchone()
+    pages = max(1, (shutil.disk_usage(source.parent).free - _SPARE) // size)
+    db.execute(f"PRAGMA max_page_count = {pages}")
+    db.execute("ATTACH ? AS source", [to_read(source)])
+    db.execute("BEGIN")  # one moment of the catalog, whatever its writer does meanwhile
+    tables = db.execute(
+        "SELECT s.name, s.sql FROM source.sqlite_schema s JOIN pragma_table_list l "
+        "ON l.schema = 'source' AND l.name = s.name AND l.type = 'table' WHERE s.type = 'table'"
+    ).fetchall()
+    for name, sql in tables:
+        if name not in without and not name.startswith("sqlite_"):
+            db.execute(sql)
+            db.execute(f"INSERT INTO main.{name} SELECT * FROM source.{name}")
+    for name in ("application_id", "user_version"):
+        (value,) = db.execute(f"PRAGMA source.{name}").fetchone()
+        db.execute(f"PRAGMA main.{name} = {value}")
+    db.execute("COMMIT")
+    db.execute("DETACH source")
 
 
-def _let_go_of_old(newest: CatalogSnapshot, others: Iterable[CatalogSnapshot]) -> None:
-    """Delete old copies; keep some of each kind, one of each earlier catalog, and one complete."""
+def _size(copies: Sequence[CatalogSnapshot]) -> int:
+    return sum(one.path.stat().st_size for one in copies)
+
+
+def _allowed(catalog: Path, copies: Sequence[CatalogSnapshot]) -> int:
+    """How many bytes all copies may have."""
+    return (shutil.disk_usage(catalog.parent).free + _size(copies)) // _SHARE
+
+
+def _let_go_of_old(catalog: Path, newest: CatalogSnapshot, progress: Progress) -> None:
+    """Delete old copies: what is more than some of each kind, or than the disk has room for.
+
+    The newest stays in any case, and one of each earlier catalog. Only the newest keeps vectors.
+    """
+    copies = kept(catalog)
+    others = [one for one in copies if one.path != newest.path]
     counts, seen = {newest.reason: 1}, {lineage(newest)}
+    left = _allowed(catalog, copies) - newest.path.stat().st_size
     for one in sorted(others, key=lambda one: one.at > newest.at):  # those of a clock set wrong go first
         counts[one.reason] = counts.get(one.reason, 0) + 1
-        of = lineage(one)
-        if counts[one.reason] > KEPT[one.reason] and of in seen:
+        is_spare = (of := lineage(one)) in seen
+        if is_spare and counts[one.reason] > KEPT[one.reason]:
             one.path.unlink(missing_ok=True)
             continue
+        _thin(one, progress)
+        left -= one.path.stat().st_size
+        if is_spare and left < 0:
+            one.path.unlink(missing_ok=True)
         seen.add(of)
-        _thin(one)
 
 
-def _thin(snapshot: CatalogSnapshot) -> None:
-    """Remove what can be computed again. SQLite's journal rolls it back if it is interrupted."""
-    with (
-        contextlib.suppress(sqlite3.Error),  # an older version's, or damaged: it stays as it is
-        contextlib.closing(sqlite3.connect(snapshot.path, isolation_level=None)) as db,
-    ):
-        if db.execute("SELECT 1 FROM vectors LIMIT 1").fetchone():
-            db.execute("BEGIN IMMEDIATE")
-            for table in _WITHOUT:
-                db.execute(f"DELETE FROM {table}")
-            db.execute("COMMIT")
-            db.execute("VACUUM")
+def _thin(snapshot: CatalogSnapshot, progress: Progress) -> None:
+    """Copy an older copy again without what can be computed, if it has that."""
+    with contextlib.suppress(sqlite3.Error, CatalogDamaged, NotWritten):  # it stays as it is
+        with reading(snapshot) as db:
+            tables = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        if VECTORS in tables:
+            _copy(snapshot.path, snapshot.path, without=(*DERIVED, VECTORS), progress=progress)

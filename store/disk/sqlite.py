@@ -18,6 +18,7 @@ from store.disk.sqlite_identity import to_read
 from store.errors import InvalidRecord, ReadOnly
 from store.permissions import OPERATOR, Actor
 
+_LOG = 67_108_864  # bytes that the log keeps on the disk once it was emptied
 _GONE = "it was removed or replaced while the program had it open; put it back, or restart the program"
 
 
@@ -26,6 +27,7 @@ class _Connections:
     """What all actors that use one file share."""
 
     pool: list[sqlite3.Connection] = field(default_factory=list)  # to read by
+    lent: dict[sqlite3.Connection, int] = field(default_factory=dict)  # … now, with the thread that reads
     writer: sqlite3.Connection | None = None
     opened: tuple[int, int] | None = None  # which file it was, once it is open
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -36,7 +38,7 @@ class _Connections:
         SQLite forbids carrying a connection across a fork; closing one here would release the parent's locks.
         """
         self._inherited = self.writer, self.pool
-        self.writer, self.pool, self.lock = None, [], threading.RLock()
+        self.writer, self.pool, self.lent, self.lock = None, [], {}, threading.RLock()
 
 
 class SqliteFile:
@@ -73,7 +75,7 @@ class SqliteFile:
             with held(self._connect()) as db:
                 yield db
             return
-        pool = self._connections.pool  # a child that is forked meanwhile has another one
+        pool, lent = self._connections.pool, self._connections.lent  # a child forked meanwhile has others
         try:
             db = pool.pop()
         except IndexError:
@@ -81,9 +83,11 @@ class SqliteFile:
             db.execute("PRAGMA query_only = 1")
         if self._connections.opened is None:
             self._connections.opened = _identity(self.path)
+        lent[db] = threading.get_ident()
         try:
             yield db
         finally:
+            del lent[db]
             pool.append(db)
 
     @contextmanager
@@ -107,6 +111,12 @@ class SqliteFile:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
+
+    def interrupt(self, thread: int | None) -> None:
+        """End what this thread reads now: it raises sqlite3.OperationalError there."""
+        for db, reader in self._connections.lent.copy().items():
+            if reader == thread:
+                db.interrupt()
 
     @property
     def can_write(self) -> bool:
@@ -206,6 +216,7 @@ def connect(path: Path) -> sqlite3.Connection:
     db.row_factory = sqlite3.Row
     if can_write:
         db.execute("PRAGMA journal_mode = WAL")
+        db.execute(f"PRAGMA journal_size_limit = {_LOG}")
     db.execute("PRAGMA synchronous = FULL")  # what was decided or answered must outlive a power cut
     return db
 

@@ -55,7 +55,7 @@ class Examiner:
         progress = progress or Progress()
         progress.what = "looking for duplicates"
         with self._one_at_a_time:
-            self._catch_up()
+            self._catch_up(progress)
             while not progress.cancelled and (batch := self._next(progress)):
                 self._examine(batch)
                 progress.done += len(batch)
@@ -71,7 +71,7 @@ class Examiner:
             next_derived(db)
         self._told, self._is_untold = self._clock(), False
 
-    def _catch_up(self) -> None:
+    def _catch_up(self, progress: Progress) -> None:
         """Add rows that an older catalog or an older comparison lacks; look for pictures that came back.
 
         Every record is gone through only once: for 100,000 that takes a quarter of a second.
@@ -84,18 +84,20 @@ class Examiner:
                 db.execute("INSERT OR REPLACE INTO meta VALUES ('duplicates', ?)", [SCHEME])
             self._neighbours.clear()
         if not self._is_caught_up:
-            self._add_spellings()
+            self._add_spellings(progress)
             with self._catalog.reading() as db:
                 self._missing.update(row["image_hash"] for row in db.execute(_WITHOUT_PRINT))
-            self._is_caught_up = True
+            self._is_caught_up = not progress.cancelled
         self._come_back()
 
-    def _add_spellings(self) -> None:
+    def _add_spellings(self, progress: Progress) -> None:
         with self._catalog.reading() as db:
             unspelt = db.execute(
                 "SELECT id FROM records WHERE id NOT IN (SELECT record FROM spellings)"
             ).fetchall()
         for start in range(0, len(unspelt), 1000):
+            if progress.cancelled:
+                return
             with self._catalog.writing() as db:
                 for (number,) in unspelt[start : start + 1000]:
                     row = db.execute("SELECT * FROM records WHERE id = ?", [number]).fetchone()

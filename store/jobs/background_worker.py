@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import sqlite3
 import sys
 import threading
 import time
@@ -103,12 +104,21 @@ class Worker:
             before = self._failures
             return self._changed.wait_for(is_over, timeout) and self._due == inf and self.trouble is None
 
-    def close(self, *, timeout: float | None = None) -> bool:
-        """Stop before the next batch; returns whether it stopped within `timeout` seconds."""
+    @property
+    def thread(self) -> int | None:
+        """The identifier of its thread, once there is one."""
+        return self._thread.ident if self._thread else None
+
+    def stop(self) -> None:
+        """Tell it to end before the next batch; returns at once."""
         with self._changed:
             self._is_closing = True
             self._progress.cancel()
             self._changed.notify_all()
+
+    def close(self, *, timeout: float | None = None) -> bool:
+        """Stop before the next batch; returns whether it stopped within `timeout` seconds."""
+        self.stop()
         if self._thread is None:
             return True
         self._thread.join(timeout)
@@ -137,7 +147,8 @@ class Worker:
                 found = self._work(self._progress)
             except BaseException as error:  # noqa: BLE001  Rust's panics, as Chroma has them, are no Exceptions
                 with self._changed:
-                    self._note(error)
+                    if not (self._is_closing and _is_interrupted(error)):
+                        self._note(error)
             else:
                 with self._changed:
                     if self.trouble:
@@ -174,6 +185,11 @@ class Worker:
         log.error(
             "%s: failed, again in %.0f s: %s", self.name, rest, reason, exc_info=error if is_new else None
         )
+
+
+def _is_interrupted(error: BaseException) -> bool:
+    """Whether SQLite was told to end what it did."""
+    return isinstance(error, sqlite3.Error) and error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT
 
 
 def faults() -> list[WorkerFault]:

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from store.catalog import snapshots
 from store.catalog.catalog import DISK_ERRORS, Catalog, is_made
 from store.chroma.follower import LibraryFollower
 from store.chroma.server import ChromaServer
@@ -131,7 +132,7 @@ def repair(
 def _check(reader: Reader, work: _Work) -> list[DoctorFinding]:
     parts = [_catalog, _moved_aside]
     if not is_replica(reader.layout.catalog):
-        parts = [_catalog, _operations, _files, _vectors, _chroma, _moved_aside]
+        parts = [_catalog, _operations, _files, _vectors, _chroma, _copies, _moved_aside]
         work.progress.done, work.progress.total = 0, 3 * sum(reader.counts().values())
     found: list[DoctorFinding] = []
     for part in parts:
@@ -232,6 +233,11 @@ def _unopened_chroma(reader: Reader) -> Iterator[DoctorFinding]:
     with contextlib.closing(Catalog(reader.layout.catalog, disk=Disk(), writable=True)) as catalog:
         for fault in LibraryFollower(catalog, reader.layout, model=lambda: reader.model).check():
             yield DoctorFinding(fault, _REBUILDS)
+
+
+def _copies(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
+    if shortage := snapshots.shortage(reader.layout.catalog):
+        yield DoctorFinding(shortage, "free disk space, or keep a backup elsewhere", is_fault=False)
 
 
 def _moved_aside(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:

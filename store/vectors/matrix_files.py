@@ -36,7 +36,9 @@ _FORMAT = 2
 _ROWS = 16_384  # of one block: enough that threads have few, large pieces
 
 
-def save(snapshot: VectorSnapshot, folder: Path, *, fingerprint: str) -> str:
+def save(
+    snapshot: VectorSnapshot, folder: Path, *, fingerprint: str, progress: Progress | None = None
+) -> str:
     """Write the snapshot to a new folder below `folder`; returns its name, for the catalog."""
     return write(
         snapshot.segments,
@@ -45,6 +47,7 @@ def save(snapshot: VectorSnapshot, folder: Path, *, fingerprint: str) -> str:
         dimensions=snapshot.dimensions,
         generation=snapshot.generation,
         fingerprint=fingerprint,
+        progress=progress,
     )
 
 
@@ -56,10 +59,12 @@ def write(
     dimensions: int,
     generation: int,
     fingerprint: str,
+    progress: Progress | None = None,
 ) -> str:
     """Write the rows of these views, `count` in all, to a new folder below `folder`; returns its name.
 
-    Each view is asked for once and only then, so that they need not be in memory together.
+    If it is cancelled, nothing is left and the name is "". Each view is asked for once and only then, so that
+    they need not be in memory together.
     """
     name = f"{generation}-{token_hex(4)}"
     place = folder / name
@@ -77,6 +82,9 @@ def write(
         addresses: list[str] = []
         end = 0
         for view in views:
+            if progress and progress.cancelled:
+                shutil.rmtree(place)
+                return ""
             segment, living = view.segment, view.living
             start, end = end, end + view.size
             for facet in FACETS:
@@ -169,18 +177,16 @@ class MatrixSaver:
             if not is_known:
                 self.worker.wake()
 
-    def close(self) -> None:
-        """Wait for the save in progress; no other starts."""
-        self.worker.close()
-
-    def _work(self, _: Progress) -> None:
+    def _work(self, progress: Progress) -> None:
         with self._lock:
             if self._newest is None:
                 return
             snapshot, fingerprint = self._newest
         # What was killed in the middle of saving left gigabytes, of which this disk may have no more.
         tidy(self._layout.matrices, keep=self._catalog.meta(NAMED))
-        name = save(snapshot, self._layout.matrices, fingerprint=fingerprint)
+        name = save(snapshot, self._layout.matrices, fingerprint=fingerprint, progress=progress)
+        if not name:
+            return
         self._catalog.set_meta(NAMED, name)
         tidy(self._layout.matrices, keep=name)
         with self._lock:

@@ -1,6 +1,7 @@
 """Each page: how it opens, and what its buttons store."""
 
 import json
+import shutil
 import subprocess
 import sys
 from contextlib import closing
@@ -254,3 +255,13 @@ def test_system_status_lists_background_failures_and_unusable_pictures(
         assert f"{PENDING.address}: its picture is not what was written" in message
         assert "Background work fails:" in words(opened(""))
     assert "the folder is away" not in words(opened("health"))
+
+
+def test_system_status_tells_how_many_copies_of_the_catalog_the_disk_has_room_for(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.catalog.keep_snapshot("daily")
+    assert "the catalog is copied every day; a week is kept" in words(opened("health"))
+    usage = shutil.disk_usage(library.layout.root)._replace(free=0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    assert "the disk has room for 1 of 7 daily copies of the catalog" in words(opened("health"))

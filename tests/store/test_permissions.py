@@ -159,7 +159,7 @@ def arguments(stocked: Library, tmp_path: Path) -> Iterator[dict[str, Any]]:
             "name": "dogs", "number": 1, "options": {}, "order": "approved", "others": [SECOND],
             "progress": Progress(), "query": query, "records": [captioned], "removed": removed,
             "space": "image", "state": "taken", "target": tmp_path / "copy.sqlite3", "text": "a frog",
-            "texts": {"entity": "x"}, "unfit": True,
+            "texts": {"entity": "x"}, "thread": 0, "unfit": True,
             "thing": "tag:dog", "ticker": "C1", "value": "x", "verb": "approve", "verdict": "different",
             "captions": {captioned.address: values}, "actor": "eve", "reason": "repair", "words": "frog",
             "answer": "", "work": lambda _: 0,
@@ -199,8 +199,8 @@ def test_a_viewer_cannot_change_anything(
 
 # These reveal nothing about the library's content, or work on the connection of an open transaction.
 ANSWERS_ALWAYS = {
-    "Calibrations.scale", "Catalog.can_write", "Catalog.close", "Catalog.is_in_place", "Catalog.lock",
-    "GoldenQueries.restore", "Library.can_write", "Library.close", "Library.embedder",
+    "Calibrations.scale", "Catalog.can_write", "Catalog.close", "Catalog.interrupt", "Catalog.is_in_place",
+    "Catalog.lock", "GoldenQueries.restore", "Library.can_write", "Library.close", "Library.embedder",
     "Library.model", "Library.reading_vectors", "Library.wait_for_chroma",
     "Library.actor_name", "RemovedThings.can_restore", "SavedSearches.noun", "SavedSearches.restore",
     "NamedValues.noun", "NamedValues.restore",

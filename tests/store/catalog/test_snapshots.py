@@ -9,15 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from store.catalog import snapshots
+from store.catalog import checksums, snapshots
 from store.catalog.catalog import Catalog
 from store.catalog.filters import Filter
+from store.catalog.snapshots import CatalogSnapshot
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.errors import CatalogDamaged, NotWritten
 from store.maintenance import doctor
 from store.progress import Progress
 from store.runtime import open_library, open_reader
+from store.search.query import Part, Query
+from store.writing import surviving_rows
 from store.writing.salvage import salvage_if_damaged
 from tests.store.conftest import address, approved_with_caption, coin
 from tests.store.hashed import Hashed
@@ -183,7 +186,12 @@ def test_salvage_loses_nothing_when_interrupted_at_any_rename(
     assert last > 3
 
 
-def test_daily_copies_are_kept_for_a_week_and_only_the_newest_is_complete(
+def tables(copy: CatalogSnapshot) -> set[str]:
+    with snapshots.reading(copy) as db:
+        return {row["name"] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+
+
+def test_daily_copies_are_kept_for_a_week_and_only_the_newest_has_vectors(
     stocked: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_library(stocked, embedder=Hashed()) as library:
@@ -195,12 +203,11 @@ def test_daily_copies_are_kept_for_a_week_and_only_the_newest_is_complete(
             library.catalog.keep_snapshot("daily")
         found = snapshots.kept(library.catalog.path)
         assert [round((one.at - now) / 86_400) for one in found] == [11, 10, 9, 8, 7, 6, 5]
-        whole = library.catalog.path.stat().st_size
         assert len(list(snapshots.rows(found[0], "vectors"))) > 0
         for one in found[1:]:
-            assert list(snapshots.rows(one, "vectors")) == []
+            assert "vectors" not in tables(one)
             assert len(list(snapshots.rows(one, "history"))) == len(library.history(limit=-1))
-            assert one.path.stat().st_size <= whole
+            assert one.path.stat().st_size < found[0].path.stat().st_size
         monkeypatch.undo()
         library.catalog.keep_snapshot("daily")
         assert snapshots.kept(library.catalog.path)[-1].at <= now + 60, (
@@ -208,44 +215,124 @@ def test_daily_copies_are_kept_for_a_week_and_only_the_newest_is_complete(
         )
 
 
+def test_a_copy_has_everything_that_salvage_and_repair_read(stocked: Path) -> None:
+    (copy,) = snapshots.kept(Layout(stocked).catalog)
+    assert tables(copy) >= {*surviving_rows.TABLES, *checksums.TABLES, "checksums"}
+    assert tables(copy).isdisjoint(snapshots.DERIVED)
+    with closing(sqlite3.connect(Layout(stocked).catalog)) as db:
+        there = {row[1] for row in db.execute("PRAGMA table_list") if row[2] == "table"}
+    assert {*snapshots.DERIVED, snapshots.VECTORS} < there
+
+
+def test_the_copy_of_a_large_catalog_leaves_the_vectors_out_and_repair_computes_them(
+    stocked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layout = Layout(stocked)
+    monkeypatch.setattr(snapshots, "_SMALL", 1_000)
+    with open_library(stocked, embedder=Hashed()) as library:
+        events = library.history(limit=-1)
+        library.catalog.keep_snapshot("repair")
+    removed(layout.catalog)
+
+    assert salvage_if_damaged(layout)
+
+    assert "vectors" not in tables(snapshots.kept(layout.catalog)[0])
+    with open_library(stocked, embedder=Hashed()) as library:
+        assert library.history(limit=-1) == events
+        assert library.drafts.own(THIRD, actor="ann") == {"entity": "half a"}
+        assert not [finding for finding in doctor.repair(library) if "Chroma" not in finding.what]
+        assert [hit.address for hit in library.search(Query((Part(text="text 0"),))).hits] == [FIRST]
+        holds(library)
+
+
+def test_a_copy_that_somebody_puts_in_the_catalogs_place_is_completed_by_repair(stocked: Path) -> None:
+    layout = Layout(stocked)
+    (copy,) = snapshots.kept(layout.catalog)
+    removed(layout.catalog)
+    shutil.copyfile(copy.path, layout.catalog)
+    with pytest.raises(CatalogDamaged, match="doctor --repair"):
+        open_library(stocked, embedder=Hashed())
+
+    assert salvage_if_damaged(layout)
+
+    with open_library(stocked, embedder=Hashed()) as library:
+        assert library.drafts.own(THIRD, actor="ann") == {"entity": "half a"}
+        assert [record.address for record in library.find(Filter(words="coin 0"))] == [FIRST]
+        assert not [finding for finding in doctor.repair(library) if "Chroma" not in finding.what]
+        holds(library)
+
+
+def test_a_complete_copy_by_an_earlier_version_is_thinned(stocked: Path) -> None:
+    catalog = Layout(stocked).catalog
+    (copy,) = snapshots.kept(catalog)
+    with closing(sqlite3.connect(catalog)) as db, closing(sqlite3.connect(copy.path)) as old:
+        db.backup(old)
+    snapshots.make(catalog, "daily")
+    assert tables(copy).isdisjoint({*snapshots.DERIVED, snapshots.VECTORS})
+    assert "promote" in {row["verb"] for row in snapshots.rows(copy, "history")}
+
+
+def test_fewer_copies_are_kept_where_the_disk_has_no_room_for_a_week(
+    stocked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_library(stocked, embedder=Hashed()) as library:
+        (first,) = snapshots.kept(library.catalog.path)
+        assert "daily copies" not in " ".join(found.what for found in doctor.check(library))
+        free = 3 * first.path.stat().st_size
+        monkeypatch.setattr(
+            shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(free * 9, free * 8, free)
+        )
+        monkeypatch.setattr(snapshots, "_SPARE", 0)
+        now = time.time()
+        for day in range(1, 5):
+            monkeypatch.setattr(time, "time", lambda day=day: now + day * 86_400)
+            library.catalog.keep_snapshot("daily")
+        kept = snapshots.kept(library.catalog.path)
+        assert 1 < len(kept) < 5
+        assert first not in kept, "the oldest goes first"
+        (found,) = [found for found in doctor.check(library) if "daily copies" in found.what]
+        assert f"room for {len(kept)} of 7 daily copies" in found.what
+        assert not found.is_fault
+
+        monkeypatch.setattr(snapshots, "_SPARE", free)  # no room at all
+        with pytest.raises(NotWritten, match="no room"):
+            snapshots.make(library.catalog.path, "daily")
+        assert snapshots.kept(library.catalog.path), "the last one stays"
+
+
 def test_a_copy_is_consistent_and_does_not_block_writers(
     stocked: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshots, "_PAGES", 1)
     with open_library(stocked, embedder=Hashed()) as library:
 
-        class Busy(Progress):
-            requests = 0
+        class Meanwhile(tuple[str, ...]):
+            tables = 0
 
-            @property
-            def cancelled(self) -> bool:  # type: ignore[override]
-                Busy.requests += 1
-                if Busy.requests <= 3:
-                    library.drafts.save(
-                        FOURTH, {"entity": f"while it is copied {Busy.requests}"}, actor="ann"
-                    )
-                return False
+            def __contains__(self, table: object) -> bool:  # asked before each table
+                Meanwhile.tables += 1
+                text = f"while it is copied {Meanwhile.tables}"
+                library.drafts.save(FOURTH, {"entity": text}, actor="ann")
+                return super().__contains__(table)
 
-            @cancelled.setter
-            def cancelled(self, value: bool) -> None: ...
-
+        monkeypatch.setattr(snapshots, "DERIVED", Meanwhile(snapshots.DERIVED))
         before = len(snapshots.kept(library.catalog.path))
-        with library.catalog.reading() as db:
-            made = snapshots.make(db, library.catalog.path, "repair", progress=Busy())
+        made = snapshots.make(library.catalog.path, "repair")
         assert made
-        assert Busy.requests > 10
+        assert Meanwhile.tables > 10
         assert len(snapshots.kept(library.catalog.path)) == before + 1
         assert FOURTH not in {row["address"] for row in snapshots.rows(made, "drafts")}
-        assert library.drafts.own(FOURTH, actor="ann") == {"entity": "while it is copied 3"}
+        last = f"while it is copied {Meanwhile.tables}"
+        assert library.drafts.own(FOURTH, actor="ann") == {"entity": last}
 
 
 def test_a_cancelled_or_failed_copy_leaves_no_file(stocked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with open_library(stocked, embedder=Hashed()) as library, library.catalog.reading() as db:
+    with open_library(stocked, embedder=Hashed()) as library:
         before = sorted(library.layout.snapshots.iterdir())
-        assert snapshots.make(db, library.catalog.path, "repair", progress=Progress(cancelled=True)) is None
+        monkeypatch.setattr(snapshots, "_STEPS", 1)
+        assert snapshots.make(library.catalog.path, "repair", progress=Progress(cancelled=True)) is None
         monkeypatch.setattr(snapshots, "_SPARE", 1 << 60)
         with pytest.raises(NotWritten, match="no room"):
-            snapshots.make(db, library.catalog.path, "repair")
+            snapshots.make(library.catalog.path, "repair")
         assert sorted(library.layout.snapshots.iterdir()) == before
 
 
@@ -280,8 +367,7 @@ def test_copies_of_a_previous_catalog_are_not_deleted_by_a_new_one(stocked: Path
         aside.rename(layout.snapshots)
         library.approve([THIRD])
         for _ in range(4):
-            with library.catalog.reading() as db:
-                snapshots.make(db, library.catalog.path, "daily")
+            snapshots.make(library.catalog.path, "daily")
         assert "promote" in {
             row["verb"]
             for one in snapshots.kept(library.catalog.path)
@@ -290,18 +376,16 @@ def test_copies_of_a_previous_catalog_are_not_deleted_by_a_new_one(stocked: Path
 
 
 def test_a_copy_is_cancelled_while_it_is_checked(stocked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class CancelledOnceCopied(Progress):
-        looks = 0
+    place = Layout(stocked).snapshots
 
+    class CancelledOnceCopied(Progress):
         @property
         def cancelled(self) -> bool:  # type: ignore[override]
-            self.looks += 1
-            return self.looks > 1
+            return any(path.stat().st_size for path in place.glob(".*.new"))
 
         @cancelled.setter
         def cancelled(self, value: bool) -> None: ...
 
-    monkeypatch.setattr(snapshots, "_PAGES", -1)  # one look while it is copied
-    with open_reader(stocked) as library, library.catalog.reading() as db:
-        assert snapshots.make(db, library.catalog.path, "repair", progress=CancelledOnceCopied()) is None
-        assert list((library.layout.snapshots).glob(".*")) == []
+    monkeypatch.setattr(snapshots, "_STEPS", 1)
+    assert snapshots.make(Layout(stocked).catalog, "repair", progress=CancelledOnceCopied()) is None
+    assert list(place.glob(".*")) == []

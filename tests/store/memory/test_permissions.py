@@ -64,7 +64,8 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "progress": Progress(), "prompt": "dragons", "protocol": "aave", "protocols": ["aave"],
         "purge": lambda: None, "query": "tickers", "question": "rates", "root": stocked.places.root,
         "rows": [{**kept, "id": "mem_7"}], "scope": "peaks", "session": "s1", "session_id": "s1",
-        "source": "paper.md", "text": "tickers", "texts": ["tickers"], "value": kept["timestamp"],
+        "source": "paper.md", "text": "tickers", "texts": ["tickers"], "thread": 0,
+        "value": kept["timestamp"],
         "vector": kind.vector(kept["id"]), "verb": "store", "world": World("sea", "Sea", "", "salt"),
         "world_id": "peaks",
         "hits": [], "percent": 25.0, "moment": None, "number": 1, "found": [], "longest": 100, "overlap": 0,
@@ -129,7 +130,8 @@ def test_a_viewer_cannot_change_anything(eve: Memory, stocked: Memory, arguments
 
 # These reveal nothing about the memory's content.
 ANSWERS_ALWAYS = {
-    "Database.can_write", "Database.close", "Database.is_in_place", "Database.lock", "Memory.can_write",
+    "Database.can_write", "Database.close", "Database.interrupt", "Database.is_in_place",
+    "Database.lock", "Memory.can_write",
     "Memory.close", "Memory.is_in_place", "Memory.usable", "Memory.wait_for_chroma", "Passages.actor",
     "Passages.can_write", "Passages.close", "Passages.embed", "Passages.embedder",
     "Passages.embedder_or_none", "Passages.fault", "Passages.keeps_contexts", "Passages.model",

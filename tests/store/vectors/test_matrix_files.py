@@ -11,6 +11,7 @@ from store.embedding.arrays import Vector
 from store.errors import ModelUnavailable
 from store.library import Library
 from store.maintenance import doctor
+from store.progress import Progress
 from store.records import FACETS, Facet
 from store.runtime import open_library
 from store.search.query import Part, Query
@@ -83,6 +84,14 @@ def test_mapped_matrices_equal_the_saved_ones(tmp_path: Path, matrices: Matrices
         assert products_of(after, facet, direction) == products_of(before, facet, direction)
     assert bounds(after, direction) == bounds(before, direction)
     assert not matrix_files.is_worth_saving(after)
+
+
+def test_a_save_that_is_cancelled_leaves_nothing(
+    tmp_path: Path, matrices: Matrices, small_files: None
+) -> None:
+    ended = Progress(cancelled=True)
+    assert matrix_files.save(matrices.snapshot(), tmp_path, fingerprint="hashed 1", progress=ended) == ""
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_changes_after_saving_are_applied_to_mapped_matrices(

@@ -1,0 +1,67 @@
+"""A library that is closed does not wait for what its background workers are in the middle of."""
+
+import logging
+import threading
+from pathlib import Path
+
+import pytest
+
+from store.catalog.catalog import Catalog
+from store.progress import Progress
+from store.runtime import LibraryRuntime, open_library
+from tests.store.conftest import address, coin
+from tests.store.hashed import Hashed
+from tests.waiting import eventually
+
+_ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+def ask_without_end(catalog: Catalog, asked: threading.Event) -> None:
+    with catalog.reading() as db:
+        db.create_function("asked", 0, lambda: asked.set() or 0)
+        db.execute(f"SELECT asked() + ({_ENDLESS} WHERE asked() + i > 0)").fetchone()
+
+
+def test_closing_ends_a_question_that_a_worker_waits_for(
+    quick_root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    library = open_library(quick_root, embedder=Hashed())
+    assert isinstance(library, LibraryRuntime)
+    asked = threading.Event()
+    monkeypatch.setattr(
+        type(library.duplicates), "examine", lambda *_, **__: ask_without_end(library.catalog, asked)
+    )
+    library.add([coin(0)])
+    library.watch_for_duplicates()
+    assert asked.wait(60)
+    with caplog.at_level(logging.WARNING):
+        library.close()
+    assert caplog.text == ""
+    with open_library(quick_root, embedder=Hashed()) as again:
+        assert again.get(address(0)).tier == "pending"
+
+
+def test_closing_tells_all_workers_before_it_waits_for_one(
+    quick_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = open_library(quick_root, embedder=Hashed())
+    began, told = threading.Barrier(3), []
+
+    def until_all_are_told(progress: Progress) -> int:
+        began.wait(60)
+        assert eventually(lambda: progress.cancelled)
+        told.append(progress)
+        others.wait(60)  # none ends before the other one was told
+        return 0
+
+    others = threading.Barrier(2)
+    monkeypatch.setattr(
+        type(library.duplicates), "examine", lambda _, *, progress: until_all_are_told(progress)
+    )
+    monkeypatch.setattr(Catalog, "keep_snapshot", lambda _, __, *, progress: until_all_are_told(progress))
+    library.watch_for_duplicates()
+    began.wait(60)
+    library.close()
+    assert len(told) == 2
