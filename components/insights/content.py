@@ -32,7 +32,7 @@ COLUMNS = ["name", "kind", "value", "coins", "text", "line"]
 
 def show(library: Library, sets: list[CoinSet]) -> None:
     """Labels of all sets together, months of each set, captions of the library."""
-    grid = st.grid(2, min_column_width=320, gap=("medium", "large"))
+    grid = figures.grid()
     tags = [library.tag_counts(one.filter) for one in sets]
     with grid.cell():
         labels(tags, sets, what="tags", narrow=lambda filter, name: narrowed(filter, tag=name))

@@ -13,6 +13,7 @@ from store.library import Library
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
+    from streamlit.elements.lib.grid_container import GridContainer
 
 GRID, LINE = "pages/library.py", "library_words"  # the page of all coins, and its line in the address
 NAMED = "coins of "  # begins the name of a bar whose coins no filter describes, in place of its line
@@ -117,6 +118,11 @@ def classes(
     return figure.update_layout(
         hovermode="closest", xaxis=charts.axis(x, showgrid=False), yaxis=charts.axis(y, **amounts)
     )
+
+
+def grid() -> "GridContainer":
+    """The place of figures side by side: one on a phone, two on a laptop, four on a large screen."""
+    return st.grid(4, min_column_width=400, gap=("medium", "large"))
 
 
 def show(

@@ -34,7 +34,7 @@ def show(library: Library) -> None:
     model = format.plain(format.model(one.model))
     st.caption(f"{model} · {one.queries} golden queries · {local_time.text(one.at)}")
     scores.show(one, k=evaluation.TOP)
-    grid = st.grid(2, min_column_width=320, gap=("medium", "large"))
+    grid = figures.grid()
     best = scores.best(one, k=evaluation.TOP)
     with grid.cell():
         _weak(evaluation.by_tag(library, one, best))

@@ -27,7 +27,7 @@ _FATES: dict[str, DraftFate] = {"Saved as written": "unchanged", "Edited": "edit
 
 def show(library: Library, sets: list[CoinSet]) -> None:
     """Tiers, reasons and speed of all sets together; sources and drafts of each set."""
-    grid = st.grid(2, min_column_width=320, gap=("medium", "large"))
+    grid = figures.grid()
     with grid.cell():
         _tiers([insights.tiers(library, one.filter) for one in sets], sets)
     with grid.cell():

@@ -41,7 +41,7 @@ def show(library: Library) -> None:
     if not drawer.open:
         return
     with drawer:
-        grid = st.grid(2, min_column_width=320, gap=("small", "large"))
+        grid = st.grid(4, min_column_width=320, gap=("small", "large"))
         with grid.cell():
             _labels("tags", library.tag_counts(Filter(tier="library")))
         with grid.cell():

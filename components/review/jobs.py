@@ -93,7 +93,9 @@ def _card(library: Library, job: Job) -> None:
     word, color, icon = _ALL_REFUSED if all_refused else _STATES["waiting" if job.is_stopping else job.state]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if job.total and not job.is_ephemeral:
-            thumbnails.row(library, [item.key for item in library.jobs.items(job.id, limit=thumbnails.SHOWN)])
+            keys = [item.key for item in library.jobs.items(job.id, limit=thumbnails.SHOWN)]
+            if library.records(keys):  # not what it has in place of coins, as a map has facets
+                thumbnails.row(library, keys)
         st.badge("stopping" if job.is_stopping else word, color=color, icon=icon)
         st.markdown(f"**{format.plain(job.name)}**", width="stretch")
         by = job.note.get("ended_by", "")

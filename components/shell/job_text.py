@@ -27,7 +27,7 @@ def figures(job: Job) -> str:
     """What was done, in which time, at which rate, and what a language model has cost."""
     parts = []
     done, refused = result_counts(job)
-    if job.total:
+    if job.total and not isinstance(job.result, Outcome):  # whose steps may be more than its coins
         parts.append(f"{done:,} of {job.total:,} done")
     elif done or refused:
         parts.append(f"{done:,} done" if done else "nothing done")

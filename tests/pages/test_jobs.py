@@ -9,10 +9,11 @@ from streamlit.testing.v1 import AppTest
 from store.library import Library
 from store.llm.client import import_litellm
 from store.outcome import ImportReport, Refusal
+from store.progress import Progress
 from store.settings import settings
 from store.tasks import generate
 from tests.browser.coins import COINS, UNCAPTIONED
-from tests.pages.conftest import finish_jobs, opened, press, rerun, send, sendable, words
+from tests.pages.conftest import finish_jobs, opened, press, rerun, send, sendable, shown, words
 from tests.store.language_model_server import GOOD, LanguageModelServer, fails, running, says
 
 
@@ -164,3 +165,22 @@ def test_only_coins_chosen_in_a_grid_are_drafted(model: LanguageModelServer, lib
     finish_jobs()
     assert library.jobs.all()[0].options["budget"] == 1.5
     assert set(library.suggestions.waiting()) == {coin.address for coin in COINS[:2]}
+
+
+def test_a_job_says_how_many_coins_it_has_done_not_how_many_steps_it_took(library: Library) -> None:
+    def load(progress: Progress) -> ImportReport:
+        progress.total = progress.done = 613  # coins, and those of them that were promoted
+        return ImportReport(done=[coin.address for coin in COINS])
+
+    library.jobs.run("Load the demo library", load)
+    finish_jobs()
+    page_text = words(opened("jobs"))
+    assert f"{len(COINS)} done" in page_text
+    assert "613" not in page_text
+
+
+def test_a_job_without_coins_leaves_no_room_for_pictures(library: Library) -> None:
+    library.jobs.start("map", name="Compute the map", options={"space": "entity", "from_scratch": True})
+    finish_jobs()
+    assert library.jobs.all()[0].total
+    assert "height:32px" not in shown(opened("jobs"))
