@@ -124,7 +124,7 @@ class Session:
             self.errors.append(f"cards: {answer.status_code} {answer.text[:80]}")
         weights = {**ranking["weights"], facet: weight, "calibrated": False, "fused": True}
         self._n += 1
-        await self.run({GRID: {"weights": weights, "knows": ranking["query"]}})
+        await self.run({GRID: {"weights": weights}})
         return seconds
 
     async def draft(self, address: str, revision: int) -> None:

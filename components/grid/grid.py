@@ -138,7 +138,7 @@ def mount(
         on_open_change=lambda: page_number.keep(key),
         on_compare_change=lambda: page_number.keep(key),
         on_weights_change=_nothing,
-        on_knows_change=_nothing,
+        on_requested_change=_nothing,
         on_view_change=_nothing,
         on_held_change=_nothing,
     )

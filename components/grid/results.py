@@ -90,7 +90,10 @@ def show_results(
         "cards": cards,
         "ranking": _ranking_data(library, results, ranked, ranking),
     }
-    if session.sent(key).get("knows") != ranked.id:  # 200 kB for 10,000 records, sent once for each query
+    # 200 kB for 10,000 records: once for each query of a visit, and when the browser does not have them.
+    sent = (ranked.id, session.sent(key).get("requested"))
+    if key not in st.session_state or st.session_state.get(f"{key}.similarities") != sent:
+        st.session_state[f"{key}.similarities"] = sent
         data["similarities"] = ranked.table
     mount(key, library, data, actions=actions, handlers=handlers or {})
 

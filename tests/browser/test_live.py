@@ -54,6 +54,32 @@ class Traffic:
         self.requests.clear()
 
 
+def test_a_search_runs_the_page_once_and_so_does_going_back_to_it(shared: Server, page: Page) -> None:
+    traffic = Traffic(page)
+    visit(page, shared, "search?q=sad+cat", title="Search")
+    first = page.get_by_role("gridcell").first
+    expect(first).to_contain_text("Sad Cat")
+    expect(page.get_by_title("The embedding model is ready.")).to_be_visible()
+    wait_until_idle(page)
+
+    traffic.forget()
+    page.get_by_role("searchbox", name="Search").fill("green frog")
+    page.keyboard.press("Enter")
+    expect(first).to_contain_text("Rainy Frog")
+    wait_until_idle(page)
+    assert len(traffic.runs) == 1
+
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Tags").click()
+    expect(page.get_by_role("heading", name="Tags", level=1)).to_be_visible()
+    wait_until_idle(page)
+    traffic.forget()
+    page.go_back()
+    expect(first).to_contain_text("Rainy Frog")
+    expect(page.get_by_label("Weight of emotions")).to_be_attached()
+    wait_until_idle(page)
+    assert len(traffic.runs) == 1
+
+
 def other_tab(page: Page, app: Server) -> GridPage:
     """Somebody else in Review, whose decisions are stored at once."""
     return GridPage(page.context.new_page(), f"{app.url}/pending")

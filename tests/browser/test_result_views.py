@@ -147,6 +147,23 @@ def test_the_score_breakdown_shows_calibrated_values(page: Page) -> None:
     expect(page.locator(".tip .total .number")).to_have_text("3.500")
 
 
+def test_similarities_that_did_not_arrive_are_requested_until_they_do(page: Page) -> None:
+    ranking = {
+        "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "top": 3, "whole": True,
+        "presets": [], "calibrated": None, "calibrate": False, "view": "cards", "held": None,
+    }  # fmt: skip
+    cards = [{**card, "row": row} for row, card in enumerate(CARDS)]
+    requests = "window.told.filter(({ name }) => name === 'requested').length"
+    mount(page, cards=[], key="search")
+    give(page, ranking=ranking, cards=cards)
+    give(page, ranking=ranking, cards=cards)
+    assert page.evaluate(requests) == 2
+    page.evaluate(_RANKED, [ranking, cards])
+    expect(page.get_by_role("gridcell")).to_have_count(3)
+    give(page, ranking=ranking, cards=cards)
+    assert page.evaluate(requests) == 2
+
+
 def test_choosing_a_preset_twice_sends_two_different_values(page: Page) -> None:
     """The weights of a saved search apply until the sliders send a new value, even an equal one."""
     ranking = {

@@ -40,9 +40,8 @@ export class Ranking {
       this.similarities = { columns: FACET_NAMES.map((name) => floats(similarities.getChild(name))), means: ranking.means.map((mean) => mean ?? NaN), groups: groups && floats(groups), words, pinned: ranking.pinned ?? [] };
       this.alone = new Places(this.similarities);
     }
-    // A restored page without its similarities requests them once from the server.
-    if (!this.similarities && this.knows !== "") grid.tell("knows", (this.knows = ""));
-    else if (similarities) grid.tell("knows", (this.knows = ranking.query));
+    // A restored page has none, nor has one whose run was interrupted before they were sent.
+    if (!this.similarities) grid.tell("requested", Date.now());
     this.keep(cards);
     this.sliders.offer(ranking.presets);
     this.sliders.take(ranking.weights, ranking.usual);
