@@ -116,7 +116,8 @@ def serve(chromium: str) -> Iterator[Serve]:
 def dashboard(root: Path, *, port: int = 0, **how: Any) -> Iterator[Server]:
     """Run a dashboard on this folder, or another app, and wait until it answers.
 
-    Chroma is off by default, and the embedding model is loaded when it is first needed.
+    Chroma is off by default, the embedding model is loaded when it is first needed, and nothing looks
+    at pictures in the background.
     """
     if port:
         with _run_server(root, port, **how) as server:
@@ -132,7 +133,14 @@ def dashboard(root: Path, *, port: int = 0, **how: Any) -> Iterator[Server]:
 
 @contextmanager
 def _run_server(
-    root: Path, port: int, *, app: str = "app.py", chroma: bool = False, model: bool = False, **settings: str
+    root: Path,
+    port: int,
+    *,
+    app: str = "app.py",
+    chroma: bool = False,
+    model: bool = False,
+    looks: bool = False,
+    **settings: str,
 ) -> Iterator[Server]:
     below = settings.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
     server = Server(f"http://127.0.0.1:{port}/{below}".rstrip("/"), root)
@@ -141,6 +149,7 @@ def _run_server(
         {**_SETTINGS, "MEMEDEX_ROOT": str(root), **settings},
         chroma=chroma,
         model=model,
+        looks=looks,
     )
     server.kill, server.pid = process.kill, process.pid or 0
     listens = threading.Event()

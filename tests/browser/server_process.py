@@ -55,16 +55,16 @@ _processes.set_forkserver_preload(
 
 
 def start(
-    arguments: Sequence[str], settings: Mapping[str, str], *, chroma: bool, model: bool
+    arguments: Sequence[str], settings: Mapping[str, str], *, chroma: bool, model: bool, looks: bool
 ) -> tuple[BaseProcess, IO[str]]:
     """Run `streamlit run` with these arguments and environment variables; return the process and its output.
 
-    Without Chroma, which no page reads, and without loading the embedding model before somebody searches:
-    either takes longer than most tests.
+    Without Chroma, which no page reads, without loading the embedding model before somebody searches, and
+    without reading, embedding and comparing pictures in the background: each takes longer than most tests.
     """
     reads, writes = _processes.Pipe(duplex=False)
     process = _processes.Process(
-        target=_run, args=([*arguments], {**os.environ, **settings}, chroma, model, writes)
+        target=_run, args=([*arguments], {**os.environ, **settings}, chroma, model, looks, writes)
     )
     with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
         process.start()  # else it would run our main module, which after a test of a page is that page
@@ -75,7 +75,12 @@ def start(
 
 
 def _run(
-    arguments: list[str], environment: dict[str, str], chroma: bool, model: bool, writes: Connection
+    arguments: list[str],
+    environment: dict[str, str],
+    chroma: bool,
+    model: bool,
+    looks: bool,
+    writes: Connection,
 ) -> None:
     os.chdir(PROJECT)
     os.environ.clear()
@@ -87,8 +92,15 @@ def _run(
     from streamlit.web.cli import main
 
     from store.chroma.base_follower import ChromaFollower
+    from store.duplicates.duplicates import Duplicates
     from store.embedding.offline import OfflineEmbedder
+    from store.embedding.prefetch import EmbeddingPrefetcher
+    from store.pictures.picture_texts import PictureTexts
 
+    if not looks:
+        Duplicates.examine = lambda self, *, progress=None: 0  # type: ignore[method-assign]
+        EmbeddingPrefetcher.embed_next = lambda self, progress: 0  # type: ignore[method-assign]
+        PictureTexts.unread = lambda self: {}  # type: ignore[method-assign]
     if not model:
         OfflineEmbedder.warm = lambda self: None  # type: ignore[method-assign]
     if not chroma:

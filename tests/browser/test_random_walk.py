@@ -40,7 +40,7 @@ def app(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     with Memory.open(root) as memory:
         demo.load(memory)
         assert memory.wait_for_chroma(120)
-    with dashboard(root, chroma=True) as server:
+    with dashboard(root, chroma=True, looks=True) as server:
         yield server
 
 
