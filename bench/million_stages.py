@@ -17,7 +17,7 @@ from bench.library import coins
 from bench.million_library import MODEL
 from bench.million_vectors import questions
 from store.catalog.filters import Filter
-from store.catalog.rows import SORTS
+from store.catalog.listing import SORTS
 from store.embedding import open_embedder
 from store.library import Library
 from store.records import FACETS
@@ -84,7 +84,7 @@ def searching(root: Path, kind: str) -> Rows:
 
 
 def deciding(root: Path, kind: str) -> Rows:
-    """Coins imported one by one, then approved one by one: until it is on the disk."""
+    """Coins imported one by one, then approved one by one, each followed by a page."""
     with _opened(root, kind) as library:
         while library.status().comparing:
             time.sleep(0.1)
@@ -92,14 +92,30 @@ def deciding(root: Path, kind: str) -> Rows:
         new = list(coins(start + 40))[start:]
         imported = [_timed(partial(library.add, [one])) for one in new]
         addresses = [one.address for one in library.find(Filter(tier="pending"), limit=len(new))]
-        decided = [_timed(partial(library.approve, [one])) for one in addresses]
+        decided, pages = [], []
+        for address in addresses:
+            decided.append(_timed(partial(library.approve, [address])))
+            pages.append(_timed(partial(_page, library, _FILTERS["a tag and a word"])))
         assert library.count(Filter(tier="approved")) == start + len(new)
         after = _timed(partial(_ask, library, 1))
     return {
         "decision, durable": ("ms", decided),
         "one coin imported": ("ms", imported),
+        "page after a decision, and how many pass: a tag and a word": ("ms", pages[1:]),
         "first search after decisions": ("ms", [after]),
     }
+
+
+_FILTERS = {
+    "none": Filter(tier="library"),
+    "a tag": Filter(tier="library", tags=("moon",)),
+    "a word": Filter(tier="library", words="babble"),
+    "two words": Filter(tier="library", words="babble bector"),
+    "suspected copies": Filter(tier="library", suspicious=True),
+    "a caption": Filter(tier="library", captioned=True),
+    "no caption": Filter(tier="library", captioned=False),
+    "a tag and a word": Filter(tier="library", tags=("moon",), words="babble"),
+}
 
 
 def paging(root: Path, kind: str) -> Rows:
@@ -108,30 +124,32 @@ def paging(root: Path, kind: str) -> Rows:
     Of the library's coins, since not as many are pending; the queries differ in the tier's name alone.
     """
     library = Library(root)
-    filters = {
-        "none": Filter(tier="library"),
-        "a tag": Filter(tier="library", tags=("moon",)),
-        "a word": Filter(tier="library", words="babble"),
-        "two words": Filter(tier="library", words="babble bector"),
-        "suspected copies": Filter(tier="library", suspicious=True),
-        "no caption": Filter(tier="library", captioned=False),
-        "a tag and a word": Filter(tier="library", tags=("moon",), words="babble"),
-    }
     rows: Rows = {}
+    for sort in SORTS[:-1]:
+        first = _timed(partial(library.find, Filter(tier="library"), sort=sort, limit=_PAGE))
+        rows[f"… order: {sort}, its first page since the start"] = ("ms", [first])
     every: list[float] = []
-    for name, filter in filters.items():
+    for name, filter in _FILTERS.items():
+        rows[f"… filter: {name}, counted for the first time"] = (
+            "ms",
+            [_timed(partial(library.count, filter))],
+        )
         total = library.count(filter)
         for sort in SORTS:
             own = []
             for offset in sorted({0, total // 2, max(0, total - _PAGE)}):
                 page = partial(library.find, filter, sort=sort, offset=offset, limit=_PAGE)
-                page()
                 own.append(sorted(_timed(page) for _ in range(3))[1])
             every += own
             rows[f"… filter: {name} ({total:,}), order: {sort}, first, middle, last page"] = ("ms", own)
         rows[f"… filter: {name}, counted"] = ("ms", [_timed(partial(library.count, filter))])
+    rows["memory beside mapped files, with all of these lists"] = ("MiB", [_memory("RssAnon")])
     library.close()
     return {"page of the pending grid, any order, any filter": ("ms", every), **rows}
+
+
+def _page(library: Library, filter: Filter) -> None:
+    library.count(filter), library.find(filter, limit=_PAGE)
 
 
 class _Known(Asked):

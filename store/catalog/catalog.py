@@ -29,6 +29,7 @@ _VERSIONS = tuple(
 )
 VERSION = len(_VERSIONS)
 OWNER = "owner"  # in `meta`; a catalog that was salvaged begins with another one
+REMOVALS, WORD_EDITS = "removals", "word edits"  # in `meta`: changes that leave no row with a generation
 _OWN = {"meta", "sidecars", "records"}  # tables of every version, also before there was an application_id
 
 
@@ -66,6 +67,16 @@ class Catalog(SqliteFile):
             if type(error) is sqlite3.DatabaseError:  # malformed; all else has a class of its own
                 raise damaged(self.path, error) from error
             raise
+
+    @contextmanager
+    def one_moment(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection that sees the catalog as it is at one moment, until the block ends."""
+        with self.reading() as db:
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                db.execute("ROLLBACK")
 
     @property
     def owner(self) -> str:
@@ -230,9 +241,22 @@ def next_generation(db: sqlite3.Connection) -> int:
 
 def next_derived(db: sqlite3.Connection) -> None:
     """Signal that rows derived from the records changed while the records stayed the same."""
-    db.execute(
-        "INSERT INTO meta VALUES ('derived', 1) ON CONFLICT DO UPDATE SET value = CAST(value AS INTEGER) + 1"
-    )
+    _count_up(db, "derived")
+
+
+def next_removal(db: sqlite3.Connection) -> None:
+    """Signal that records were removed, within the caller's transaction."""
+    _count_up(db, REMOVALS)
+
+
+def next_word_edit(db: sqlite3.Connection) -> None:
+    """Signal that words by which records are found changed while the records stayed the same."""
+    _count_up(db, WORD_EDITS)
+
+
+def _count_up(db: sqlite3.Connection, key: str) -> None:
+    counted = "ON CONFLICT DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+    db.execute(f"INSERT INTO meta VALUES (?, 1) {counted}", [key])
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:

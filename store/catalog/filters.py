@@ -1,4 +1,4 @@
-"""A filter of records, and its SQL."""
+"""A filter of records, and the conditions that it sets."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ REJECTED_FOR = (
     "(SELECT h.reason FROM history h WHERE h.address = r.address AND h.after ->> 'tier' = 'trash' "
     "AND h.before ->> 'tier' IS NOT 'trash' AND h.verb NOT IN ('undo', 'redo') ORDER BY h.id DESC LIMIT 1)"
 )
-_FACET_VALUE = "(SELECT coalesce(text ->> ?, '') FROM sidecars WHERE hash = r.sidecar_hash)"
+_FACET_VALUE = "coalesce((SELECT text ->> ? FROM sidecars WHERE hash = r.sidecar_hash), '')"
 _FACET_TEXT = f"trim({_FACET_VALUE})"
 
 
@@ -73,105 +73,146 @@ class Filter:
 SqlCondition = tuple[str, list[Any]]  # SQL for a row `r` of records, and its values
 
 
-def conditions(filter: Filter) -> SqlCondition:
-    """SQL for the rows `r` of records that match, and its values."""
-    parts = [*_comparisons(filter), *_labels(filter), *_facets(filter), *_findings(filter), *_choices(filter)]
-    where = " AND ".join(["TRUE", *(sql for sql, _ in parts)])
-    return where, [value for _, values in parts for value in values]
+@dataclass(frozen=True, slots=True)
+class FilterCondition:
+    """One condition on a row `r` of records: SQL, or in its place selects of row numbers, or filters."""
+
+    sql: str = ""
+    values: tuple[Any, ...] = ()
+    selects: tuple[str, ...] = ()  # each "column FROM table WHERE …": a record in one of them passes …
+    choices: tuple[Filter, ...] = ()  # … or a record that passes one of these
+    denied: bool = False  # of selects and choices: what is in none of them passes
+    is_own: bool = True  # whether it changes only together with the generation of the record, …
+    reads_words: bool = False  # … or of a text in its picture
+    is_listed: bool = False  # whether an index alone has the answer
+
+    def where(self, *, of_few: bool = False) -> SqlCondition:
+        """As SQL; `of_few` asks about each row instead of making a list of all that pass."""
+        if self.choices:
+            made = [conditions(one, of_few=of_few) for one in self.choices]
+            either = " OR ".join(f"({where})" for where, _ in made)
+            return f"{'NOT ' * self.denied}({either})", [value for _, values in made for value in values]
+        if not self.selects:
+            return self.sql, [*self.values]
+        rows = (f"SELECT {one}{f' AND {one.split()[0]} = r.id' if of_few else ''}" for one in self.selects)
+        return f"r.id {'NOT ' * self.denied}IN ({' UNION ALL '.join(rows)})", [*self.values]
 
 
-def _comparisons(filter: Filter) -> list[SqlCondition]:
+def conditions(filter: Filter, *, of_few: bool = False) -> SqlCondition:
+    """SQL for the rows `r` of records that match, and its values; `of_few` suits a few rows."""
+    made = [one.where(of_few=of_few) for one in parts(filter)]
+    return " AND ".join(["TRUE", *(sql for sql, _ in made)]), [value for _, own in made for value in own]
+
+
+def parts(filter: Filter) -> list[FilterCondition]:
+    """The conditions of a filter, all of which must hold."""
+    return [*_comparisons(filter), *_words(filter), *_labels(filter), *_facets(filter), *_findings(filter),
+            *_choices(filter)]  # fmt: skip
+
+
+def _comparisons(filter: Filter) -> Iterator[FilterCondition]:
     """Conditions on one value each; None asks nothing."""
-    length = "(SELECT length(caption) FROM words WHERE rowid = r.id)"
+    length = "coalesce((SELECT length(caption) FROM words WHERE rowid = r.id), 0)"
     imported = "r.address IN (SELECT address FROM history WHERE verb = 'import' AND reason = ?)"
-    address = filter.words.strip().strip('"')
-    words = [f"{{name ticker description caption picture}} : ({matching(filter.words)})"]
-    words += [address.lower() if is_evm(address) else address]
-    by_words = "r.id IN (SELECT rowid FROM words WHERE words MATCH ?)"
-    compared: tuple[tuple[str, str | int | None], ...] = (
-        ("r.tier = ?", filter.tier),
-        ("r.created_at >= ?", filter.since),
-        ("r.created_at <= ?", filter.until),
-        (f"{length} >= ?", filter.longer),
-        (f"{length} <= ?", filter.shorter),
-        ("r.captioned = ?", filter.captioned),
-        ("r.generation <= ?", filter.unchanged_since),
-        (imported, filter.source or None),
-    )
-    by_words_or_address = f"{by_words[:-1]} UNION ALL SELECT id FROM records WHERE address = ?)"
-    in_words = [(by_words_or_address, words)] if filter.words.strip() else []
-    in_pictures = ((by_words, f"{{picture}} : ({matching(text)})") for text in filter.picture_texts)
-    return [(sql, [value]) for sql, value in (*compared, *in_pictures) if value is not None] + in_words
+    for sql, value, is_listed in (
+        ("r.tier = ?", filter.tier, True),
+        ("r.created_at >= ?", filter.since, True),
+        ("r.created_at <= ?", filter.until, True),
+        ("r.captioned = ?", filter.captioned, True),
+        ("r.generation <= ?", filter.unchanged_since, True),
+        (f"{length} >= ?", filter.longer, False),
+        (f"{length} <= ?", filter.shorter, False),
+        (imported, filter.source or None, False),
+    ):
+        if value is not None:
+            yield FilterCondition(sql, (value,), is_listed=is_listed)
 
 
-def _labels(filter: Filter) -> Iterator[SqlCondition]:
+def _words(filter: Filter) -> Iterator[FilterCondition]:
+    by_words = "rowid FROM words WHERE words MATCH ?"
+    if words := filter.words.strip():
+        asked = f"{{name ticker description caption picture}} : ({matching(words)})"
+        address = words.strip('"')
+        meant = address.lower() if is_evm(address) else address
+        selects = (by_words, "id FROM records WHERE address = ?")
+        yield FilterCondition(values=(asked, meant), selects=selects, reads_words=True, is_listed=True)
+    for text in filter.picture_texts:
+        asked = f"{{picture}} : ({matching(text)})"
+        yield FilterCondition(values=(asked,), selects=(by_words,), reads_words=True, is_listed=True)
+
+
+def _labels(filter: Filter) -> Iterator[FilterCondition]:
     """Tags and categories that a record must have, or must not have."""
-    for kind, having, labels in (
-        ("tag", "IN", filter.tags),
-        ("category", "IN", filter.categories),
-        ("tag", "NOT IN", filter.without_tags),
-        ("category", "NOT IN", filter.without_categories),
+    for kind, denied, labels in (
+        ("tag", False, filter.tags),
+        ("category", False, filter.categories),
+        ("tag", True, filter.without_tags),
+        ("category", True, filter.without_categories),
     ):
         for label in labels:
             is_start = len(label) > 1 and label.endswith("*")
             meant = "label >= ? AND label < ?" if is_start else "label = ?"
-            values = [label[:-1], f"{label[:-1]}\U0010ffff"] if is_start else [label]
-            yield (
-                f"r.id {having} (SELECT record FROM labels WHERE kind = ? AND {meant})",
-                [kind, *values],
-            )
+            values = (label[:-1], f"{label[:-1]}\U0010ffff") if is_start else (label,)
+            select = f"record FROM labels WHERE kind = ? AND {meant}"
+            yield FilterCondition(values=(kind, *values), selects=(select,), denied=denied, is_listed=True)
 
 
-def _facets(filter: Filter) -> Iterator[SqlCondition]:
+def _facets(filter: Filter) -> Iterator[FilterCondition]:
     """Facets that must be written, or must not be, and how long they are."""
     for sign, facets in (("<>", filter.having), ("=", filter.lacking)):
         for facet in facets:
-            yield f"{_FACET_TEXT} {sign} ''", [f"$.caption.{facet}"]
+            yield FilterCondition(f"trim({_FACET_VALUE}) {sign} ''", (f"$.caption.{facet}",))
     for facet, least, most in filter.lengths:
         for sign, characters in ((">=", least), ("<=", most)):
             if characters is not None:
-                yield f"length({_FACET_VALUE}) {sign} ?", [f"$.caption.{facet}", characters]
+                yield FilterCondition(f"length({_FACET_VALUE}) {sign} ?", (f"$.caption.{facet}", characters))
 
 
-def _findings(filter: Filter) -> Iterator[SqlCondition]:
+def _findings(filter: Filter) -> Iterator[FilterCondition]:
     """What the library or a person found out about a record."""
     if filter.troubled is not None:
-        yield blockers.STANDING if filter.troubled else f"NOT {blockers.STANDING}", []
+        yield FilterCondition(f"{'NOT ' * (not filter.troubled)}{blockers.STANDING}", is_own=False)
     if filter.suspicious is not None:
-        yield f"r.id {'IN' if filter.suspicious else 'NOT IN'} (SELECT record FROM suspicions)", []
-    if filter.unfit in ("yes", "no"):
-        yield f"r.id {'IN' if filter.unfit == 'yes' else 'NOT IN'} (SELECT record FROM unfit)", []
-    elif filter.unfit:
-        yield "r.id IN (SELECT record FROM unfit WHERE kind = ?)", [filter.unfit]
+        select = "record FROM suspicions WHERE TRUE"
+        yield FilterCondition(selects=(select,), denied=not filter.suspicious, is_own=False, is_listed=True)
+    if filter.unfit:
+        of_kind = filter.unfit not in ("yes", "no")
+        select = f"record FROM unfit WHERE {'kind = ?' if of_kind else 'TRUE'}"
+        values, denied = ((filter.unfit,) if of_kind else ()), filter.unfit == "no"
+        yield FilterCondition(values=values, selects=(select,), denied=denied, is_own=False, is_listed=True)
     if filter.coin_set:
-        yield coin_sets.condition(filter.coin_set)
+        sql, chosen = coin_sets.condition(filter.coin_set)
+        yield FilterCondition(sql, tuple(chosen), is_own=False)
     if filter.language:
-        yield scripts.condition(filter.language)
+        sql, letters = scripts.condition(filter.language)
+        yield FilterCondition(sql, tuple(letters))
     if filter.rejected_for is not None:
-        yield (
-            f"(r.tier = 'trash' AND coalesce({REJECTED_FOR}, '') = ? COLLATE NOCASE)",
-            [filter.rejected_for],
-        )
+        rejected = f"(r.tier = 'trash' AND coalesce({REJECTED_FOR}, '') = ? COLLATE NOCASE)"
+        yield FilterCondition(rejected, (filter.rejected_for,))
     if filter.decided_by or filter.decided_since is not None:
         whose = "h.who = ? AND " if filter.decided_by else ""
-        yield (
+        yield FilterCondition(
             "r.address IN (SELECT h.address FROM history h LEFT JOIN decisions d ON d.id = h.decision "
             f"WHERE {whose}h.at >= ? AND h.verb NOT IN ('import', 'undo') AND NOT coalesce(d.reversed, 0))",
-            [*([filter.decided_by] if filter.decided_by else []), filter.decided_since or 0],
+            (*([filter.decided_by] if filter.decided_by else []), filter.decided_since or 0),
+            is_own=False,
         )
 
 
-def _choices(filter: Filter) -> Iterator[SqlCondition]:
+def _choices(filter: Filter) -> Iterator[FilterCondition]:
     """Filters of which one must pass, or none."""
-    for choice in filter.any_of:
-        made = [conditions(one) for one in choice]
-        yield (
-            f"({' OR '.join(f'({where})' for where, _ in made)})",
-            [value for _, values in made for value in values],
+    for choices, denied in (
+        *((one, False) for one in filter.any_of),
+        *(((one,), True) for one in filter.none_of),
+    ):
+        inner = [part for choice in choices for part in parts(choice)]
+        yield FilterCondition(
+            choices=choices,
+            denied=denied,
+            is_own=all(part.is_own for part in inner),
+            reads_words=any(part.reads_words for part in inner),
+            is_listed=all(part.is_listed for part in inner),
         )
-    for one in filter.none_of:
-        where, values = conditions(one)
-        yield f"NOT ({where})", values
 
 
 def matching(words: str) -> str:

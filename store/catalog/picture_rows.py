@@ -2,6 +2,8 @@
 
 import sqlite3
 
+from store.catalog.catalog import next_word_edit
+
 # A person's text (`records.PICTURE_TEXT`), else what a program read.
 _FOUND_BY = "coalesce(s.text ->> '$.picture_text', t.text || char(10) || t.words, '')"
 _JOINED = (
@@ -40,6 +42,8 @@ def store_text(db: sqlite3.Connection, image_hash: str, text: str, *, words: str
     numbers = [row[0] for row in rows]
     for number in numbers:
         db.execute("UPDATE words SET picture = ? WHERE rowid = ?", [found_by(db, number), number])
+    if numbers:
+        next_word_edit(db)
     return numbers
 
 

@@ -7,6 +7,7 @@ from store.catalog import blockers, by_name, label_rows, spelling
 from store.catalog import rows as catalog_rows
 from store.catalog.catalog import Catalog
 from store.catalog.filters import Filter
+from store.catalog.listing import Listing
 from store.disk.layout import Layout
 from store.errors import UnknownRecord
 from store.lru import LruCache
@@ -21,7 +22,7 @@ class RecordLists:
     def __init__(self, catalog: Catalog, layout: Layout) -> None:
         self.catalog = catalog
         self.layout = layout
-        self._tiers: LruCache[int, dict[Tier, int]] = LruCache(1)
+        self._listing = Listing()
         self._labels: LruCache[tuple[str, Filter, int, int], dict[str, int]] = LruCache(_KEPT_COUNTS)
 
     @property
@@ -67,9 +68,8 @@ class RecordLists:
     def find(
         self, filter: Filter, *, sort: str = "newest", offset: int = 0, limit: int | None = None
     ) -> list[Record]:
-        """The records that match, in one of the orders of `rows.SORTS`."""
-        with self.catalog.reading() as db:
-            return catalog_rows.find(db, filter, sort=sort, offset=offset, limit=limit)
+        """The records that match, in one of the orders of `listing.SORTS`."""
+        return self._listing.find(self.catalog, filter, sort=sort, offset=offset, limit=limit)
 
     def addresses(self, filter: Filter) -> list[str]:
         """Addresses of the records that match, newest first."""
@@ -97,17 +97,11 @@ class RecordLists:
 
     def count(self, filter: Filter) -> int:
         """How many records match."""
-        with self.catalog.reading() as db:
-            return catalog_rows.count(db, filter)
+        return self._listing.count(self.catalog, filter)
 
     def counts(self) -> dict[Tier, int]:
         """How many records each tier has."""
-        generation = self.generation
-        found = self._tiers.get(generation)
-        if found is None:
-            with self.catalog.reading() as db:
-                found = self._tiers[generation] = catalog_rows.counts(db)
-        return dict(found)
+        return {tier: self.count(Filter(tier=tier)) for tier in TIERS}
 
     def tag_counts(self, filter: Filter) -> dict[str, int]:
         """How many matching records have each tag, most frequent first."""

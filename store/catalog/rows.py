@@ -3,77 +3,18 @@
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from store.catalog import picture_rows, spelling_rows, unfit_rows
+from store.catalog.catalog import next_removal
 from store.catalog.filters import Filter, conditions
 from store.disk.files import content_hash
-from store.errors import InvalidRecord
 from store.operations import State
 from store.records import Facet, Record, Tier
 
-SORTS = {
-    "newest": "r.created_at DESC, r.address",
-    "oldest": "r.created_at, r.address",
-    "name": "r.name COLLATE NOCASE, r.address",
-    "moved": "r.moved_at DESC, r.address",
-    "suspicious": (
-        "(SELECT sure FROM suspicions WHERE record = r.id) DESC NULLS LAST, r.created_at DESC, r.address"
-    ),
-}
-_FEW = 10_000
 DAMAGED = "Its text in the catalog is damaged; doctor --repair gives it back."
 
 SELECT_RECORD = "SELECT r.*, s.text AS sidecar FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash"
-
-
-def find(
-    db: sqlite3.Connection, filter: Filter, *, sort: str = "newest", offset: int = 0, limit: int | None = None
-) -> list[Record]:
-    """The records that match, in the order `sort`. Raises InvalidRecord for an unknown order."""
-    if sort not in SORTS:
-        raise InvalidRecord(f"there is no order {sort!r}; there are {', '.join(SORTS)}")
-    if sort == "suspicious" and filter.suspicious is None:
-        return _suspicious_first(db, filter, offset=offset, limit=limit)
-    where, values = conditions(filter)
-    index = _index(db, filter)
-    rows = db.execute(  # the inner part needs no more than an index, also for the last page of a million
-        f"{SELECT_RECORD} WHERE r.id IN (SELECT r.id FROM records r {index} WHERE {where} "
-        f"ORDER BY {SORTS[sort]} LIMIT ? OFFSET ?) ORDER BY {SORTS[sort]}",
-        [*values, -1 if limit is None else limit, offset],
-    )
-    return [record_of(row) for row in rows]
-
-
-def _index(db: sqlite3.Connection, filter: Filter) -> str:
-    """What SQLite, which knows no numbers of rows, has to be told."""
-    if filter.suspicious:
-        return "NOT INDEXED"  # but by the row numbers of those that are
-    return "INDEXED BY records_by_caption" if _has_few(db, filter) else ""
-
-
-def _has_few(db: sqlite3.Connection, filter: Filter) -> bool:
-    """Whether so few have a caption, or none, that sorting them is quicker than to look for them in order."""
-    if filter.tier is None or filter.captioned is None:
-        return False
-    (count,) = db.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM records WHERE tier = ? AND captioned = ? LIMIT ?)",
-        [filter.tier, filter.captioned, _FEW],
-    ).fetchone()
-    return bool(count < _FEW)
-
-
-def _suspicious_first(
-    db: sqlite3.Connection, filter: Filter, *, offset: int, limit: int | None
-) -> list[Record]:
-    """Records that look like others, most confident first, then the rest. Sorts only the first group."""
-    alike, others = replace(filter, suspicious=True), replace(filter, suspicious=False)
-    found = find(db, alike, sort="suspicious", offset=offset, limit=limit)
-    left = None if limit is None else limit - len(found)
-    if left == 0:
-        return found
-    return found + find(db, others, offset=max(0, offset - count(db, alike)), limit=left)
 
 
 def changed_since(db: sqlite3.Connection, generation: int) -> list[str]:
@@ -111,16 +52,9 @@ def addresses(db: sqlite3.Connection, filter: Filter) -> list[str]:
     return [
         row[0]
         for row in db.execute(
-            f"SELECT r.address FROM records r WHERE {where} ORDER BY {SORTS['newest']}", values
+            f"SELECT r.address FROM records r WHERE {where} ORDER BY r.created_at DESC, r.address", values
         )
     ]
-
-
-def count(db: sqlite3.Connection, filter: Filter) -> int:
-    """How many records match."""
-    where, values = conditions(filter)
-    index = _index(db, filter)
-    return int(db.execute(f"SELECT count(*) FROM records r {index} WHERE {where}", values).fetchone()[0])
 
 
 def counts(db: sqlite3.Connection) -> dict[Tier, int]:
@@ -194,7 +128,7 @@ def upsert(
     if old and old["tier"] != state.tier:
         moved_at = now
     if number is not None:
-        delete(db, number)
+        _delete(db, number)
     number = db.execute(
         "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
         [
@@ -242,8 +176,14 @@ def is_sound(db: sqlite3.Connection, sidecar_hash: str) -> bool:
     return row is not None and content_hash(row[0].encode()) == sidecar_hash
 
 
-def delete(db: sqlite3.Connection, number: int) -> None:
-    """Remove all rows of the record with this row number."""
+def remove(db: sqlite3.Connection, number: int) -> None:
+    """Remove the record with this row number for good."""
+    _delete(db, number)
+    spelling_rows.delete(db, number)
+    next_removal(db)
+
+
+def _delete(db: sqlite3.Connection, number: int) -> None:
     db.execute("DELETE FROM records WHERE id = ?", [number])
     db.execute("DELETE FROM words WHERE rowid = ?", [number])
     db.execute("DELETE FROM labels WHERE record = ?", [number])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from store.catalog import checksums, snapshots
 from store.catalog import rows as catalog_rows
-from store.catalog.catalog import Catalog, next_generation
+from store.catalog.catalog import Catalog, next_generation, next_word_edit
 from store.catalog.checksums import WrongChecksum
 from store.catalog.snapshots import CatalogSnapshot
 from store.disk.files import content_hash, read_regular
@@ -57,6 +57,7 @@ def mend(catalog: Catalog, layout: Layout, *, tell: Callable[[str], None]) -> No
             db.execute("INSERT INTO words (words) VALUES ('rebuild')")  # as its texts say, so that it can …
             db.execute("DELETE FROM words")  # … let go of them
             _index_again(db)
+            next_word_edit(db)
 
 
 def sidecar_text(layout: Layout, row: sqlite3.Row) -> str:

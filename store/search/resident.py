@@ -3,7 +3,6 @@
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -71,7 +70,7 @@ class ResidentVectors:
         with self._lock:
             if self._held is None or self._held.embedder.name != self._model.name:
                 return None
-            with self._one_moment() as db:
+            with self._catalog.one_moment() as db:
                 held = self._brought_up_to_date(db, self._held.embedder)
                 (library,) = db.execute("SELECT count(*) FROM records WHERE tier = 'library'").fetchone()
         return int(library) - len(held.matrices.snapshot())
@@ -91,21 +90,11 @@ class ResidentVectors:
                 "it works with MEMEDEX_SEARCH=memory"
             )
         embedder = self._model.embedder
-        with self._lock, self._one_moment() as db:
+        with self._lock, self._catalog.one_moment() as db:
             held = self._brought_up_to_date(db, embedder)
         if self.on_refresh:
             self.on_refresh(held.matrices.snapshot(), embedder.fingerprint)
         return held
-
-    @contextmanager
-    def _one_moment(self) -> Iterator[sqlite3.Connection]:
-        """A connection that sees generation, records and vectors of one moment."""
-        with self._catalog.reading() as db:
-            db.execute("BEGIN")
-            try:
-                yield db
-            finally:
-                db.execute("ROLLBACK")
 
     def _brought_up_to_date(self, db: sqlite3.Connection, embedder: Embedder) -> _SearchInMemory:
         generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])

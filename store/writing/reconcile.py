@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import uuid4
 
-from store.catalog import blockers, history, spelling_rows
+from store.catalog import blockers, history
 from store.catalog import rows as catalog_rows
 from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
 from store.disk.layout import Layout
@@ -261,8 +261,7 @@ def _put(
 
 
 def _remove(db: sqlite3.Connection, row: sqlite3.Row, *, now: float, decision: str, generation: int) -> None:
-    catalog_rows.delete(db, row["id"])
-    spelling_rows.delete(db, row["id"])
+    catalog_rows.remove(db, row["id"])
     db.execute(
         "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
         "VALUES (?, 'remove', ?, ?, ?, 'its files were removed', ?, NULL)",

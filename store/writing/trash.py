@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from store.catalog import history, rows, spelling_rows
+from store.catalog import history, rows
 from store.catalog.catalog import Catalog, next_generation
 from store.disk.files import Disk
 from store.disk.layout import Layout
@@ -88,8 +88,7 @@ class Trash:
                 known = zip(self._paths(address), (row["sidecar_stat"], row["image_stat"]), strict=True)
                 # What was changed outside, which nobody saw, comes back at the next comparison of the files.
                 paths += [path for path, stat in known if stat_text(path) == stat]
-                rows.delete(db, row["id"])
-                spelling_rows.delete(db, row["id"])
+                rows.remove(db, row["id"])
                 db.execute(
                     "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
                     "VALUES (?, ?, ?, ?, ?, 'deleted for good', ?, NULL)",

@@ -20,6 +20,7 @@ from store.embedding.protocol import Embedder
 from store.library import Library
 from store.reading.reader import Reader
 from store.records import CAPTION_FACETS, TIERS, Facet, Tier, chroma_metadata
+from tests.store.plain_listing import lists_are_right
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ def holds(library: Library) -> None:
     every_picture_matches_its_hash(library)
     no_temporary_files_are_left(library)
     listing_rows_match_the_sidecars(library)
+    lists_are_right(library, Filter(), *(Filter(tier=tier) for tier in TIERS))
     library_records_have_exactly_their_vectors(library)
     search_finds_exactly_the_library_records(library)
 

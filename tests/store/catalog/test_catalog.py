@@ -7,8 +7,6 @@ import pytest
 
 from store.catalog import catalog
 from store.catalog.catalog import VERSION
-from store.catalog.filters import Filter, conditions
-from store.catalog.rows import SORTS
 from store.library import Library
 from store.runtime import open_library, open_reader
 from tests.store.conftest import address
@@ -74,11 +72,3 @@ def test_an_interrupted_migration_is_repeated(old_root: Path, monkeypatch: pytes
     monkeypatch.setattr(catalog, "_VERSIONS", whole)
     with open_library(old_root, embedder=Hashed()) as library:
         assert library.duplicates.examine() == 4
-
-
-def test_coins_without_a_caption_are_listed_from_an_index(library: Library) -> None:
-    with library.catalog.reading() as db:
-        where, values = conditions(Filter(tier="approved", captioned=False))
-        query = f"SELECT r.id FROM records r WHERE {where} ORDER BY {SORTS['newest']} LIMIT 60"
-        plan = [row["detail"] for row in db.execute(f"EXPLAIN QUERY PLAN {query}", values)]
-    assert plan == ["SEARCH r USING COVERING INDEX records_by_caption (tier=? AND captioned=?)"]
