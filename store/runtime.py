@@ -222,10 +222,10 @@ class LibraryRuntime(Library):
                 workers.append(self._comparison.worker)
             for worker in workers:
                 worker.stop()
-            self.jobs.close()
-            for worker in workers:
-                while not worker.close(timeout=_QUESTION):
+            while workers := [worker for worker in workers if not worker.close(timeout=_QUESTION)]:
+                for worker in workers:
                     self.catalog.interrupt(worker.thread)
+            self.jobs.close()
             if self._follower:
                 self._follower.close()
         finally:

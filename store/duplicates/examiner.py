@@ -20,6 +20,7 @@ from store.progress import Progress
 
 SCHEME = f"{fingerprints.SCHEME}, {confusables.SCHEME}, {inner_pictures.SCHEME}, {aligned.SCHEME}"
 _BATCH = 16  # records of one transaction: a person's decision never waits for more than that
+_SPELT = 100  # names that are stored in one transaction
 _WITHOUT_PRINT = (
     "SELECT address, id, image_hash FROM records WHERE id NOT IN (SELECT record FROM unexamined) "
     "AND image_hash NOT IN (SELECT image_hash FROM fingerprints)"
@@ -57,7 +58,8 @@ class Examiner:
         with self._one_at_a_time:
             self._catch_up(progress)
             while not progress.cancelled and (batch := self._next(progress)):
-                self._examine(batch)
+                if not self._examine(batch, progress):
+                    break
                 progress.done += len(batch)
                 self._is_untold = True
                 if self._clock() - self._told >= _TOLD:
@@ -95,11 +97,11 @@ class Examiner:
             unspelt = db.execute(
                 "SELECT id FROM records WHERE id NOT IN (SELECT record FROM spellings)"
             ).fetchall()
-        for start in range(0, len(unspelt), 1000):
+        for start in range(0, len(unspelt), _SPELT):
             if progress.cancelled:
                 return
             with self._catalog.writing() as db:
-                for (number,) in unspelt[start : start + 1000]:
+                for (number,) in unspelt[start : start + _SPELT]:
                     row = db.execute("SELECT * FROM records WHERE id = ?", [number]).fetchone()
                     if row:
                         spelling_rows.upsert(
@@ -130,7 +132,8 @@ class Examiner:
                 f"ON r.id = u.record ORDER BY u.record DESC LIMIT {_BATCH}"  # the newest are looked at first
             ).fetchall()
 
-    def _examine(self, batch: Sequence[sqlite3.Row]) -> None:
+    def _examine(self, batch: Sequence[sqlite3.Row], progress: Progress) -> bool:
+        """Compare these records with all others; False, and nothing stored, if it was cancelled."""
         pictures = {row["image_hash"]: row["address"] for row in batch if row["address"]}
         prints = self._prints(pictures)
         with self._catalog.writing() as db:
@@ -144,10 +147,12 @@ class Examiner:
                 f"SELECT image_hash, print FROM fingerprints WHERE NOT compared AND image_hash IN ({marks})",
                 list(pictures),
             ).fetchall()
-        near = {
-            row["image_hash"]: self.near(pictures[row["image_hash"]], row["image_hash"], row["print"])
-            for row in new
-        }
+        near = {}
+        for row in new:
+            if progress.cancelled:
+                return False
+            image_hash = row["image_hash"]
+            near[image_hash] = self.near(pictures[image_hash], image_hash, row["print"])
         with self._catalog.writing() as db:
             for image_hash, found in near.items():
                 _note(db, image_hash, found)
@@ -156,6 +161,7 @@ class Examiner:
                 now = db.execute("SELECT address FROM records WHERE id = ?", [row["record"]]).fetchone()
                 if now:
                     weigh(db, now["address"])
+        return True
 
     def near(self, address: str, image_hash: str, print_: bytes) -> list[NearPrint]:
         """The pictures that are the same as this record's, or shown inside it, in a window or on a screen."""

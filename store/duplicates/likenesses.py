@@ -55,10 +55,11 @@ class LikenessFinder:
                 return done
             batch = waiting[start : start + _BATCH]
             found = looks.near_many([row["address"] for row in batch], least=least)
-            sure = {
-                address: certainties(self._confirmation.similar(address, near), looks.embedder.name)
-                for address, near in found.items()
-            }
+            sure = {}
+            for address, near in found.items():
+                if progress.cancelled:
+                    return done
+                sure[address] = certainties(self._confirmation.similar(address, near), looks.embedder.name)
             with self._catalog.writing() as db:
                 for row in batch:
                     _store(db, row["image_hash"], sure[row["address"]], model=model)

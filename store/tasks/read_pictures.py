@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from store.catalog.catalog import next_derived
-from store.jobs import Item, ItemDone, ItemRefused, Job, JobContext, JobKind, Result
+from store.jobs import Item, ItemDeferred, ItemDone, ItemRefused, Job, JobContext, JobKind, Result
 from store.pictures.picture_texts import TextReading, store_reading
 
 if TYPE_CHECKING:
@@ -21,7 +21,10 @@ def _read(context: "JobContext[Library]") -> None:
     texts = context.library.picture_texts
 
     def do(items: Sequence[Item]) -> list[Result]:
-        return [_result(item, texts.look(item.key, item.payload)) for item in items]
+        return [
+            ItemDeferred(item) if context.is_stopping else _result(item, texts.look(item.key, item.payload))
+            for item in items
+        ]
 
     context.each(do, batch=_BATCH)
     with context.library.catalog.writing() as db:

@@ -1,14 +1,16 @@
 """Examining in the background: cancelled, continued, repeated for a new scheme, announced to pages."""
 
 import threading
+from typing import Any
 
 import pytest
 
 from store.catalog.filters import Filter
 from store.duplicates import examiner
+from store.duplicates.examiner import Examiner
 from store.library import Library
 from store.progress import Progress
-from tests.store.conftest import address
+from tests.store.conftest import address, coin
 from tests.store.duplicates.copies import badges, coin_with_drawing, drawing
 
 FIRST, SECOND, THIRD = address(0), address(1), address(2)
@@ -26,6 +28,25 @@ def test_a_cancelled_examination_continues_later(library: Library) -> None:
     assert library.duplicates.examine() == 20
     assert len(badges(library)) == 20
     assert library.duplicates.examine() == 0
+
+
+def test_an_examination_is_cancelled_between_two_pictures(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add([coin(number) for number in range(5)])
+    progress, near, compared = Progress(), Examiner.near, []
+
+    def cancel(examiner: Examiner, *of: Any) -> Any:
+        compared.append(of)
+        progress.cancel()
+        return near(examiner, *of)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Examiner, "near", cancel)
+        assert library.duplicates.examine(progress=progress) == 0
+    assert len(compared) == 1
+    assert library.duplicates.unexamined() == 5
+    assert library.duplicates.examine() == 5
 
 
 def test_new_coins_are_compared_automatically_in_the_background(

@@ -190,6 +190,29 @@ def test_a_stopped_job_does_not_begin_again_by_itself(
     assert read_pictures.start_if_needed(library) is None
 
 
+def test_a_paused_job_ends_after_the_picture_that_it_reads(
+    library: Library, reads: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add([coin(number) for number in range(5)])
+    read: list[object] = []
+
+    def pause(image: object) -> str:
+        read.append(image)
+        library.jobs.pause(library.jobs.open()[0].id)
+        return "HODL"
+
+    monkeypatch.setattr(library._text_reader, "read", pause)
+    job = read_pictures.start_if_needed(library)
+    assert job
+    library.jobs.wait(job.id, timeout=60)
+    assert len(read) == 1
+    assert len(found(library, "text:hodl")) == 1
+    monkeypatch.setattr(library._text_reader, "read", lambda _: "HODL")
+    library.jobs.resume(job.id)
+    library.jobs.wait(job.id, timeout=60)
+    assert len(found(library, "text:hodl")) == 5
+
+
 def test_without_the_extra_a_library_works_and_says_what_to_install(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
