@@ -108,6 +108,8 @@ def _load(**steps: bool) -> Any:
             "Det.limit_side_len": SIDE,
             "Rec.rec_img_shape": [3, 48, _PADDED],
             "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+            # A sixth faster than asking the system for memory at every step; at its highest, 35 MB more.
+            "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
         }
     )
 

@@ -187,8 +187,8 @@ def narrowed(
     found = replace(
         filter,
         tier=tier or filter.tier,
-        tags=(*filter.tags, *([tag] if tag else [])),
-        categories=(*filter.categories, *([category] if category else [])),
+        tags=_with(filter.tags, tag),
+        categories=_with(filter.categories, category),
         language=language or filter.language,
     )
     if month:
@@ -212,6 +212,10 @@ def narrowed(
         else:  # a filter has one value of each
             found = replace(found, any_of=(*found.any_of, (Filter(**one),)))
     return found
+
+
+def _with(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    return names if not name or name in names else (*names, name)
 
 
 def _month(month: str) -> tuple[int, int]:
