@@ -45,9 +45,7 @@ def show(
             "url": requests.address(),
             "sprites": requests.sprites_address(),
             "token": tokens.token(library),
-            "safe": {"mark": safe_mode.MARK, "shown": safe_mode.SHOWN}
-            if safe_mode.is_on(st.context.cookies)
-            else None,
+            "safe": safe_mode.parameters(),
             "sheet": drawn.name,
             "version": drawn.version,
             "colouring": drawn.colouring,

@@ -44,6 +44,11 @@ def is_on(cookies: Mapping[str, str]) -> bool:
     return presenter.SWITCH.is_on(cookies) or SWITCH.is_on(cookies)
 
 
+def parameters() -> dict[str, str] | None:
+    """The parameters of blurred and of shown pictures, as scripts need them; None outside safe mode."""
+    return {"mark": MARK, "shown": SHOWN} if is_on(st.context.cookies) else None
+
+
 def switches() -> None:
     """The switches in the header for safe mode and for presenting; once on a page is enough."""
     presents = presenter.is_on()

@@ -72,6 +72,13 @@ def test_a_class_of_lengths_or_similarities_leads_to_its_coins(library: Library)
     assert [len(coins) for coins in found.values()] == [round(share) for share in shares]
 
 
+def test_bars_of_what_the_line_asks_for_lead_to_its_coins(library: Library) -> None:
+    tag, category = DOG.tags[0], library.taxonomy.category(DOG.tags[0])
+    for line in (f"tag:{tag}", f"category:{category}"):
+        drawn = [one for bar in bars(opened("insights", insights_words=line)) for one in bar["customdata"]]
+        assert line in drawn
+
+
 def test_coins_of_drafts_are_found_by_model_and_fate(library: Library) -> None:
     find = figures.stored(library, lambda name: [DOG.address] if name == "edited m" else [])
     assert find is not None

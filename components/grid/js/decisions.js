@@ -77,8 +77,16 @@ export class Decisions {
     entry.effect = {};
     this.remember(entry, []);
     (this.grid.flags ??= new Map())[reason === "automatic" ? "delete" : "set"](address, reason);
+    this.blur(model.card(address), reason);
     tools.say(`${this.called([address], 1)}: ${reason === "automatic" ? "as recognised" : `${reason} for the screen`}`);
     this.grid.paint();
+  }
+
+  /** In safe mode, blurs the pictures of a card that is flagged or shows them, until the page runs again. */
+  blur(card, reason) {
+    const { safe } = this.grid.data;
+    if (!safe || !card || reason === "automatic") return;
+    for (const size of ["picture", "large"]) if (card[size]) card[size] = card[size].split("?")[0] + (reason === "unfit" ? `?${safe.mark}=1` : "");
   }
 
   /** Says what stands in a coin's picture; null: as a program read it. */

@@ -5,6 +5,7 @@ import { breakdown } from "./bars.js";
 import { copyButton } from "./copy.js";
 import { twinsOf } from "./comparison.js";
 import { PictureText } from "./picture_text.js";
+import { isBlurred } from "../../shell/js/blurred.js";
 
 const FACETS = [["entity", "Entity"], ["context", "Context"], ["visual", "Visual"], ["emotions", "Emotions"]];
 
@@ -128,6 +129,19 @@ export class Viewer {
     this.offer(actions);
   }
 
+  /** Whether safe mode blurs the picture. */
+  get isBlurred() {
+    const { safe } = this.grid.data;
+    return Boolean(safe) && isBlurred(this.picture.getAttribute("src"), safe.mark, safe.shown);
+  }
+
+  /** Shows the picture that safe mode blurs, as a click on it does. */
+  unblur() {
+    this.picture.src += `&${this.grid.data.safe.shown}=1`;
+    this.rebuild();
+    this.node.focus();
+  }
+
   /** Draws the open coin again, whether or not its data changed. */
   rebuild() {
     this.made = "";
@@ -174,8 +188,9 @@ function screenFlag(grid, card, { unfit, saysUnfit }) {
   const flag = grid.flags?.get(card.address);
   const why = flag ? (flag === "unfit" ? "flagged by a person" : "") : unfit;
   const button = (label, reason) => el("button", { type: "button", class: "tool", onclick: () => grid.decisions.flag(card.address, reason) }, label);
+  const shows = grid.viewer.isBlurred ? el("button", { type: "button", class: "tool", onclick: () => grid.viewer.unblur() }, "Show the picture") : null;
   const buttons = !grid.data.undoable ? [] : [why ? button("It is fit", "fit") : button("Flag as unfit", "unfit"), saysUnfit || flag ? button("As recognised", "automatic") : null];
-  return section("Safe mode", el("p", { class: "meta" }, el("span", { class: "none" }, why ? `Unfit for the screen: ${why}` : "Fit for the screen"), ...buttons));
+  return section("Safe mode", el("p", { class: "meta" }, el("span", { class: "none" }, why ? `Unfit for the screen: ${why}` : "Fit for the screen"), shows, ...buttons));
 }
 
 function address(grid, text) {
