@@ -46,7 +46,7 @@ def controls(library: Library) -> AuditFilter:
 def figures(library: Library, filter: AuditFilter) -> None:
     """How many were reviewed, the speed, and the approval rate."""
     found = audit.figures(library, replace(filter, verb=""))
-    with st.grid(4, min_column_width=180):
+    with st.grid(4, min_column_width=150):
         st.metric("Approved", f"{found.approved:,}", border=True)
         st.metric("Rejected", f"{found.rejected:,}", border=True)
         st.metric(

@@ -1,6 +1,6 @@
 """Elements of Streamlit's own: styles that its theme cannot give, and selectors for the tour."""
 
-CODE_OR_BUTTON = "[data-testid=stCode], [data-testid=stMainBlockContainer] button"
+CODE_OR_START = "[data-testid=stCode], button.primary"  # the latter is a form's, where nothing is there yet
 TABLE_OR_EXPANDER = "[data-testid=stDataFrame], [data-testid=stExpander]"
 UPLOAD_HINT = "[data-testid=stFileUploaderDropzoneInstructions]"
 

@@ -113,7 +113,7 @@ STOPS = (
         heading="Search",
         page="pages/search.py",
         parameters={"q": "frog in the rain"},
-        mark="input[type=range]",
+        mark="[aria-label=Weights]",
         text="The question is compared with picture, entity, context, visual and emotions at once. Drag a "
         "slider of the strip: the order changes as you drag. Open a coin to see why it is where it is.",
     ),
@@ -130,7 +130,7 @@ STOPS = (
         heading="Lore & memory",
         page="pages/lore.py",
         parameters={"view": "Prompt preview", "prompt": "Who guards the vault?"},
-        mark=streamlit_style.CODE_OR_BUTTON,
+        mark=streamlit_style.CODE_OR_START,
         text="An agent that asks gets these lines of the text memory and no others. Beside each stand its "
         "score, its source and the threshold it passed. If the memory is empty, the demo memory is one click "
         "away here; it stays until it is deleted.",

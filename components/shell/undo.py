@@ -48,11 +48,8 @@ def recent(library: Library, *, limit: int) -> None:
     if not decisions:
         st.caption("Nothing was decided yet.")
     for decision in decisions:
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            words = sentence(library, decision)
-            words = words[:1].upper() + words[1:]
-            st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words, width="stretch")
-            st.caption(
-                f"{format.plain(presenter.name(decision.actor))} · {format.ago(decision.created_at)}",
-                width="content",
-            )
+        words = sentence(library, decision)
+        words = words[:1].upper() + words[1:]
+        with st.container(gap=None):
+            st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words)
+            st.caption(f"{format.plain(presenter.name(decision.actor))} · {format.ago(decision.created_at)}")

@@ -56,6 +56,13 @@ def test_arrow_keys_lead_through_the_tour_and_all_is_taken_back(
         arrive(page, number)
         if stop.verb:
             expect(panel(page).get_by_role("button", name=stop.verb)).to_be_visible()
+        if number == 5:  # the memory is empty
+            expect(page.locator(".memedex-tour-ring")).to_be_visible()
+            wanted = page.get_by_role("button", name="Load the demo memory").bounding_box()
+            ring = page.locator(".memedex-tour-ring").bounding_box()
+            assert wanted and ring
+            assert ring["x"] < wanted["x"]
+            assert ring["x"] + ring["width"] > wanted["x"] + wanted["width"]
         if number == 3:
             page.reload()
             arrive(page, number)

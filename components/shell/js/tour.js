@@ -80,7 +80,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   root.hidden = false;
   ring = el("div", "memedex-tour-ring");
   ring.hidden = true;
-  ring.style.cssText = `position:fixed;z-index:999980;pointer-events:none;border:${WIDTH}px solid ${getComputedStyle(root).getPropertyValue("--st-primary-color")};border-radius:8px`;
+  ring.style.cssText = `position:fixed;z-index:999980;pointer-events:none;box-sizing:content-box;border:${WIDTH}px solid ${getComputedStyle(root).getPropertyValue("--st-primary-color")};border-radius:8px`;
   document.body.append(ring);
   const isNew = root.dataset.stop !== String(data.number);
   root.dataset.stop = data.number;
