@@ -92,15 +92,12 @@ def _run(
     from streamlit.web.cli import main
 
     from store.chroma.base_follower import ChromaFollower
-    from store.duplicates.duplicates import Duplicates
     from store.embedding.offline import OfflineEmbedder
-    from store.embedding.prefetch import EmbeddingPrefetcher
-    from store.pictures.picture_texts import PictureTexts
+    from store.jobs.background_worker import Worker
+    from tests.resting_workers import wake_others
 
     if not looks:
-        Duplicates.examine = lambda self, *, progress=None: 0  # type: ignore[method-assign]
-        EmbeddingPrefetcher.embed_next = lambda self, progress: 0  # type: ignore[method-assign]
-        PictureTexts.unread = lambda self: {}  # type: ignore[method-assign]
+        Worker.wake = wake_others  # type: ignore[method-assign]
     if not model:
         OfflineEmbedder.warm = lambda self: None  # type: ignore[method-assign]
     if not chroma:

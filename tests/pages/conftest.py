@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.shell import forms, resources, session
 from store.chroma.base_follower import ChromaFollower
+from store.jobs.background_worker import Worker
 from store.library import Library
 from store.llm.client import import_litellm
 from store.memory import demo
@@ -19,6 +20,7 @@ from store.runtime import open_library
 from store.settings import settings
 from tests import installed_components  # noqa: F401  for what it does
 from tests.browser.coins import COINS, PENDING, UNCAPTIONED
+from tests.resting_workers import wake_others
 from tests.store.conftest import keep_chroma_in_process
 from tests.store.hashed import Hashed
 from tests.store.memory.bags import Bags
@@ -29,6 +31,17 @@ OVERVIEW = Path(__file__).resolve().parent.parent.parent / "overview.py"
 @pytest.fixture
 def chroma() -> None:
     """Chroma is on, as in production."""
+
+
+@pytest.fixture
+def looks() -> None:
+    """Pictures are read, embedded and compared in the background, as in production."""
+
+
+@pytest.fixture(autouse=True)
+def _without_looking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "looks" not in request.fixturenames:
+        monkeypatch.setattr(Worker, "wake", wake_others)
 
 
 @pytest.fixture(autouse=True)
