@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.catalog.catalog import REMOVALS, WORD_EDITS, Catalog
-from store.catalog.filters import FilterCondition, Filter, parts
+from store.catalog.filters import Filter, FilterCondition, parts
 from store.catalog.rows import SELECT_RECORD, record_of
 from store.errors import InvalidRecord
 from store.lru import LruCache
