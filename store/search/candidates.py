@@ -19,7 +19,8 @@ from store.embedding.arrays import Vector
 from store.records import FACETS
 from store.search.ranking import Scale
 from store.search.similarities import Floats, Similarities
-from store.vectors.blocks import Mask, VectorSnapshot
+from store.vectors.blocks import VectorSnapshot
+from store.vectors.segments import Mask
 
 _ROUNDING = 1e-5  # by which a server's cosines may differ from ours
 

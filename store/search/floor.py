@@ -9,12 +9,14 @@ from functools import cache
 from importlib import resources
 
 import numpy as np
+from numpy.typing import NDArray
 
 from store.embedding.protocol import Embedder
 from store.records import FACETS
 from store.vectors.blocks import VectorSnapshot
 
 _COMPARED = 5_000  # records; more would raise the floor by hardly anything
+_TOGETHER = 16  # of them side by side, since each place of a file is another wait for the disk
 CAPTIONS = tuple(number for number, facet in enumerate(FACETS) if facet != "image")
 
 
@@ -29,7 +31,7 @@ def nonsense_questions() -> tuple[str, ...]:
 def floor(snapshot: VectorSnapshot, embedder: Embedder) -> float:
     """The highest cosine of a nonsense query with a caption; -1 without captions."""
     count = len(snapshot)
-    rows = np.unique(np.linspace(0, count - 1, min(count, _COMPARED)).astype(np.intp))
+    rows = compared_rows(count)
     vectors = embedder.embed_texts(list(nonsense_questions()))
     best = -1.0
     for number in CAPTIONS:
@@ -37,3 +39,11 @@ def floor(snapshot: VectorSnapshot, embedder: Embedder) -> float:
         if len(own):
             best = max(best, float((snapshot.rows(own, FACETS[number]) @ vectors.T).max()))
     return best
+
+
+def compared_rows(count: int) -> NDArray[np.intp]:
+    """The rows that are compared, of so many: all of few, else short runs all over the library."""
+    if count <= _COMPARED:
+        return np.arange(count)
+    starts = np.linspace(0, count - _TOGETHER, _COMPARED // _TOGETHER).astype(np.intp)
+    return np.unique(starts[:, None] + np.arange(_TOGETHER))

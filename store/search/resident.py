@@ -42,14 +42,16 @@ class ResidentVectors:
         self._lock = threading.Lock()
         self._held: _SearchInMemory | None = None
         self._last_event = 0  # of the history, that `_held` knows
-        self.reading = Progress()  # the vectors that lie in no file, when somebody first asks
+        self.reading = Progress()  # the vectors, when somebody first asks
         self.on_refresh: Callable[[VectorSnapshot, str], None] | None = (
             None  # told with the model's fingerprint
         )
 
     def prepare(self) -> None:
         """Read the vectors now, so that the first search does not wait. Raises as `search`."""
-        self._refreshed()
+        snapshot = self._refreshed().matrices.snapshot()
+        self.reading = Progress(len(snapshot), what="reading vectors")
+        snapshot.read(progress=self.reading)
 
     def search(self) -> Search:
         """A search over every library record as it is now.
@@ -135,9 +137,10 @@ class ResidentVectors:
 def _keep_only_what_is_there(db: sqlite3.Connection, matrices: Matrices) -> None:
     """Remove records that are in the files and not in the library, whether or not a row says so."""
     snapshot = matrices.snapshot()
-    gone = set(snapshot.addresses).difference(
-        row[0] for row in db.execute("SELECT address FROM records WHERE tier = 'library'")
-    )
+    # As one text: a million rows take ten times as long.
+    query = "SELECT group_concat(address, char(10)) FROM records WHERE tier = 'library'"
+    (library,) = db.execute(query).fetchone()
+    gone = set(snapshot.addresses).difference((library or "").split("\n"))
     if gone:
         matrices.update([(address, None) for address in gone], generation=snapshot.generation)
 

@@ -24,11 +24,13 @@ from store.search.query import Part, Query
 from store.search.ranking import RAW, Contribution, Hit, Ranking, Scale, Words, hits, rank
 from store.search.similarities import NONE, Similarities
 from store.search.text_neighbours import TextNeighbours, neighbours
-from store.vectors.blocks import Mask, VectorSnapshot
+from store.vectors.blocks import VectorSnapshot
 from store.vectors.matrices import Matrices
+from store.vectors.segments import Mask
 
 __all__ = ["Contribution", "Hit", "Results", "Search", "Similarities"]
 
+_SAME = 100
 KEPT_QUERIES = 16  # each takes 26 bytes for every record
 
 NO_WEIGHT = "every weight is zero: raise one to search"
@@ -104,6 +106,7 @@ class Search:
         self._embedder = embedder
         self._directions = QueryDirections(embedder)
         self._kept = _Kept(matrices.snapshot())
+        self._floor: _Floor | None = None
 
     def search(
         self,
@@ -193,10 +196,17 @@ class Search:
         """Whether a text query is closer to some caption than nonsense is."""
         if not is_of_texts(query):
             return True
-        cache = self._kept_of(snapshot)
-        if cache.floor is None:
-            cache.floor = floor(snapshot, self._embedder)
-        return similarities.exceeds(cache.floor, CAPTIONS, mask)
+        return similarities.exceeds(self._floor_of(snapshot), CAPTIONS, mask)
+
+    def _floor_of(self, snapshot: VectorSnapshot) -> float:
+        """Kept until a hundredth of the library has changed: it is read from a sample anyway."""
+        written, there = sum(view.count for view in snapshot.segments), len(snapshot)
+        if (
+            self._floor is None
+            or _SAME * (abs(written - self._floor.written) + abs(there - self._floor.there)) > there
+        ):
+            self._floor = _Floor(written, there, floor(snapshot, self._embedder))
+        return self._floor.cosine
 
     def _mask(
         self, snapshot: VectorSnapshot, parts: Iterable[Part], among: Collection[str] | None
@@ -259,4 +269,11 @@ class _Kept:
         self.answers: LruCache[Hashable, Similarities] = LruCache(KEPT_QUERIES)
         self.masks: LruCache[Hashable, tuple[Collection[str] | None, Mask]] = LruCache(KEPT_QUERIES)
         self.words: LruCache[int, tuple[WordShares, Words]] = LruCache(KEPT_QUERIES)
-        self.floor: float | None = None  # of the cosines, once it was needed
+
+
+class _Floor(NamedTuple):
+    """The floor of the cosines, and the library that it was measured on."""
+
+    written: int  # rows of records, with those that are no more
+    there: int
+    cosine: float

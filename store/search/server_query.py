@@ -14,7 +14,7 @@ from store.search.query import Query
 from store.search.ranking import Words
 from store.search.search import words_of
 from store.search.similarities import Floats
-from store.vectors.blocks import Mask
+from store.vectors.segments import Mask
 
 FIRST = 1_024  # entries of each list at first
 _NAMED = 20_000  # so many records the server is told by name

@@ -38,8 +38,8 @@ from store.search.search import (
 )
 from store.search.server_query import Candidates, ServerQuery, limits
 from store.search.similarities import NONE, Floats
-from store.vectors.blocks import Mask
 from store.vectors.matrices import load
+from store.vectors.segments import Mask
 
 MOST = 4_096  # entries of each list
 JUDGED = 50  # results of which it is said how sure they are

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from store.embedding.arrays import Vector
 from store.records import FACETS, Facet
 from store.vectors import quantised
-from store.vectors.blocks import USUAL, Mask, VectorSnapshot
+from store.vectors.blocks import VectorSnapshot
 from store.vectors.quantised import Direction
+from store.vectors.segments import USUAL, Mask
 
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]

@@ -1,136 +1,26 @@
-"""Rows of vectors in blocks, and snapshots of them.
+"""The matrices at one moment: all blocks that have rows of the library's records."""
 
-Beside each float32 row is its form from `quantised`, a quarter as large: a scan of all records reads that,
-and float32 rows only where the result must be exact. A text query with the usual weights compares the same
-vector with four facets, and the sum of four products is the product with their sum. This sum, the `blend`, is
-stored as well, so that the most frequent query reads one row of bytes for each record instead of four. Blocks
-are in memory or in mapped files (`matrix_files`).
-"""
-
+import mmap
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from store.embedding.arrays import Vector
 from store.errors import UnknownRecord
+from store.progress import Progress
 from store.records import FACETS, Facet
 from store.vectors import quantised
-from store.vectors.quantised import Codes, Direction, Quantised
-from store.vectors.weights import DEFAULT_WEIGHTS
+from store.vectors.quantised import Codes, Direction
+from store.vectors.segments import Mask, Segment, SegmentView
 
-Mask = NDArray[np.bool_]
-
-_USUAL = np.array([DEFAULT_WEIGHTS["text"][facet] for facet in FACETS])
-USUAL: NDArray[np.float64] = _USUAL / _USUAL.sum()  # (5,): the share of each facet in the blend
-
+_MANY_NAMED = 1_000  # addresses; of fewer each is looked for
 _WORTH_THREADS = 20_000  # rows; below, starting them takes longer than they save
-
-
-@dataclass(eq=False)
-class Segment:
-    """Rows of five matrices side by side, filled from the top; the first `settled` rows are final."""
-
-    addresses: list[str]
-    vectors: dict[Facet, Vector]  # (rows, d) each
-    codes: dict[Facet, Codes]
-    present: Mask  # (5, rows)
-    steps: Vector  # (5, rows)
-    errors: Vector  # (rows,): the largest of the five facets
-    combined: (
-        Quantised  # of each row's facets added up by their usual shares, nothing in a missing one's place
-    )
-    sums: NDArray[np.float64]  # (5, d): of all settled rows
-    sealed: int = 0
-    is_mapped: bool = False  # the operating system may take its memory back
-    dead: set[int] = field(default_factory=set)  # the writer's own; snapshots have `SegmentView.rows`
-
-    @classmethod
-    def empty(cls, *, rows: int, dimensions: int) -> "Segment":
-        """A segment with room for this many rows."""
-        return cls(
-            addresses=[],
-            vectors={facet: np.zeros((rows, dimensions), np.float32) for facet in FACETS},
-            codes={facet: np.zeros((rows, dimensions), np.int8) for facet in FACETS},
-            present=np.zeros((len(FACETS), rows), np.bool_),
-            steps=np.zeros((len(FACETS), rows), np.float32),
-            errors=np.zeros(rows, np.float32),
-            combined=Quantised(
-                np.zeros((rows, dimensions), np.int8), np.zeros(rows, np.float32), np.zeros(rows, np.float32)
-            ),
-            sums=np.zeros((len(FACETS), dimensions)),
-        )
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it has no more room."""
-        return len(self.addresses) == len(self.errors)
-
-    def seal(self) -> None:
-        """Quantise the new rows; they must be final now."""
-        new = slice(self.sealed, len(self.addresses))
-        if new.start == new.stop:
-            return
-        blended = np.zeros((new.stop - new.start, self.sums.shape[1]), np.float32)
-        for number, facet in enumerate(FACETS):
-            rows = self.vectors[facet][new]
-            made = quantised.quantise(rows)
-            self.codes[facet][new], self.steps[number, new] = made.codes, made.steps
-            np.maximum(self.errors[new], made.errors, out=self.errors[new])
-            self.sums[number] += rows.sum(axis=0, dtype=np.float64)
-            if USUAL[number]:
-                blended += rows * np.float32(USUAL[number])
-        made = quantised.quantise(blended)
-        self.combined.codes[new], self.combined.steps[new], self.combined.errors[new] = (
-            made.codes,
-            made.steps,
-            made.errors,
-        )
-        self.sealed = new.stop
-
-    def own(self, row: int) -> dict[Facet, Vector]:
-        """The vectors of one row by facet, float32; facets that it lacks are left out."""
-        return {
-            facet: self.vectors[facet][row]
-            for number, facet in enumerate(FACETS)
-            if self.present[number, row]
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentView:
-    """A snapshot's view of a block: its first `count` rows, or only `rows` of them."""
-
-    segment: Segment
-    count: int
-    rows: NDArray[np.intp] | None
-    sums: NDArray[np.float64]  # (5, d): of its rows
-
-    @property
-    def size(self) -> int:
-        """How many rows are visible."""
-        return self.count if self.rows is None else len(self.rows)
-
-    @property
-    def living(self) -> slice | NDArray[np.intp]:
-        """The positions of the visible rows."""
-        return slice(self.count) if self.rows is None else self.rows
-
-    @property
-    def addresses(self) -> list[str]:
-        """The record of each visible row."""
-        own = self.segment.addresses[: self.count]
-        return own if self.rows is None else [own[row] for row in self.rows.tolist()]
-
-    def of(self, matrix: NDArray[Any]) -> NDArray[Any]:
-        """Its part of a matrix of the block, along the last axis."""
-        return matrix[..., self.living]
 
 
 @dataclass(frozen=True)
@@ -182,10 +72,6 @@ class VectorSnapshot:
     def _starts(self) -> NDArray[np.intp]:
         return np.cumsum([0, *(view.size for view in self.segments)], dtype=np.intp)
 
-    @cached_property
-    def _row_of(self) -> dict[str, int]:
-        return {address: row for row, address in enumerate(self.addresses)}
-
     def products(self, facet: Facet, direction: Vector, *, out: Vector) -> None:
         """Write to `out` (N,) the dot product of each record's facet with a direction.
 
@@ -234,9 +120,13 @@ class VectorSnapshot:
         """(n, d): a facet's vectors of these rows (ascending); zeros if the record lacks it."""
         found = np.empty((len(rows), self.dimensions), np.float32)
         bounds = np.searchsorted(rows, self._starts)
+        owns = []
         for view, start, first, last in zip(self.segments, self._starts, bounds, bounds[1:], strict=False):
             own = rows[first:last] - start
-            found[first:last] = view.segment.vectors[facet][own if view.rows is None else view.rows[own]]
+            owns.append(own if view.rows is None else view.rows[own])
+            view.segment.ask(owns[-1], facet)
+        for view, own, first, last in zip(self.segments, owns, bounds, bounds[1:], strict=False):
+            found[first:last] = view.segment.vectors[facet][own]
         return found
 
     def _each(self, work: Callable[[SegmentView, Vector], None], out: Vector) -> None:
@@ -256,25 +146,32 @@ class VectorSnapshot:
 
     def vectors(self, address: str) -> dict[Facet, Vector]:
         """The stored vectors of one record. Raises UnknownRecord if the library does not have it."""
-        row = self._row_of.get(address)
-        if row is None:
-            raise UnknownRecord(f"{address} is not in the library; only promoted records have stored vectors")
         for view in self.segments:
-            if row < view.size:
+            if (row := view.row_of.get(address)) is not None:
                 return view.segment.own(row if view.rows is None else int(view.rows[row]))
-            row -= view.size
-        raise AssertionError("a row beyond the last view")
+        raise UnknownRecord(f"{address} is not in the library; only promoted records have stored vectors")
 
     def rows_of(self, addresses: Iterable[str]) -> list[tuple[int, str]]:
         """The row of each of these addresses that is in the library, with the address."""
-        return [(row, one) for one in addresses if (row := self._row_of.get(one)) is not None]
+        places = [(int(start), view.row_of) for start, view in zip(self._starts, self.segments, strict=False)]
+        return [(start + of[one], one) for one in addresses for start, of in places if one in of]
 
-    def mask(self, addresses: Iterable[str]) -> Mask:
+    def mask(self, addresses: Collection[str]) -> Mask:
         """(N,): true for the rows of these addresses; unknown ones are skipped."""
+        if len(addresses) > _MANY_NAMED:
+            return np.fromiter(map(set(addresses).__contains__, self.addresses), np.bool_, len(self))
         found = np.zeros(len(self), np.bool_)
-        rows = [self._row_of.get(address, -1) for address in addresses]
-        found[[row for row in rows if row >= 0]] = True
+        found[[row for row, _ in self.rows_of(addresses)]] = True
         return found
+
+    def read(self, *, progress: Progress) -> None:
+        """Read from the disk what every search reads, and list what it needs; counts rows."""
+        for view in self.segments:
+            codes = view.segment.combined.codes
+            codes.reshape(-1)[:: mmap.PAGESIZE].max(initial=0)
+            _ = view.row_of
+            progress.done += view.size
+        _ = self.addresses, self.present, self.errors, self.combined_errors, self.means
 
 
 @lru_cache(maxsize=1)

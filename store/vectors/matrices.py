@@ -17,8 +17,10 @@ import numpy as np
 from store.embedding.arrays import Vector
 from store.embedding.validation import are_unit
 from store.records import FACETS, Facet
-from store.vectors.blocks import Segment, SegmentView, VectorSnapshot
+from store.vectors.blocks import VectorSnapshot
+from store.vectors.segments import Segment, SegmentView
 
+_PLACES = 1 << 32  # rows that a block could have
 Vectors = Mapping[Facet, Vector | bytes | None]
 
 SEGMENT_ROWS = 4096  # 15.7 MB for each facet at 768 dimensions; untouched rows take no memory
@@ -40,10 +42,12 @@ class Matrices:
         self.unusable: list[tuple[str, Facet]] = []  # left out: wrong length, not finite, not unit
         self._block_rows = block_rows
         self._lock = threading.Lock()
-        self._blocks = list(blocks)
-        self._place = {
-            address: (block, row) for block in self._blocks for row, address in enumerate(block.addresses)
-        }
+        self._blocks: dict[int, Segment] = {}  # by number
+        self._place: dict[str, int] = {}  # each record's row in its block, plus _PLACES times its number
+        for block in blocks:
+            self._add(block)
+            start = _PLACES * block.number
+            self._place.update(zip(block.addresses, range(start, start + len(block.addresses)), strict=True))
         self._snapshot = VectorSnapshot(dimensions)
         self._publish(generation)
 
@@ -74,7 +78,9 @@ class Matrices:
                 self._tombstone(address)
                 if row is not None:
                     self._append(address, row)
-            for block in [block for block in self._blocks if 2 * len(block.dead) > len(block.errors)]:
+            for block in [
+                block for block in self._blocks.values() if 2 * len(block.dead) > len(block.errors)
+            ]:
                 self._move_out(block)
             self._publish(self._snapshot.generation + 1 if generation is None else generation)
 
@@ -85,25 +91,34 @@ class Matrices:
         return {facet: vector for facet, vector in usable.items() if facet not in faulty}
 
     def _tombstone(self, address: str) -> None:
-        if place := self._place.pop(address, None):
-            block, row = place
-            block.dead.add(row)
+        place = self._place.pop(address, None)
+        if place is not None:
+            number, row = divmod(place, _PLACES)
+            self._blocks[number].dead.add(row)
 
     def _append(self, address: str, vectors: Mapping[Facet, Vector]) -> None:
-        block = self._blocks[-1] if self._blocks else None
+        block = self._last
         if block is None or block.is_full:
             block = Segment.empty(rows=self._block_rows, dimensions=self.dimensions)
-            self._blocks.append(block)
+            self._add(block)
         row = len(block.addresses)
         for number, facet in enumerate(FACETS):
             if (vector := vectors.get(facet)) is not None:
                 block.vectors[facet][row] = vector
                 block.present[number, row] = True
         block.addresses.append(address)
-        self._place[address] = block, row
+        self._place[address] = _PLACES * block.number + row
+
+    @property
+    def _last(self) -> Segment | None:
+        return next(reversed(self._blocks.values()), None)
+
+    def _add(self, block: Segment) -> None:
+        block.number = max(self._blocks, default=-1) + 1
+        self._blocks[block.number] = block
 
     def _move_out(self, block: Segment) -> None:
-        self._blocks.remove(block)
+        del self._blocks[block.number]
         for row, address in enumerate(block.addresses):
             if row not in block.dead:
                 self._append(address, block.own(row))
@@ -120,10 +135,10 @@ class Matrices:
         block.seal()
 
     def _publish(self, generation: int) -> None:
-        for block in self._blocks:
+        for block in self._blocks.values():
             block.seal()
         known = {id(view.segment): view for view in self._snapshot.segments}
-        views = tuple(_view(block, known.get(id(block))) for block in self._blocks)
+        views = tuple(_view(block, known.get(id(block))) for block in self._blocks.values())
         if [id(view) for view in views] == [id(view) for view in self._snapshot.segments]:
             same = copy(self._snapshot)  # with the same `views`, by which a search knows that nothing changed
             object.__setattr__(same, "generation", generation)
@@ -153,10 +168,10 @@ def load(
             matrices.unusable += [(address, facet) for facet in faulty]
             matrices._tombstone(address)
             matrices._append(address, usable)
-            if matrices._blocks[-1].is_full:
-                settling.append(beside.submit(matrices._seal, matrices._blocks[-1]))
-        if matrices._blocks and not matrices._blocks[-1].is_full:
-            settling.append(beside.submit(matrices._seal, matrices._blocks[-1]))
+            if (block := matrices._last) and block.is_full:
+                settling.append(beside.submit(matrices._seal, block))
+        if (block := matrices._last) and not block.is_full:
+            settling.append(beside.submit(matrices._seal, block))
         for settled in settling:
             settled.result()
     matrices._publish(generation)
@@ -188,5 +203,7 @@ def _view(block: Segment, known: SegmentView | None) -> SegmentView:
         return SegmentView(block, count, None, block.sums.copy())
     living, dead = np.ones(count, np.bool_), sorted(block.dead)
     living[dead] = False
+    for facet in FACETS:
+        block.ask(np.array(dead), facet)
     gone = [block.vectors[facet][dead].sum(axis=0, dtype=np.float64) for facet in FACETS]
     return SegmentView(block, count, np.flatnonzero(living), block.sums - gone)

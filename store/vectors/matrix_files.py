@@ -25,9 +25,11 @@ from store.disk.layout import Layout
 from store.jobs.background_worker import Worker
 from store.progress import Progress
 from store.records import FACETS
-from store.vectors.blocks import USUAL, Segment, SegmentView, VectorSnapshot
+from store.vectors.blocks import VectorSnapshot
 from store.vectors.matrices import Matrices
 from store.vectors.quantised import Quantised
+from store.vectors.read_ahead import ReadAhead
+from store.vectors.segments import USUAL, Segment, SegmentView
 
 NAMED = "matrices"
 _LONGEST_REST = 3600.0  # seconds between two tries on a disk that has no room for gigabytes
@@ -217,7 +219,7 @@ def _blocks(place: Path, addresses: list[str]) -> Iterator[Segment]:
             combined=Quantised(blend[some], steps[-1, some], errors[1, some]),
             sums=sums[number],
             sealed=some.stop - start,
-            is_mapped=True,
+            read_ahead={facet: ReadAhead(rows[some]) for facet, rows in vectors.items()},
         )
 
 

@@ -1,15 +1,22 @@
 """A query that matches nothing is marked so, and a related meaning is a match."""
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from string import ascii_lowercase
 
+import numpy as np
 import pytest
 
 from store.catalog.filters import Filter
+from store.embedding.protocol import Embedder
 from store.evaluation import evaluation
 from store.library import Library
+from store.search import search
+from store.search.floor import compared_rows
 from store.search.query import Part, Query
+from store.vectors.blocks import VectorSnapshot
+from tests.store import conftest
 
 IN_LIBRARY = Filter(tier="library")
 
@@ -52,3 +59,32 @@ def test_golden_queries_examples_and_pictures_always_match(demo_library: Library
     assert demo_library.search(Query((Part(like=address), Part(text="xqzvkj")))).fits
     picture = Path(demo_library.picture(address)).read_bytes()
     assert demo_library.search(Query((Part(image=picture),))).fits
+
+
+def test_the_floor_is_that_of_every_record_of_few_and_of_runs_among_many() -> None:
+    assert compared_rows(3).tolist() == [0, 1, 2]
+    assert compared_rows(0).tolist() == []
+    rows = compared_rows(1_000_000)
+    assert len(rows) == 4_992
+    assert (rows[0], rows[-1]) == (0, 999_999)
+    assert (np.diff(rows) == 1).sum() == 15 * len(rows) // 16
+    assert len(compared_rows(5_001)) > 4_900
+
+
+@pytest.mark.usefixtures("without_chroma")
+def test_the_floor_is_measured_again_when_a_hundredth_of_the_library_has_changed(
+    library: Library, captioned: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = []
+
+    def measure(snapshot: VectorSnapshot, _: Embedder) -> float:
+        measured.append(len(snapshot))
+        return 0.0
+
+    monkeypatch.setattr(search, "floor", measure)
+    monkeypatch.setattr(search, "_SAME", 4)  # a quarter, of eight
+    library.promote(captioned(*range(8)))
+    for number in range(4):
+        library.search(Query((Part(text=f"xqzv{number}"),)))
+        library.degrade([conftest.address(number)])
+    assert measured == [8, 6], "not for one coin of eight, but for two"

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from store.embedding.arrays import Vector
 from store.errors import UnknownRecord
+from store.progress import Progress
 from store.records import FACETS, Facet
 from store.vectors.blocks import VectorSnapshot
 from store.vectors.matrices import Matrices, Vectors, load
@@ -226,3 +227,42 @@ def test_concurrent_readers_never_see_a_partial_update() -> None:
         thread.join()
     assert not torn
     assert all(read)
+
+
+def test_a_change_lists_the_records_of_its_own_block_alone() -> None:
+    matrices = load(
+        [(str(number), {"image": unit(1, number)}) for number in range(6)],
+        dimensions=DIMENSIONS,
+        block_rows=2,
+    )
+    before = matrices.snapshot()
+    lists = [view.row_of for view in before.segments]
+    assert before.rows_of(["5", "nobody", "0"]) == [(5, "5"), (0, "0")]
+    matrices.remove("2")
+    after = matrices.snapshot()
+    assert [view.row_of is known for view, known in zip(after.segments, lists, strict=True)] == [
+        True,
+        False,
+        True,
+    ]
+    assert after.rows_of(["5", "2", "3"]) == [(4, "5"), (2, "3")]
+    assert before.rows_of(["2"]) == [(2, "2")], "an earlier snapshot stays as it is"
+
+
+def test_many_records_are_marked_as_a_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [(str(number), {"image": unit(1)}) for number in range(9)]
+    snapshot = load(records, dimensions=DIMENSIONS, block_rows=4).snapshot()
+    asked = ["7", "nobody", "0", "3"]
+    few = snapshot.mask(asked)
+    monkeypatch.setattr("store.vectors.blocks._MANY_NAMED", 0)
+    assert snapshot.mask(asked).tolist() == few.tolist()
+    assert np.flatnonzero(few).tolist() == [0, 3, 7]
+
+
+def test_reading_ahead_of_a_search_counts_every_row() -> None:
+    snapshot = load(
+        [(str(number), {"image": unit(1)}) for number in range(9)], dimensions=DIMENSIONS
+    ).snapshot()
+    progress = Progress(len(snapshot))
+    snapshot.read(progress=progress)
+    assert progress.done == 9

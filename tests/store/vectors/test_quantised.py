@@ -10,8 +10,8 @@ from store.records import FACETS, Facet
 from store.search.ranking import Ranking, rank
 from store.search.similarities import Similarities
 from store.vectors import quantised
-from store.vectors.blocks import USUAL
 from store.vectors.matrices import load
+from store.vectors.segments import USUAL
 
 
 def random_rows(kind: str, *, rows: int, dimensions: int, seed: int) -> Vector:
