@@ -5,6 +5,7 @@ MemedexError
 ├── BadPicture (ValueError)
 ├── BadSource (ValueError)
 ├── BadBackup (ValueError)
+├── WrongSetting (ValueError)
 ├── UnknownRecord (LookupError)
 ├── UnknownPrompt (LookupError)
 ├── UnknownJob (LookupError)
@@ -53,6 +54,10 @@ class BadSource(MemedexError, ValueError):
 
 class BadBackup(MemedexError, ValueError):
     """A backup that is damaged, or a place where none can be made."""
+
+
+class WrongSetting(MemedexError, ValueError):
+    """An environment variable has a value that means nothing."""
 
 
 class UnknownRecord(MemedexError, LookupError):

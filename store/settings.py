@@ -4,8 +4,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from store.errors import WrongSetting
 
 
 class Settings(BaseSettings):
@@ -98,6 +100,7 @@ class Settings(BaseSettings):
     )
     chroma_url: str = Field(
         "",
+        pattern="^(https?://.+)?$",  # a name alone would be read as the scheme
         description="A Chroma server, such as `http://127.0.0.1:8000`, or `https://api.trychroma.com`, "
         "that holds the collections instead of the library's folder ([scaling.md](scaling.md)).",
     )
@@ -122,5 +125,12 @@ class Settings(BaseSettings):
 
 @lru_cache(maxsize=1)
 def settings() -> Settings:
-    """The settings of this process, read once."""
-    return Settings()
+    """The settings of this process, read once. Raises WrongSetting with each variable that is wrong."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        wrong = (
+            f"MEMEDEX_{'_'.join(map(str, one['loc'])).upper()} is {one['input']!r}: {one['msg']}"
+            for one in error.errors()
+        )
+        raise WrongSetting("; ".join(wrong)) from error

@@ -29,8 +29,9 @@ CLOUD = "api.trychroma.com"
 CLOUD_BATCH = 300
 BATCH = 1_000  # below the 5,461 records that a server of chromadb 1.5.9 takes at once
 _BUSY = 429  # HTTP: too many requests
+_KEYS = (401, 403)  # HTTP: who asks is not known, or not permitted
 _TRIES, _LONGEST_WAIT = 5, 20.0  # of one request to a busy server; seconds between them
-_TIMEOUT = 10.0  # seconds for the one request that tries a wrong token
+_TIMEOUT = 10.0  # seconds for a request that asks nothing
 _CUT = 500  # characters of what a server said
 
 
@@ -59,6 +60,12 @@ class ChromaServer:
 
     def __str__(self) -> str:
         return f"{self.url} (tenant {self.tenant}, database {self.database})"
+
+    @property
+    def port(self) -> int:
+        """The port that the address names, or else that of its scheme."""
+        parts = urlsplit(self.url)
+        return parts.port or (443 if parts.scheme == "https" else 80)
 
     @property
     def is_cloud(self) -> bool:
@@ -91,30 +98,42 @@ class ChromaServer:
             anonymized_telemetry=False,
             chroma_api_impl="chromadb.api.fastapi.FastAPI",
             chroma_server_host=self.url if parts.path else parts.hostname,
-            chroma_server_http_port=parts.port or (443 if parts.scheme == "https" else 8000),
+            chroma_server_http_port=self.port,
             chroma_server_ssl_enabled=parts.scheme == "https",
             chroma_server_headers=self.headers,
         )
         try:
             client: Any = chromadb.Client(how, tenant=self.tenant, database=self.database)
         except NotFoundError:
-            chromadb.AdminClient(how).create_database(self.database, self.tenant)
+            admin = chromadb.AdminClient(how)
+            try:
+                admin.get_tenant(self.tenant)
+            except NotFoundError as error:
+                raise ValueError(f"it has no tenant {self.tenant} (MEMEDEX_CHROMA_TENANT)") from error
+            admin.create_database(self.database, self.tenant)
             client = chromadb.Client(how, tenant=self.tenant, database=self.database)
         client._server._session.timeout = timeout  # chromadb 1.5.9 has no setting for it
         found: ClientAPI = client
         return found
+
+    def answers(self) -> bool:
+        """Whether it can be reached and takes the key."""
+        return self._answers("heartbeat")
 
     def lets_everybody_in(self) -> bool:
         """Whether it answers a request with a wrong key; False if it cannot be asked.
 
         `chroma run` of chromadb 1.5.9 ignores keys.
         """
+        wrong = replace(self, api_key="wrong-on-purpose")
+        return wrong._answers(f"tenants/{self.tenant}/databases/{self.database}/collections")
+
+    def _answers(self, what: str) -> bool:
         import httpx
 
-        wrong = replace(self, api_key="wrong-on-purpose")
-        place = f"{self.url}/api/v2/tenants/{self.tenant}/databases/{self.database}/collections"
         try:
-            return httpx.get(place, headers=wrong.headers, timeout=_TIMEOUT).is_success
+            place = f"{self.url}/api/v2/{what}"
+            return httpx.get(place, headers=self.headers, timeout=_TIMEOUT).is_success
         except httpx.HTTPError:
             return False
 
@@ -258,5 +277,10 @@ def _wait(answer: "Response") -> float:
 
 
 def _describe(server: ChromaServer, error: Exception, answer: "Response | None") -> str:
+    said = str(error)
+    reason = said or type(error).__name__
+    if answer is not None and answer.status_code in _KEYS:
+        reason = f"it asks for {'another' if server.api_key else 'a'} key (MEMEDEX_CHROMA_API_KEY)"
+        reason += f": {said}" if said else ""
     status = f"status {answer.status_code}: " if answer is not None else ""
-    return f"{server} refuses or does not answer: {status}{str(error) or type(error).__name__}"[:_CUT]
+    return f"{server} refuses or does not answer: {status}{reason}"[:_CUT]

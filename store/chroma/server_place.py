@@ -56,6 +56,12 @@ def describe_place() -> str:
     return str(server) if server else ""
 
 
+def is_there() -> bool:
+    """Whether the place of the settings can be asked now: a folder always, a server that answers."""
+    server = ChromaServer.configured()
+    return server is None or server.answers()
+
+
 def collections_at(folder: Path, metadata: Metadata) -> Collections:
     """Our collections where the settings say: on a server, or in this folder."""
     server = ChromaServer.configured()

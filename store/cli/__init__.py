@@ -8,9 +8,10 @@ from store.cli.open_library import root_of
 from store.cli.plain_errors import NO_MEMORY, is_short_of_memory, print_plainly
 from store.cli.terminal import Terminal
 from store.disk.files import refused
-from store.errors import LibraryInUse, MemedexError
+from store.errors import LibraryInUse, MemedexError, WrongSetting
 
-REFUSED = 1  # argparse itself ends with 2 for wrong usage
+REFUSED = 1
+WRONG = 2  # as argparse itself ends for wrong usage
 IN_USE = 3
 _INTERRUPTED = 130  # as shells count an end by Ctrl-C
 
@@ -27,6 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LibraryInUse as error:
         terminal.say(str(error))
         return IN_USE
+    except WrongSetting as error:
+        terminal.say(str(error))
+        return WRONG
     except MemedexError as error:
         terminal.say(f"{given.verb}: {error}")
         return REFUSED

@@ -7,6 +7,7 @@ from argparse import REMAINDER, ArgumentParser, Namespace
 from store.cli.open_library import root_of
 from store.cli.terminal import Terminal
 from store.disk.layout import PROGRAM
+from store.settings import settings
 
 
 def add_arguments(run: ArgumentParser) -> None:
@@ -19,6 +20,7 @@ def add_arguments(run: ArgumentParser) -> None:
 
 def run(arguments: Namespace, terminal: Terminal) -> int:
     """Replace this process by the dashboard's server over this root; it ends with Ctrl-C."""
+    settings()  # what is wrong there is said here, before the server starts
     command = [sys.executable, "-m", "streamlit", "run", str(PROGRAM / "app.py")]
     if arguments.port is not None:
         command.append(f"--server.port={arguments.port}")

@@ -1,12 +1,15 @@
 """The command `index`: bring Chroma's collections to where the settings say, and compare them."""
 
 from argparse import Namespace
+from collections.abc import Callable
 
-from store.chroma.server_place import describe_place
+from store.chroma.server_place import describe_place, is_there
 from store.cli import memory_edits
-from store.cli.open_library import CHROMA_TIMEOUT, follow, has_library, root_of, writing
+from store.cli.open_library import CHROMA_TIMEOUT, has_followed, has_library, root_of, writing
 from store.cli.terminal import Terminal
+from store.library import Library
 from store.memory.engine.places import Places
+from store.memory.memory import Memory
 
 
 def index(arguments: Namespace, terminal: Terminal) -> int:
@@ -23,14 +26,12 @@ def index(arguments: Namespace, terminal: Terminal) -> int:
         with writing(arguments, terminal) as library:
             if arguments.rebuild:
                 library.rebuild_chroma()
-            follow(library, terminal)
-            found["library"] = terminal.watch(lambda _: library.check_chroma())
+            found["library"] = _differences(library, lambda: has_followed(library, terminal), terminal)
     if Places(root).folder.is_dir():
         with memory_edits.writing(arguments, terminal) as memory:
             if arguments.rebuild:
                 memory.rebuild_chroma()
-            memory.wait_for_chroma(CHROMA_TIMEOUT)
-            found["memory"] = terminal.watch(lambda _: memory.check_chroma())
+            found["memory"] = _differences(memory, lambda: memory.wait_for_chroma(CHROMA_TIMEOUT), terminal)
     if arguments.json:
         terminal.answer_json({"place": place, "differences": found})
     for fault in [fault for faults in found.values() for fault in faults]:
@@ -39,3 +40,17 @@ def index(arguments: Namespace, terminal: Terminal) -> int:
     if is_equal:
         terminal.say(f"{place}: the index agrees with the {' and the '.join(found) or 'library'}")
     return 0 if is_equal else 1
+
+
+def _differences(kept: Library | Memory, has_followed: Callable[[], bool], terminal: Terminal) -> list[str]:
+    """What differs, after one rebuild of an index that follows and differs all the same.
+
+    Such as that of a server that came back empty, which nobody noticed as long as nothing changed.
+    """
+    follows = has_followed()
+    faults = terminal.watch(lambda _: kept.check_chroma())
+    if faults and follows and is_there() and not terminal.was_interrupted:
+        kept.rebuild_chroma()
+        has_followed()
+        faults = terminal.watch(lambda _: kept.check_chroma())
+    return faults

@@ -99,6 +99,16 @@ def _opened(opening: Callable[[Progress], _R], terminal: Terminal) -> _R:
 
 def follow(library: Library, terminal: Terminal) -> None:
     """Wait until Chroma has every decision, or say that it is behind."""
+    if not has_followed(library, terminal):
+        fault = _fault(library)
+        what = (
+            f"Chroma does not follow ({fault})" if fault else f"Chroma is {_behind(library):,} records behind"
+        )
+        terminal.say(f"{what}; nothing is lost, it catches up when the library is opened next")
+
+
+def has_followed(library: Library, terminal: Terminal) -> bool:
+    """Wait until Chroma has every decision, while it gets on and has no fault; returns whether it has."""
 
     def work(progress: Progress) -> bool:
         progress.what = "Chroma follows"
@@ -115,12 +125,7 @@ def follow(library: Library, terminal: Terminal) -> None:
                 progress.done = progress.total - behind
         return False
 
-    if not library.wait_for_chroma(0) and not terminal.watch(work):
-        cause = f" ({fault})" if (fault := _fault(library)) else ""
-        terminal.say(
-            f"Chroma is {_behind(library):,} records behind{cause}; nothing is lost, "
-            "it catches up when the library is opened next"
-        )
+    return library.wait_for_chroma(0) or terminal.watch(work)
 
 
 def spelled(addresses: list[str]) -> list[str]:

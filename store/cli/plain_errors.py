@@ -36,7 +36,8 @@ class _Plain(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         cause = record.exc_info[1] if record.exc_info else None
         sentence = record.getMessage().partition("\n")[0]  # what follows is for a server's log
-        self._terminal.say(f"{sentence}: {_named(cause)}" if cause else sentence)
+        is_said = cause is None or _named(cause) in sentence
+        self._terminal.say(sentence if is_said else f"{sentence}: {_named(cause)}")
 
 
 def is_short_of_memory(error: BaseException | None) -> bool:

@@ -13,6 +13,7 @@ from store.catalog import snapshots
 from store.catalog.catalog import DISK_ERRORS, Catalog, is_made
 from store.chroma.follower import LibraryFollower
 from store.chroma.server import ChromaServer
+from store.chroma.server_place import is_there
 from store.disk.aside import KEPT
 from store.disk.files import Disk
 from store.disk.layout import Layout
@@ -123,7 +124,7 @@ def repair(
         if reembed.incomplete(library.catalog, library.layout, library.embedder):
             reembed.delete_damaged(library.catalog)
             library.embed_all(library.embedder, progress=work.progress)
-    if library.check_chroma():
+    if library.check_chroma() and is_there():  # a server that is away catches up when it is back
         library.rebuild_chroma()
     library.wait_for_chroma()
     return _check(library, work)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from store.chroma.server_place import is_there
 from store.disk.aside import KEPT
 from store.memory.engine.passages import Passages
 from store.memory.engine.reembedding import embed_new
@@ -69,7 +70,7 @@ def repair(memory: "Memory") -> list[MemoryFinding]:
                 db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
         if passages.to_embed():
             embed_new(passages)
-    if memory.check_chroma():
+    if memory.check_chroma() and is_there():
         memory.rebuild_chroma()
     memory.wait_for_chroma()
     return check(memory)

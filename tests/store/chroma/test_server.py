@@ -10,6 +10,7 @@ import pytest
 
 from store.chroma.collections import COLLECTIONS
 from store.chroma.server import CLOUD_BATCH, ChromaServer
+from store.cli import main
 from store.library import Library
 from store.maintenance import doctor
 from store.memory.memory import Memory
@@ -111,6 +112,26 @@ def test_a_server_that_comes_back_empty_is_filled_without_a_model(
         assert library.check_chroma() == []
         assert embedder.requests == requests
     assert entries(on_server)[COLLECTIONS["context"]] == {address(1)}
+
+
+def test_index_fills_a_server_that_came_back_empty_while_nothing_changed(
+    root: Path, embedder: Hashed, on_server: ChromaRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1, 2))
+        assert follows(library)
+    on_server.kill()
+    on_server.folder.rename(on_server.folder.with_name("lost"))
+    on_server.start()
+    assert main(["--root", str(root), "index"]) == 0
+    assert "the index agrees with the library" in capsys.readouterr().err
+    assert entries(on_server)[COLLECTIONS["entity"]] == {address(1), address(2)}
+
+    on_server.kill()
+    assert main(["--root", str(root), "index"]) == 1
+    on_server.start()
+    with open_library(root, embedder=embedder) as library:
+        assert not library.catalog.meta("chroma_rebuild"), "what cannot be asked is not rebuilt"
 
 
 def test_the_collections_move_to_a_server_and_back(
@@ -227,10 +248,30 @@ def test_chroma_cloud_is_never_asked_beyond_its_limits_and_a_busy_one_is_waited_
         with open_library(root, embedder=embedder) as library:
             library.degrade([address(1)])
             assert not library.wait_for_chroma(60)
-            assert "no valid key" in library.status().chroma_fault
+            fault = library.status().chroma_fault
+            assert "status 401: it asks for another key (MEMEDEX_CHROMA_API_KEY)" in fault
+            assert "no valid key" in fault
     settings.cache_clear()
     assert {refusal.split()[0] for refusal in cloud.refused} == {"429", "401"}
     assert len(entries(server)[COLLECTIONS["entity"]]) == count
+
+
+def test_a_tenant_that_the_server_does_not_have_is_named(
+    root: Path, embedder: Hashed, on_server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMEDEX_CHROMA_TENANT", "nobody")
+    settings.cache_clear()
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1))
+        assert not library.wait_for_chroma(60)
+        assert "it has no tenant nobody (MEMEDEX_CHROMA_TENANT)" in library.status().chroma_fault
+
+
+@pytest.mark.parametrize(
+    ("url", "port"), [("http://one", 80), ("https://one/chroma", 443), ("http://one:8000", 8000)]
+)
+def test_an_address_without_a_port_has_that_of_its_scheme(url: str, port: int) -> None:
+    assert ChromaServer(url).port == port
 
 
 def test_the_key_of_a_server_is_in_no_text() -> None:

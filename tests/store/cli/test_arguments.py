@@ -41,3 +41,13 @@ def test_every_command_and_flag_is_documented() -> None:
         for action in its._actions:
             for flag in action.option_strings:
                 assert flag in ("-h", "--help") or flag in text, f"{verb} {flag}"
+
+
+@pytest.mark.parametrize("verb", ["list", "index", "run"])
+def test_a_setting_that_means_nothing_is_named_in_one_sentence(run: Run, verb: str) -> None:
+    done = run(verb, MEMEDEX_CHROMA_URL="localhost:8000", MEMEDEX_SEARCH="disk")
+    assert (done.returncode, done.stdout) == (2, "")
+    url, search = done.stderr.split("; ")
+    assert url.startswith("MEMEDEX_CHROMA_URL is 'localhost:8000': ")
+    assert search.startswith("MEMEDEX_SEARCH is 'disk': ")
+    assert len(search.splitlines()) == 1

@@ -27,6 +27,9 @@ def test_warnings_and_thread_failures_are_printed_as_one_sentence_each(
             refuse()
         except OSError:
             logging.getLogger("store.chroma.base_follower").warning("Chroma is behind", exc_info=True)
+            logging.getLogger("store.jobs").warning(
+                "it failed: [Errno 24] Too many open files", exc_info=True
+            )
         thread = threading.Thread(target=fail, name="memedex-looks")
         thread.start()
         thread.join()
@@ -34,6 +37,7 @@ def test_warnings_and_thread_failures_are_printed_as_one_sentence_each(
     printed = capsys.readouterr().err
     assert printed.splitlines() == [
         "Chroma is behind: [Errno 24] Too many open files",
+        "it failed: [Errno 24] Too many open files",
         "memedex-looks stopped: there was not enough memory; what is done is kept",
     ]
 
