@@ -48,17 +48,18 @@ def show(library: Library, sets: list[CoinSet]) -> None:
             about="By the letters of name, description and captions; a coin with two kinds counts twice. "
             "Languages with Latin letters are one group.",
         )  # fmt: skip
-    for number, one in enumerate(sets):
-        of = f" · {format.plain(one.label)}" if len(sets) > 1 else ""
+    of = [f" · {format.plain(one.label)}" if len(sets) > 1 else "" for one in sets]
+    for number, one in enumerate(sets):  # a figure of each set beside that of the other
         with grid.cell():
             frame = by_month(insights.tiers_by_month(library, one.filter), one, subject="tier")
             figures.show(
                 figures.months(frame, title="Coins", colors=_present(frame, TIER_COLORS)), frame,
-                title=f"Coins by month of creation{of}", key=f"insights-months-{number}",
+                title=f"Coins by month of creation{of[number]}", key=f"insights-months-{number}",
                 alt="How many coins were created in each month, by where they are now",
             )  # fmt: skip
+    for number, one in enumerate(sets):
         with grid.cell():
-            _subjects(library, one, number, of)
+            _subjects(library, one, number, of[number])
     with grid.cell():
         spread.caption_lengths(library)
     with grid.cell():

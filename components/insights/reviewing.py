@@ -48,12 +48,11 @@ def show(library: Library, sets: list[CoinSet]) -> None:
                 about="Approvals and rejections that were not undone, divided by the hours in which the "
                 "person made at least one.",
             )  # fmt: skip
-    for number, one in enumerate(sets):
-        of = f" · {format.plain(one.label)}" if len(sets) > 1 else ""
-        with grid.cell():
-            _sources(library, one, number, of)
-        with grid.cell():
-            _drafts(library, one, number, of)
+    of = [f" · {format.plain(one.label)}" if len(sets) > 1 else "" for one in sets]
+    for draw in (_sources, _drafts):  # the figure of a set beside that of the other
+        for number, one in enumerate(sets):
+            with grid.cell():
+                draw(library, one, number, of[number])
 
 
 def _reasons(library: Library, filter: Filter) -> dict[str, int]:

@@ -70,7 +70,7 @@ def check_enough(good: int, bad: int) -> None:
     if good < LEAST or bad < LEAST:
         raise InvalidRecord(
             f"mark {LEAST} results good (g) and {LEAST} bad (b) or more, both of the same question; "
-            f"so far there are {good} good and {bad} bad"
+            f"of such questions there are {good} good and {bad} bad so far"
         )
 
 

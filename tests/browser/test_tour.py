@@ -60,7 +60,8 @@ def test_arrow_keys_lead_through_the_tour_and_all_is_taken_back(
             expect(page.locator(".memedex-tour-ring")).to_be_visible()
             wanted = page.get_by_role("button", name="Load the demo memory").bounding_box()
             ring = page.locator(".memedex-tour-ring").bounding_box()
-            assert wanted and ring
+            assert wanted
+            assert ring
             assert ring["x"] < wanted["x"]
             assert ring["x"] + ring["width"] > wanted["x"] + wanted["width"]
         if number == 3:

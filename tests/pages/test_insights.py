@@ -103,6 +103,17 @@ def test_two_sets_are_drawn_as_shares_of_each(library: Library) -> None:
     assert values(promoted) == [0, 0, 1, 0]
 
 
+def test_figures_of_two_sets_stand_side_by_side(library: Library) -> None:
+    compared = {"insights_compare": "true", "insights_words": "tag:dog", "insights_other": "tag:cat"}
+    app = opened("insights", **compared)
+    titles = [one.value.replace("\\", "") for one in app.caption if " · " in one.value]
+    assert titles == [
+        f"{figure} · {one}"
+        for figure in ("Coins by month of creation", "Subjects over time")
+        for one in ("tag:dog", "tag:cat")
+    ]
+
+
 def values(bar: dict[str, Any]) -> list[float]:
     """The numbers of a bar, which Plotly sends as text or in binary."""
     import base64

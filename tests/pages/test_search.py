@@ -268,7 +268,7 @@ def test_weights_are_fitted_to_marks_taken_with_a_click_and_refused_without_enou
     coins = [coin.address for coin in COINS if coin.address in library.snapshot().addresses]
     library.golden.judge("dog", coins[0], True)
     app = press(opened("search", q="dog"), "Fit weights to marks")
-    assert "so far there are 0 good and 0 bad" in words(app)
+    assert "there are 0 good and 0 bad so far" in words(app)
     press(app, "Dismiss")
     assert "Fit weights to marks" in labels(app)
 
@@ -308,7 +308,7 @@ def test_a_question_is_shifted_by_its_marks_in_the_address_and_in_saved_searches
     assert "Shift question by marks" not in labels(opened("search", q="dog"))
     library.golden.judge("dog", FROG.address, True)
     app = press(opened("search", q="dog"), "Shift question by marks")
-    assert "so far there are 1 good and 0 bad" in words(app)
+    assert "there are 1 good and 0 bad so far" in words(app)
     gains = [
         Gain(marks=12, before=0.71, after=0.71, error=0.09),
         Gain(marks=13, before=0.71, after=0.84, error=0.2),
