@@ -1,9 +1,8 @@
 """The nearest entries of the collections on a server, for a search that has no vectors in memory."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -23,15 +22,8 @@ _TRIES = 2
 _AT_ONCE = 5  # calls of all searches together; Chroma Cloud takes 10, and the follower makes one more
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a list is restricted to; None: to nothing."""
-
-    ids: Sequence[str] | None = None
-    where: Mapping[str, Any] | None = None
-
-
-EVERYTHING = Limits()
+Limits = Mapping[str, Any]  # what a list is restricted to, in Chroma's words for metadata; {}: to nothing
+EVERYTHING: Limits = {}
 Vector = NDArray[np.float32]
 Nearest = tuple[list[str], list[float]]  # ids, and cosines with the direction as it was given
 
@@ -101,8 +93,7 @@ class ServerLists:
             name,
             direction,
             n=n,
-            ids=limits.ids,
-            where=cast("Where | None", limits.where),
+            where=cast("Where | None", limits or None),
         )
         length = float(np.linalg.norm(direction))
         return ids, [length * (1.0 - distance) for distance in distances]

@@ -1,7 +1,7 @@
 """Our collections on a Chroma server or on Chroma Cloud, instead of in a folder."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -206,10 +206,9 @@ class ServerCollections(Collections):
         vector: "NDArray[np.float32]",
         *,
         n: int,
-        ids: Sequence[str] | None = None,
         where: "Where | None" = None,
     ) -> tuple[list[str], list[float]]:
-        """The `n` nearest entries of these ids and metadata, with their cosine distances, the nearest first.
+        """The `n` nearest entries with these metadata, and their cosine distances, the nearest first.
 
         chromadb 1.5.9 reads more of its index the larger `n` is; fewer than `n` come back only if there are
         no others.
@@ -218,7 +217,6 @@ class ServerCollections(Collections):
             self.collection(name).query,
             query_embeddings=vector[None],
             n_results=n,
-            ids=None if ids is None else list(ids),
             where=where,
             include=["distances"],
         )

@@ -90,7 +90,8 @@ def limits(query: Query, among: Collection[str] | None, *, can_be_named: bool) -
     if among is None:
         return EVERYTHING
     if can_be_named and len(among) <= _NAMED:
-        return Limits(ids=tuple(among))
+        # By a field, not by `ids`: chromadb 1.5.9 refuses those of which a collection lacks one.
+        return {"uuid": {"$in": list(among)}}
     times = (("$gte", query.filter.since), ("$lte", query.filter.until))
     asked = [{"created_at": {sign: at}} for sign, at in times if at is not None]
-    return Limits(where={"$and": asked} if len(asked) > 1 else asked[0]) if asked else EVERYTHING
+    return {"$and": asked} if len(asked) > 1 else asked[0] if asked else EVERYTHING

@@ -65,6 +65,25 @@ def test_a_server_gives_the_results_of_the_search_in_memory(
         assert best(library) == found
 
 
+def test_a_filter_may_pass_coins_that_lack_a_facet_or_are_not_on_the_server_yet(
+    root: Path, embedder: Hashed, server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_search, "_WAITING", 0)
+    addresses = [address(number) for number in range(30)]
+    query = replace(QUERY, filter=Filter(tier="library", words="coin"))
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, *range(30)))
+        library.caption(addresses[7], caption={"emotions": "the mood of a single one"})
+        assert follows(library)
+        found = [hit.address for hit in library.search(query).hits]
+        assert found == best(library)
+        server.kill()
+        library.promote(approved_with_caption(library, 31))
+        server.start()
+        with library._follower._using:  # it does not follow yet
+            assert set(found) <= {address(31), *(hit.address for hit in library.search(query).hits)}
+
+
 def test_a_server_that_goes_away_is_named_and_searched_again_when_it_is_back(
     root: Path, embedder: Hashed, server: ChromaRun
 ) -> None:
