@@ -30,7 +30,7 @@ from store.settings import settings
 BATCH = 16  # pictures or texts in one request
 _TOKENS = 56  # of litellm's tokenizer, which surely are no more than CLIP's 77
 _LARGEST = 64_000_000  # bytes of an answer
-_TIMEOUT = 60.0  # seconds for one request
+_TIMEOUT = 60.0  # seconds for one request, also if its answer comes byte by byte
 _PATIENCE = 30.0  # seconds after which a server that is away is reported
 _LOOK = 0.2  # seconds
 _LATER = (408, 425, 429, 500, 502, 503, 504)
@@ -153,13 +153,15 @@ class RemoteEmbedder(EndpointEmbedder):
     def _request(self, url: str, body: Any, headers: dict[str, str]) -> httpx.Response:
         if token := settings().embedding_token:
             headers = {**headers, "authorization": f"Bearer {token}"}
-        method = "GET" if body is None else "POST"
+        method, until = "GET" if body is None else "POST", time.monotonic() + _TIMEOUT
         with self._client.stream(method, url, json=body, headers=headers, follow_redirects=False) as answer:
             content = bytearray()
             for piece in answer.iter_bytes():
                 content += piece
                 if len(content) > _LARGEST:
                     raise ModelUnavailable(f"{self.name} answers more than {_LARGEST // 1_000_000} MB")
+                if time.monotonic() > until:
+                    raise httpx.ReadTimeout("its answer is too slow")
         return httpx.Response(answer.status_code, headers=_plain(answer.headers), content=bytes(content))
 
     def _read(self, answer: httpx.Response) -> dict[str, Any]:

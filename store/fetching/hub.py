@@ -7,6 +7,7 @@ a random name and is removed), so the partial file is kept here, named by its ha
 import errno
 import hashlib
 import os
+import re
 import shutil
 import time
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ _REDIRECTS = 5
 _TRIES = 6  # failures in a row without one new byte
 _FIRST_WAIT = 1.0  # seconds, doubled with each failure in a row
 _LATER = (408, 425, 429, 500, 502, 503, 504)
+_DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _RESERVE = 64 * MEGABYTE  # bytes that stay free on the disk
 
 
@@ -94,7 +96,8 @@ class Hub:
         digest = (headers.get("x-linked-etag") or headers.get("etag", "")).removeprefix("W/").strip('"')
         size = headers.get("x-linked-size") or headers.get("content-length", "")
         commit = headers.get("x-repo-commit", "")
-        if len(digest) not in (40, 64) or not size.isdecimal() or not commit.isalnum():
+        # Hash and commit become names of files, so nothing else may be in them.
+        if not _DIGEST.fullmatch(digest) or not size.isdecimal() or not commit.isalnum():
             raise BadSource(f"{self.host} names no hash, size and revision of {name} in {repository}")
         return HubFile(repository, commit, name, int(size), digest)
 

@@ -32,6 +32,11 @@ class GpuServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.replies: list[Reply] = []
         self.requests: list[tuple[str, dict[str, Any], str]] = []  # path, body, authorization
+        self.drip = 0.0  # seconds between two bytes of an answer
+        self.ended = threading.Event()
+
+    def handle_error(self, *_: Any) -> None:
+        """Ignore clients that hang up."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -53,7 +58,10 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in {"Content-Length": str(len(content)), **headers}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(content)
+        for piece in [content] if not self.server.drip else [bytes([one]) for one in content]:
+            self.wfile.write(piece)
+            if self.server.drip and self.server.ended.wait(self.server.drip):
+                return
 
     def log_message(self, *_: Any) -> None:
         pass
@@ -94,6 +102,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GpuServer]:
     settings.cache_clear()
     yield server
     settings.cache_clear()
+    server.ended.set()
     server.shutdown()
     server.server_close()
     thread.join()
@@ -174,6 +183,16 @@ def test_a_slow_or_absent_server_is_reported_and_asked_again_when_it_is_back(
     server.replies = []
     monkeypatch.setattr(remote, "_PATIENCE", 60.0)
     assert slow.embed_texts(["a dog"]).shape == (1, 8)
+
+
+def test_an_answer_that_comes_byte_by_byte_is_not_waited_for(
+    server: GpuServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "_TIMEOUT", 0.3)
+    monkeypatch.setattr(remote, "_PATIENCE", 0.5)
+    server.drip = 0.1
+    with pytest.raises(ModelUnavailable, match=r"is away: its answer is too slow"):
+        open_embedder("remote:slow").embed_texts(["a dog"])
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,13 @@ def test_content_with_another_hash_is_refused_by_name_and_thrown_away(server: Hu
     assert not [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".lock"]
 
 
+def test_a_hash_that_leads_out_of_the_cache_is_refused(server: HubServer, cache: Path) -> None:
+    server.digests[f"{REPOSITORY}/{NAME}"] = "../../../" + "a" * 55
+    with pytest.raises(BadSource, match="names no hash"):
+        fetch(cache)
+    assert not cache.exists()
+
+
 def test_a_hub_that_stays_away_is_named_and_what_came_is_kept(server: HubServer, cache: Path) -> None:
     with Hub() as hub:
         file = found(hub)
