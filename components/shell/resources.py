@@ -100,7 +100,7 @@ def check_up() -> CheckUp:
 
 
 def warm(library: Library) -> threading.Thread:
-    """Load the embedding model and the library's vectors once, in the background.
+    """Load the embedding model, the library's vectors and the orders of its pages once, in the background.
 
     The model's status and `reading_vectors` show the progress.
     """
@@ -177,6 +177,7 @@ def _warming(root: Path, name: str, _library: Library) -> threading.Thread:
         try:
             _library.embedder.warm()
             _library.prepare_search()
+            _library.prepare_lists()
         except MemedexError as error:  # the status says it too; searching raises it again, where it is shown
             log.warning("the embedding model is not available: %s", error)
         except Exception:  # the next search raises it again

@@ -7,7 +7,7 @@ from store.catalog import blockers, by_name, label_rows, spelling
 from store.catalog import rows as catalog_rows
 from store.catalog.catalog import Catalog
 from store.catalog.filters import Filter
-from store.catalog.listing import Listing
+from store.catalog.listing import SORTS, Listing
 from store.disk.layout import Layout
 from store.errors import UnknownRecord
 from store.lru import LruCache
@@ -70,6 +70,11 @@ class RecordLists:
     ) -> list[Record]:
         """The records that match, in one of the orders of `listing.SORTS`."""
         return self._listing.find(self.catalog, filter, sort=sort, offset=offset, limit=limit)
+
+    def prepare_lists(self) -> None:
+        """List all records in each order, so that the first page of an order does not wait."""
+        for sort in SORTS:
+            self.find(Filter(), sort=sort, limit=0)
 
     def addresses(self, filter: Filter) -> list[str]:
         """Addresses of the records that match, newest first."""

@@ -145,6 +145,15 @@ def test_after_a_decision_only_the_coins_that_changed_are_asked_about(
     assert {tuple(among or ()) for among in asked} == {(2, 11)}
 
 
+def test_orders_are_ready_before_a_page_asks_for_them(
+    ten_coins: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ten_coins.prepare_lists()
+    monkeypatch.setattr(listing, "in_order", lambda _: pytest.fail("listed when a page asked"))
+    ten_coins.approve([address(1)])
+    lists_are_right(ten_coins, *EVERY_TIER)
+
+
 def test_an_older_moment_does_not_replace_a_newer_list(ten_coins: Library) -> None:
     pending, own = Filter(tier="pending"), ten_coins._listing
     with _moment(ten_coins.catalog) as before:
