@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 from streamlit.elements.lib import streamlit_plotly_theme as stand_ins
 
-from components.shell import theme
+from components.shell import presenter, theme
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +26,7 @@ COLORS = (ACCENT, GREEN, YELLOW, BLUE, PURPLE, RED)  # where no colour has a mea
 
 HEIGHT = 280  # px
 ROW = 22  # px of one bar or interval
+_PRESENTED = 15  # px of letters while somebody presents, 12 otherwise
 _GAP = 0.03  # between panels, of the whole width, on each side
 _DAY = 86_400_000  # ms, Plotly's unit for the width of a bar on an axis of dates
 _FEW = 5  # up to here every whole number has its tick
@@ -215,7 +216,9 @@ def layout(*, height: int, legend: bool = False, **more: Any) -> dict[str, Any]:
         "margin": {"l": 8, "r": 8, "t": 32 if legend else 8, "b": 8},
         "dragmode": False,
         "showlegend": legend,
+        "font": _type(),
         "legend": {
+            "font": _type(),
             "orientation": "h",
             "yref": "container",
             "yanchor": "top",
@@ -229,7 +232,14 @@ def layout(*, height: int, legend: bool = False, **more: Any) -> dict[str, Any]:
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
     """An axis with a title that cannot be zoomed."""
-    return {"title": {"text": title}, "fixedrange": True, "zeroline": False, "automargin": True, **more}
+    return {
+        "title": {"text": title, "font": _type()},
+        "tickfont": _type(),
+        "fixedrange": True,
+        "zeroline": False,
+        "automargin": True,
+        **more,
+    }
 
 
 def rows(names: Sequence[str]) -> dict[str, Any]:
@@ -241,6 +251,11 @@ def rows(names: Sequence[str]) -> dict[str, Any]:
 def counts(highest: float) -> dict[str, Any]:
     """An axis of whole numbers that starts at 0."""
     return {"rangemode": "tozero", "tickformat": ",d", **({"dtick": 1} if highest <= _FEW else {"nticks": 6})}
+
+
+def _type() -> dict[str, int]:
+    """The size of letters, which Plotly has in pixels: as much larger for a presenter as the page's."""
+    return {"size": _PRESENTED} if presenter.is_on() else {}
 
 
 def _dates(column: "pd.Series") -> "pd.Series":
@@ -263,7 +278,7 @@ def _day_axis(column: "pd.Series", *, least: int = 14) -> dict[str, Any]:
         showgrid=False,
         hoverformat=_DATE,
         tickformat="%-d %b\n%Y",
-        nticks=8,
+        nticks=6,
     )
 
 

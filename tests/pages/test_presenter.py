@@ -1,5 +1,6 @@
 """While it is presented, no page sends a name of a person to the browser."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,20 @@ def test_no_page_names_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Reviewer " in sent(opened("history"))
     monkeypatch.setattr(settings(), "presenter", False)
     assert NAME in sent(opened("history")), "this test would see it"
+
+
+@pytest.mark.usefixtures("presented")
+def test_figures_have_larger_letters_too() -> None:
+    specs = [json.loads(chart.proto.spec) for chart in opened("insights").get("plotly_chart")]
+    assert specs
+    for layout in (spec["layout"] for spec in specs):
+        sizes = [
+            layout["font"],
+            layout["legend"]["font"],
+            layout["xaxis"]["tickfont"],
+            layout["yaxis"]["title"]["font"],
+        ]
+        assert {font["size"] for font in sizes} == {15}
 
 
 def test_the_text_memory_names_no_person(presented: Library, tmp_path: Path) -> None:
