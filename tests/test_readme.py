@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from streamlit.config import get_config_options
 
 from store.cli.arguments import parser
 from store.memory.engine.settings import MemorySettings
@@ -32,6 +33,12 @@ def test_every_command_in_the_readme_exists():
     assert verbs
     for verb in verbs:
         assert f"{verb}" in parser().format_help()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_streamlit_takes_every_option_that_is_named(page: Path):
+    for name in re.findall(r"--([a-z]+\.[A-Za-z]+)", page.read_text(encoding="utf-8")):
+        assert not get_config_options()[name].sensitive, f"{name} has to be in the environment"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
