@@ -1,17 +1,20 @@
 """The kind of file system below a path."""
 
+import re
 import sys
 from pathlib import Path
 
 from store.errors import ReadOnly
 
+_ESCAPED = re.compile(r"\\([0-7]{3})")  # spaces and backslashes in the name of a place
 _MOUNTS = Path("/proc/self/mountinfo")
 # File systems of other machines: SQLite's write-ahead log needs memory that all its users share, and locks
 # that hold (https://sqlite.org/wal.html, "Overview", 2).
 _NETWORK = {
-    "9p", "afs", "ceph", "cifs", "coda", "fuse.ceph", "fuse.gcsfuse", "fuse.glusterfs", "fuse.juicefs",
-    "fuse.rclone", "fuse.s3fs", "fuse.sshfs", "gfs2", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2",
-    "smb2", "smb3", "smbfs",
+    "9p", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "fuse.blobfuse", "fuse.blobfuse2", "fuse.ceph",
+    "fuse.curlftpfs", "fuse.gcsfuse", "fuse.glusterfs", "fuse.goofys", "fuse.gvfsd-fuse", "fuse.juicefs",
+    "fuse.moosefs", "fuse.rclone", "fuse.s3fs", "fuse.seaweedfs", "fuse.sshfs", "gfs2", "glusterfs", "gpfs",
+    "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "pvfs2", "smb2", "smb3", "smbfs",
 }  # fmt: skip
 
 
@@ -23,7 +26,7 @@ def kind_of(folder: Path, *, mounts: Path = _MOUNTS) -> str:
     for line in mounts.read_text("utf-8", errors="replace").splitlines():
         # Fields as in proc_pid_mountinfo(5): the fifth is the place, the type follows a lone hyphen.
         before, _, after = line.partition(" - ")
-        place = before.split()[4].encode().decode("unicode_escape")
+        place = _ESCAPED.sub(lambda code: chr(int(code[1], 8)), before.split()[4])
         if folder.is_relative_to(place) and len(place) >= longest:
             found, longest = after.split()[0], len(place)
     return found

@@ -10,13 +10,14 @@ from store.errors import ReadOnly
 MOUNTS = """\
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 36 22 0:33 / /media/team\\040disk rw,relatime shared:2 - nfs4 server:/export rw,vers=4.2
+38 22 0:35 / /media/größte\\040Platte rw - cifs //server/coins rw
 37 36 0:34 / /media/team\\040disk/local rw - ext4 /dev/vdb rw
 """
 
 
 @pytest.fixture
 def mounts(tmp_path: Path) -> Path:
-    (tmp_path / "mountinfo").write_text(MOUNTS)
+    (tmp_path / "mountinfo").write_text(MOUNTS, "utf-8")
     return tmp_path / "mountinfo"
 
 
@@ -27,6 +28,7 @@ def mounts(tmp_path: Path) -> Path:
         ("/media/team disk/res", "nfs4"),
         ("/media/team disk/local/res", "ext4"),
         ("/media/team diskette", "ext4"),
+        ("/media/größte Platte/res", "cifs"),
     ],
 )
 def test_the_innermost_mount_tells_the_kind(folder: str, kind: str, mounts: Path) -> None:
