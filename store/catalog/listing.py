@@ -7,8 +7,7 @@ without a trace in the records, such as suspected copies, is read for each page.
 
 import json
 import sqlite3
-from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -17,37 +16,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from store.catalog import orders
 from store.catalog.catalog import REMOVALS, WORD_EDITS, Catalog
 from store.catalog.filters import Filter, FilterCondition, parts
+from store.catalog.orders import Numbers
 from store.catalog.rows import SELECT_RECORD, record_of
 from store.errors import InvalidRecord
 from store.lru import LruCache
-from store.records import TIERS, Record
+from store.records import Record
 
-Numbers = NDArray[np.int32]  # of rows in `records`
 Mask = NDArray[np.bool_]  # by row number
-Row = sqlite3.Row
 
-SORTS = ("newest", "oldest", "name", "moved", "suspicious")
-_KEPT = 64
+SORTS = (*orders.SORTS, "suspicious")
+_KEPT, _KEPT_ADDRESSES = 64, 8
 _FEW = 1_000  # changed records that are asked about one by one …
 _FEW_BY_WORDS = 16  # … of which each takes a millisecond
 _FEW_LEFT = 20_000  # records of which texts are read one by one
 
 
-@dataclass(frozen=True, slots=True)
-class _Order:
-    column: str
-    terms: str  # of the index that begins with the tier
-    key: Callable[[Row], Any]  # of the column, as the terms sort it
-
-
-_ORDERS: Mapping[str, _Order] = {
-    "newest": _Order("created_at", "created_at DESC, address", lambda row: -row["created_at"]),
-    "oldest": _Order("created_at", "created_at, address", lambda row: row["created_at"]),
-    "name": _Order("name", "name COLLATE NOCASE, address", lambda row: row["name"].encode().lower()),
-    "moved": _Order("moved_at", "moved_at DESC, address", lambda row: -row["moved_at"]),
-}
 _EVERY = FilterCondition("TRUE", is_listed=True)
 
 
@@ -75,11 +61,19 @@ class _List:
     edits: tuple[int, ...]  # what happened that no generation tells of
 
 
+@dataclass(frozen=True, slots=True)
+class _Addresses:
+    found: list[str]
+    mask: Mask
+    removals: int
+
+
 class Listing:
     """The lists of one catalog; thread-safe, and right beside other processes that write."""
 
     def __init__(self) -> None:
         self._kept: LruCache[Hashable, _List] = LruCache(_KEPT)
+        self._addresses: LruCache[Filter, _Addresses] = LruCache(_KEPT_ADDRESSES)
 
     def find(
         self,
@@ -102,6 +96,24 @@ class Listing:
         with _moment(catalog) as now:
             return int(np.count_nonzero(self._passing(now, filter)))
 
+    def addresses(self, catalog: Catalog, filter: Filter) -> list[str]:
+        """Addresses of the records that match, in any order; the same object until they are others."""
+        with _moment(catalog) as now:
+            mask, known = self._passing(now, filter), self._addresses.get(filter)
+            if known is None or known.removals != now.removals:
+                before, found = np.zeros(now.size, np.bool_), []
+            else:
+                before, found = _of_size(now, known.mask), known.found
+            changed = np.flatnonzero(before != mask)
+            if known is None or len(changed):
+                named = _addresses(now.db, changed[mask[changed]].tolist())
+                if len(changed) > len(named):
+                    gone = set(_addresses(now.db, changed[~mask[changed]].tolist()))
+                    found = [address for address in found if address not in gone]
+                found = found + named
+            self._addresses[filter] = _Addresses(found, mask, now.removals)
+            return found
+
     def _ordered(self, now: _Moment, filter: Filter, sort: str) -> Numbers:
         order = self._order(now, "newest" if sort == "suspicious" else sort)
         ordered = order[self._passing(now, filter)[order]]
@@ -120,8 +132,8 @@ class Listing:
         return self._up_to_date(
             sort,
             now,
-            make=lambda: _numbers(now.db, in_order(sort)),
-            renew=lambda known, changed: _moved(now, known, changed, _ORDERS[sort]),
+            make=lambda: _numbers(now.db, orders.in_order(sort)),
+            renew=lambda known, changed: orders.moved(now.db, known, changed, sort),
             most=lambda known: _FEW_BY_WORDS + len(known) // _FEW,
         )
 
@@ -189,13 +201,6 @@ class Listing:
         return value
 
 
-def in_order(sort: str) -> str:
-    """A query for the row numbers of all records in this order: SQLite merges the tiers' indexes."""
-    order = _ORDERS[sort]
-    tiers = (f"SELECT id, {order.column}, address FROM records WHERE tier = '{tier}'" for tier in TIERS)
-    return f"SELECT id FROM ({' UNION ALL '.join(tiers)} ORDER BY {order.terms})"
-
-
 @contextmanager
 def _moment(catalog: Catalog) -> Iterator[_Moment]:
     with catalog.one_moment() as db:
@@ -220,6 +225,13 @@ def _mask(now: _Moment, numbers: Numbers) -> Mask:
     return mask
 
 
+def _of_size(now: _Moment, known: Mask) -> Mask:
+    """A copy for as many row numbers as there are now."""
+    mask = np.zeros(now.size, np.bool_)
+    mask[: len(known)] = known
+    return mask
+
+
 def _read(now: _Moment, mask: Mask, texts: Sequence[FilterCondition]) -> Mask:
     """Those of these records that pass conditions for which each has to be read."""
     if not texts:
@@ -231,8 +243,7 @@ def _read(now: _Moment, mask: Mask, texts: Sequence[FilterCondition]) -> Mask:
 
 
 def _asked_again(now: _Moment, known: Mask, changed: list[int], own: Sequence[FilterCondition]) -> Mask:
-    mask = np.zeros(now.size, np.bool_)
-    mask[: len(known)] = known
+    mask = _of_size(now, known)
     mask[changed] = False
     mask[_of_rows(now, own, changed, of_few=True)] = True
     return mask
@@ -250,24 +261,16 @@ def _of_rows(
     return _numbers(now.db, f"SELECT r.id FROM {rows} WHERE {where}", [json.dumps(among), *values])
 
 
-def _moved(now: _Moment, known: Numbers, changed: list[int], order: _Order) -> Numbers:
-    """The order with these records where they belong now."""
-    gone = np.zeros(now.size, np.bool_)
-    gone[changed] = True
-    left = known[~gone[known]]
-    query = f"SELECT {order.column}, address FROM records WHERE id = ?"
-
-    def key(number: int) -> tuple[Any, str]:
-        row = now.db.execute(query, [int(number)]).fetchone()
-        return order.key(row), row["address"]
-
-    ordered = sorted(changed, key=key)
-    return np.insert(left, [bisect_left(left, key(number), key=key) for number in ordered], ordered)
-
-
 def _records(db: sqlite3.Connection, numbers: list[int]) -> list[Record]:
     rows = db.execute(
         f"{SELECT_RECORD} WHERE r.id IN (SELECT value FROM json_each(?))", [json.dumps(numbers)]
     )
     found = {row["id"]: record_of(row) for row in rows}
     return [found[number] for number in numbers if number in found]
+
+
+def _addresses(db: sqlite3.Connection, numbers: list[int]) -> list[str]:
+    rows = "json_each(?) one CROSS JOIN records r ON r.id = one.value"
+    query = f"SELECT group_concat(r.address, char(10)) FROM {rows}"
+    (text,) = db.execute(query, [json.dumps(numbers)]).fetchone()
+    return text.split("\n") if text else []

@@ -1,31 +1,26 @@
 """What a query's filter and words match, cached for as long as nothing changes."""
 
-from store.catalog import rows
 from store.catalog.catalog import Catalog
 from store.catalog.filters import Filter
+from store.catalog.listing import Listing
 from store.catalog.words import NO_WORDS, WordShares, word_shares
 from store.lru import LruCache
 from store.search.query import Query, words_asked
 
-_KEPT_FILTERS, _KEPT_WORDS = 8, 64
+_KEPT_WORDS = 64
 
 
 class QueryMatches:
     """Searches recognise an answer by its identity; thread-safe."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, listing: Listing) -> None:
         self._catalog = catalog
-        self._passed: LruCache[tuple[Filter, int], list[str]] = LruCache(_KEPT_FILTERS)
+        self._listing = listing
         self._words: LruCache[tuple[str, int, int], WordShares] = LruCache(_KEPT_WORDS)
 
     def passing(self, filter: Filter) -> list[str]:
-        """Records that match a filter; the same list object until something changes."""
-        key = filter, self._number("generation")
-        found = self._passed.get(key)
-        if found is None or filter.suspicious is not None:  # that changes outside operations too
-            with self._catalog.reading() as db:
-                found = self._passed[key] = rows.addresses(db, filter)
-        return found
+        """Records that match a filter; the same list object until other records do."""
+        return self._listing.addresses(self._catalog, filter)
 
     def words(self, query: Query) -> WordShares:
         """The word shares; the same object until the library changes."""

@@ -97,7 +97,7 @@ class Reader(RecordLists, HistoryQueries):
         self._unfit: LruCache[tuple[object, ...], frozenset[str]] = LruCache(1)
         self._golden_faults: list[str] = []
         self._taxonomies: LruCache[tuple[Path, str], Taxonomy] = LruCache(1)  # by the file's size and time
-        self._matches = QueryMatches(catalog)
+        self._matches = QueryMatches(catalog, self._listing)
         self._shared_pictures = shared_pictures(self.layout)
         self.maps = Maps(catalog, self._model, snapshot=self._resident.snapshot)
         self.jobs = Jobs.to_read(catalog)

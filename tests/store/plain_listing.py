@@ -34,4 +34,5 @@ def lists_are_right(reader: Reader, *filters: Filter, sorts: Iterable[str] = ORD
     for filter in filters:
         for sort in sorts:
             assert listed(reader, filter, sort=sort) == plain_list(reader, filter, sort=sort), (filter, sort)
+        assert sorted(reader._matches.passing(filter)) == sorted(plain_list(reader, filter)), filter
         assert reader.count(filter) == len(plain_list(reader, filter)), filter

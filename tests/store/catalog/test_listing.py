@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from store.catalog import listing
+from store.catalog import listing, orders
 from store.catalog.filters import FacetLength, Filter, parts
 from store.catalog.listing import Listing, _moment, _of_rows
 from store.duplicates.findings import weigh
@@ -149,7 +149,7 @@ def test_orders_are_ready_before_a_page_asks_for_them(
     ten_coins: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ten_coins.prepare_lists()
-    monkeypatch.setattr(listing, "in_order", lambda _: pytest.fail("listed when a page asked"))
+    monkeypatch.setattr(orders, "in_order", lambda _: pytest.fail("listed when a page asked"))
     ten_coins.approve([address(1)])
     lists_are_right(ten_coins, *EVERY_TIER)
 
@@ -174,7 +174,7 @@ def test_an_older_moment_does_not_replace_a_newer_list(ten_coins: Library) -> No
 )
 def test_every_order_is_merged_from_an_index(library: Library, sort: str, index: str) -> None:
     with library.catalog.reading() as db:
-        plan = [row["detail"] for row in db.execute(f"EXPLAIN QUERY PLAN {listing.in_order(sort)}")]
+        plan = [row["detail"] for row in db.execute(f"EXPLAIN QUERY PLAN {orders.in_order(sort)}")]
     assert plan.count("MERGE (UNION ALL)") == len(TIERS) - 1
     assert plan.count(f"SEARCH records USING COVERING INDEX {index} (tier=?)") == len(TIERS)
 
