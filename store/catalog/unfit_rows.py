@@ -10,7 +10,7 @@ UnfitKind = Literal["hand", "nudity", "word"]
 
 NUDITY = 0.5  # score from which a picture is flagged (docs/models.md)
 WORDS = "unfit words"  # in `meta`: what the library adds and removes, as JSON
-SCHEME = "unfit v1"
+SCHEME = "unfit v2"
 _FIELDS = {"name": "name", "ticker": "ticker", "description": "description", "text": "text in the picture"}
 
 

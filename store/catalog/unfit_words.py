@@ -17,6 +17,9 @@ from store.catalog.confusables import read_as
 _LIST = Path(__file__).with_name("unfit_words.txt")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WORD = re.compile(r"[^\W_]+")
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")  # soft hyphens and the like, within a word
+_NUMBER = "0123456789"  # at the end of a word, as in a ticker of which there are several
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +31,10 @@ class UnfitWords:
 
     def first_in(self, text: str) -> str:
         """The first word or phrase of the list that a text has; "" if it has none."""
-        plain = [_folded(word) for word in re.findall(r"\w+", _CAMEL.sub(" ", text))]
-        for words in dict.fromkeys((tuple(plain), _read(plain, one="i"), _read(plain, one="l"))):
+        text = _UNSEEN.sub("", text)
+        plain = tuple(_folded(word) for word in _WORD.findall(_CAMEL.sub(" ", text)))
+        bare = tuple(word.rstrip(_NUMBER) or word for word in plain)
+        for words in dict.fromkeys((plain, bare, _read(plain, one="i"), _read(plain, one="l"))):
             for place, word in enumerate(words):
                 for phrase in self.phrases.get(word, ()):
                     if words[place : place + len(phrase)] == phrase:
@@ -74,7 +79,7 @@ def _read(words: Iterable[str], *, one: str) -> tuple[str, ...]:
 
 
 def _key(word: str) -> str:
-    return " ".join(re.findall(r"\w+", _folded(word)))
+    return " ".join(_WORD.findall(_folded(word)))
 
 
 def _folded(text: str) -> str:
