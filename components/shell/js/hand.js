@@ -11,7 +11,7 @@ export const undecided = new Set();
 const PATIENCE = 30_000; // ms for a link's page
 
 let touchedAt = 0;
-let leftAt = -Infinity;
+let left = null; // {at, to}: a link that was clicked, and the path of its page
 
 /** Begins to notice keys and pointer; returns how to stop. */
 export function watchHand() {
@@ -28,12 +28,12 @@ export function watchHand() {
 function followed(event) {
   const opensOther = event.ctrlKey || event.metaKey || event.shiftKey;
   const link = event.composedPath().find((node) => node.localName === "a");
-  if (link && !opensOther && link.target !== "_blank" && !link.hasAttribute("download")) leftAt = performance.now();
+  if (link && !opensOther && link.target !== "_blank" && !link.hasAttribute("download")) left = { at: performance.now(), to: link.pathname };
 }
 
-/** A run has drawn: the link has led somewhere, or was none to a page. */
+/** A run has drawn: of the link's page, if its path is there; else of the page before, which was under way. */
 export function arrive() {
-  leftAt = -Infinity;
+  if (left?.to === location.pathname) left = null;
 }
 
 /**
@@ -41,7 +41,7 @@ export function arrive() {
  * this page's name, and call this page back.
  */
 export function isLeaving() {
-  return performance.now() - leftAt < PATIENCE;
+  return left !== null && performance.now() - left.at < PATIENCE;
 }
 
 /** Whether the server works for this page, or another is about to be drawn. */

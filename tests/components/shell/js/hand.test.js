@@ -1,0 +1,41 @@
+// A link that was clicked is not overtaken by the page that it leaves.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { arrive, isLeaving, watchHand } from "../../../../components/shell/js/hand.js";
+
+const heard = {};
+globalThis.document = { addEventListener: (name, listener) => (heard[name] = listener), removeEventListener() {} };
+globalThis.location = { pathname: "/map" };
+watchHand();
+
+/** Clicks on a link to this path; `event` and `link` hold what differs from a plain click. */
+function click(pathname, { event = {}, link = {} } = {}) {
+  heard.click({ composedPath: () => [{ localName: "span" }, { localName: "a", pathname, target: "", hasAttribute: () => false, ...link }], ...event });
+}
+
+test("a page is being left until the link's page is drawn, whatever the page itself draws meanwhile", () => {
+  assert.equal(isLeaving(), false);
+  click("/insights");
+  assert.equal(isLeaving(), true);
+  arrive(); // a run of the map that was under way
+  assert.equal(isLeaving(), true);
+  globalThis.location.pathname = "/insights";
+  arrive();
+  assert.equal(isLeaving(), false);
+});
+
+test("a link to the page itself is over with its next run", () => {
+  click(globalThis.location.pathname);
+  assert.equal(isLeaving(), true);
+  arrive();
+  assert.equal(isLeaving(), false);
+});
+
+test("a link that opens elsewhere leaves nothing", () => {
+  click("/tags", { event: { ctrlKey: true } });
+  click("/tags", { link: { target: "_blank" } });
+  click("/tags", { link: { hasAttribute: (name) => name === "download" } });
+  assert.equal(isLeaving(), false);
+});
