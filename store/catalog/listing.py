@@ -118,13 +118,14 @@ class Listing:
         order = self._order(now, "newest" if sort == "suspicious" else sort)
         ordered = order[self._passing(now, filter)[order]]
         if sort == "suspicious":
-            certainty = np.full(now.size, -1.0)
+            suspects, certainty = np.zeros(now.size, np.bool_), np.zeros(now.size)
             query = "SELECT record, sure FROM suspicions WHERE record < ?"
             for number, sure in now.db.execute(query, [now.size]):
-                certainty[number] = sure
-            sure = certainty[ordered]
-            alike = ordered[sure >= 0][np.argsort(-sure[sure >= 0], kind="stable")]
-            ordered = np.concatenate([alike, ordered[sure < 0]])
+                suspects[number], certainty[number] = True, sure
+            is_suspect = suspects[ordered]
+            alike = ordered[is_suspect]
+            first = alike[np.argsort(-certainty[alike], kind="stable")]
+            ordered = np.concatenate([first, ordered[~is_suspect]])
         return ordered
 
     def _order(self, now: _Moment, sort: str) -> Numbers:
