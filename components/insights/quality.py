@@ -1,5 +1,6 @@
 """Figures of how well coins are found, from the stored evaluations."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -33,14 +34,11 @@ def show(library: Library) -> None:
         one = next(each for each in found if each.model == chosen)
     model = format.plain(format.model(one.model))
     st.caption(f"{model} · {one.queries} golden queries · {local_time.text(one.at)}")
-    scores.show(one, k=evaluation.TOP)
-    grid = figures.grid()
-    best = scores.best(one, k=evaluation.TOP)
-    with grid.cell():
-        _weak(evaluation.by_tag(library, one, best))
-    with grid.cell():
-        answers = evaluation.answers_of(library, one)
-        spread.query_gains(library, one.gains(best, k=evaluation.TOP), answers, k=evaluation.TOP)
+    best, answers = scores.best(one, k=evaluation.TOP), evaluation.answers_of(library, one)
+    gains = one.gains(best, k=evaluation.TOP)
+    weak = partial(_weak, evaluation.by_tag(library, one, best))
+    spread_of_gains = partial(spread.query_gains, library, gains, answers, k=evaluation.TOP)
+    scores.show(one, k=evaluation.TOP, more=(weak, spread_of_gains))
 
 
 def _weak(found: list[TagScore]) -> None:

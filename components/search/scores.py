@@ -1,5 +1,6 @@
 """The results of an evaluation, as a chart with intervals and as a table."""
 
+from collections.abc import Callable, Sequence
 from math import isclose
 from typing import TYPE_CHECKING
 
@@ -19,15 +20,18 @@ _RANKS = {  # from, to; rank 0: none was found
 }  # fmt: skip
 
 
-def show(one: Evaluation, *, k: int) -> None:
-    """The best setting, all with their intervals, the first ranks of the best, and all figures."""
+def show(one: Evaluation, *, k: int, more: Sequence[Callable[[], object]] = ()) -> None:
+    """The best setting, all with their intervals, the first ranks of the best, and all figures.
+
+    `more` draw further charts beside these.
+    """
     winner = best(one, k=k)
     scores = one.scores(winner, k=k)
     st.markdown(f":material/star: **Best by nDCG@{k}: {winner.title}**")
     with st.grid(3, min_column_width=140):
         for name, figure in zip(measures(k), (scores.recall, scores.mrr, scores.ndcg), strict=True):
             st.metric(name, f"{figure.mean:.2f}", border=True, help=_interval(figure) or None)
-    grid = st.grid(2, min_column_width=320, gap=("small", "large"))
+    grid = st.grid(2 + len(more), min_column_width=400, gap=("medium", "large"))
     with grid.cell():
         st.caption("All settings with 95 % intervals; a star marks the best of each measure")
         charts.show(
@@ -40,6 +44,9 @@ def show(one: Evaluation, *, k: int) -> None:
             charts.ranked(first_ranks(winner), title="Queries"), key=f"first-ranks-{one.model}",
             alt="How many queries find their first relevant coin at which rank",
         )  # fmt: skip
+    for draw in more:
+        with grid.cell():
+            draw()
     with st.expander("All figures", icon=":material/table:"):
         tables.show(
             figures(one, k=k),
