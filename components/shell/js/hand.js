@@ -11,7 +11,7 @@ export const undecided = new Set();
 const PATIENCE = 30_000; // ms for a link's page
 
 let touchedAt = 0;
-let left = null; // {at, to}: a link that was clicked, and the path of its page
+let left = null; // {at, from, isToItself}: when a link was clicked, and on which path
 
 /** Begins to notice keys and pointer; returns how to stop. */
 export function watchHand() {
@@ -28,12 +28,15 @@ export function watchHand() {
 function followed(event) {
   const opensOther = event.ctrlKey || event.metaKey || event.shiftKey;
   const link = event.composedPath().find((node) => node.localName === "a");
-  if (link && !opensOther && link.target !== "_blank" && !link.hasAttribute("download")) left = { at: performance.now(), to: link.pathname };
+  if (!link || opensOther || link.target === "_blank" || link.hasAttribute("download")) return;
+  const from = location.pathname;
+  const isToOverview = link.getAttribute("href") === ""; // as Streamlit writes it on every page
+  left = { at: performance.now(), from, isToItself: isToOverview ? from.endsWith("/") : link.pathname === from };
 }
 
-/** A run has drawn: of the link's page, if its path is there; else of the page before, which was under way. */
+/** A run has drawn: of the link's page, or of the page that is left, which was under way. */
 export function arrive() {
-  if (left?.to === location.pathname) left = null;
+  if (left?.isToItself || location.pathname !== left?.from) left = null;
 }
 
 /**

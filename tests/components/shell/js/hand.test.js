@@ -12,7 +12,8 @@ watchHand();
 
 /** Clicks on a link to this path; `event` and `link` hold what differs from a plain click. */
 function click(pathname, { event = {}, link = {} } = {}) {
-  heard.click({ composedPath: () => [{ localName: "span" }, { localName: "a", pathname, target: "", hasAttribute: () => false, ...link }], ...event });
+  const anchor = { localName: "a", pathname, target: "", hasAttribute: () => false, getAttribute: () => pathname, ...link };
+  heard.click({ composedPath: () => [{ localName: "span" }, anchor], ...event });
 }
 
 test("a page is being left until the link's page is drawn, whatever the page itself draws meanwhile", () => {
@@ -24,6 +25,18 @@ test("a page is being left until the link's page is drawn, whatever the page its
   globalThis.location.pathname = "/insights";
   arrive();
   assert.equal(isLeaving(), false);
+});
+
+test("a link to the overview is empty, and leads there from every page", () => {
+  for (const [from, leaves] of [["/tags", true], ["/", false]]) {
+    globalThis.location.pathname = from;
+    click(from, { link: { getAttribute: () => "" } });
+    arrive();
+    assert.equal(isLeaving(), leaves);
+    globalThis.location.pathname = "/";
+    arrive();
+    assert.equal(isLeaving(), false);
+  }
 });
 
 test("a link to the page itself is over with its next run", () => {
