@@ -18,6 +18,7 @@ from store.settings import settings
 log = logging.getLogger(__name__)
 
 BATCH = 1_000  # points; well below Chroma's get_max_batch_size of 5,461
+SERVER_TIMEOUT = 5.0  # the same at the end, with a server: nothing there is damaged by it
 TIMEOUT = 20.0  # seconds for the batch at hand, when the program ends or somebody must not wait
 
 
@@ -90,7 +91,8 @@ class ChromaFollower(ABC):
 
     def close(self) -> None:
         """Stop after the current batch, which is cut short after a while, and remove the dirty marker."""
-        while not self.worker.close(timeout=TIMEOUT):
+        timeout = SERVER_TIMEOUT if self._place.name else TIMEOUT
+        while not self.worker.close(timeout=timeout):
             self._end_asked()
         with self._in_use():
             self._let_go_cleanly()
@@ -168,6 +170,8 @@ class ChromaFollower(ABC):
             is_dirty = self._is_dirty
             self._place.clear_the_way()
             if is_dirty and (faults := self._faults()):
+                if self._is_cut_short:  # whoever compared was ended: that is no difference
+                    raise ChromaEnded("; ".join(faults))
                 log.warning("Chroma is rebuilt: %s", "; ".join(faults))
         if faults or self._must_rebuild:
             return self._rebuild()

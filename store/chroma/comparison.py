@@ -14,6 +14,7 @@ import numpy as np
 
 from store.chroma.collections import Collections, Point
 from store.chroma.process import LIMIT, ServerAway, answered
+from store.chroma.server_place import describe_place
 
 _SAMPLE = 500  # ids of each collection whose vector and metadata are compared: a small one wholly
 _SELF_QUERIES = 10  # of these, as many are looked up through the index itself
@@ -92,7 +93,10 @@ def ask(
     try:
         done = answered(command, begun=begun, stdin=theirs)
     except subprocess.TimeoutExpired:
-        return [f"Chroma did not answer within {LIMIT:.0f} seconds"]
+        fault = f"Chroma did not answer within {LIMIT:.0f} seconds"
+        if server := describe_place():
+            raise ServerAway(f"{server}: {fault}") from None
+        return [fault]
     finally:
         os.close(ours)
         os.close(theirs)

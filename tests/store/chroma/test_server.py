@@ -2,15 +2,20 @@
 
 import os
 import random
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from store.catalog.catalog import Catalog
+from store.chroma import base_follower
 from store.chroma.collections import COLLECTIONS
 from store.chroma.server import CLOUD_BATCH, ChromaServer
 from store.cli import main
+from store.disk.files import Disk
+from store.disk.layout import Layout
 from store.library import Library
 from store.maintenance import doctor
 from store.memory.memory import Memory
@@ -155,6 +160,31 @@ def test_the_collections_move_to_a_server_and_back(
         assert library.check_chroma() == []
     chroma_agrees_with_the_sidecars(root, embedder)
     assert entries(server)[COLLECTIONS["image"]] == {address(2)}, "what is on the server stays there"
+
+
+@pytest.mark.usefixtures("chroma_in_own_process")
+def test_a_server_that_never_answers_holds_up_neither_decisions_nor_the_end_and_is_not_filled_again(
+    root: Path, embedder: Hashed, server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base_follower, "SERVER_TIMEOUT", 0.5)
+    monkeypatch.setattr(base_follower, "TIMEOUT", 0.5)
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1, 2, 3))
+        assert library.wait_for_chroma(60)
+    with monkeypatch.context() as patch, socket.create_server(("127.0.0.1", 0)) as silent:
+        patch.setenv("MEMEDEX_CHROMA_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        settings.cache_clear()
+        with open_library(root, embedder=embedder) as library:
+            assert library.degrade([address(1)]).done
+            asked, _ = silent.accept()
+        asked.close()
+        with Catalog(Layout(root).catalog, disk=Disk(), writable=False).reading() as db:
+            assert [row["address"] for row in db.execute("SELECT address FROM chroma_queue")] == [address(1)]
+    settings.cache_clear()
+    with open_library(root, embedder=embedder) as library:
+        assert not library.catalog.meta("chroma_rebuild")
+        assert library.wait_for_chroma(60)
+        assert library.check_chroma() == []
 
 
 def test_collections_of_another_library_are_refused_by_name_and_kept(
