@@ -3,7 +3,6 @@
 import os
 import random
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,24 +31,6 @@ from tests.waiting import eventually
 KILLS = int(os.environ.get("MEMEDEX_TEST_KILLS", "30")) // 15
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("closed_connections")]
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[ChromaRun]:
-    running = ChromaRun(tmp_path / "server")
-    running.start()
-    yield running
-    running.kill()
-
-
-@pytest.fixture
-def on_server(server: ChromaRun, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChromaRun]:
-    """The settings name the server."""
-    monkeypatch.setenv("MEMEDEX_CHROMA_URL", server.url)
-    settings.cache_clear()
-    yield server
-    monkeypatch.delenv("MEMEDEX_CHROMA_URL")
-    settings.cache_clear()
 
 
 def entries(server: ChromaRun, *, database: str = "default_database") -> dict[str, set[str]]:
@@ -248,12 +229,6 @@ def test_the_text_memory_follows_to_the_server_and_leaves_nothing_of_a_forgotten
     assert len(entries(on_server)["session_memory"]) == 1
 
 
-def test_doctor_says_that_a_server_ignores_keys(root: Path, embedder: Hashed, on_server: ChromaRun) -> None:
-    with open_library(root, embedder=embedder) as library:
-        found = [finding for finding in doctor.check(library) if not finding.is_fault]
-    assert ["lets everybody in" in finding.what for finding in found] == [True]
-
-
 def test_chroma_cloud_is_never_asked_beyond_its_limits_and_a_busy_one_is_waited_for(
     root: Path, embedder: Hashed, server: ChromaRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,29 +259,6 @@ def test_chroma_cloud_is_never_asked_beyond_its_limits_and_a_busy_one_is_waited_
     settings.cache_clear()
     assert {refusal.split()[0] for refusal in cloud.refused} == {"429", "401"}
     assert len(entries(server)[COLLECTIONS["entity"]]) == count
-
-
-def test_a_tenant_that_the_server_does_not_have_is_named(
-    root: Path, embedder: Hashed, on_server: ChromaRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMEDEX_CHROMA_TENANT", "nobody")
-    settings.cache_clear()
-    with open_library(root, embedder=embedder) as library:
-        library.promote(approved_with_caption(library, 1))
-        assert not library.wait_for_chroma(60)
-        assert "it has no tenant nobody (MEMEDEX_CHROMA_TENANT)" in library.status().chroma_fault
-
-
-@pytest.mark.parametrize(
-    ("url", "port"), [("http://one", 80), ("https://one/chroma", 443), ("http://one:8000", 8000)]
-)
-def test_an_address_without_a_port_has_that_of_its_scheme(url: str, port: int) -> None:
-    assert ChromaServer(url).port == port
-
-
-def test_the_key_of_a_server_is_in_no_text() -> None:
-    server = ChromaServer("http://one", api_key="secret")
-    assert "secret" not in f"{server} {server!r}"
 
 
 def test_without_chroma_everything_else_works_and_its_queue_waits(
