@@ -28,7 +28,7 @@ function bounds(x, y, shown) {
     left = Math.min(left, x[row]); right = Math.max(right, x[row]);
     top = Math.min(top, y[row]); bottom = Math.max(bottom, y[row]);
   }
-  const cell = (Math.max(right - left, bottom - top) || 1) / (CELLS - 6 * BLUR); // a margin that the blur fills
+  const cell = (Math.max(right - left, bottom - top) || 1) / (CELLS - 8 * BLUR); // a margin that the blur does not fill, so that lines are closed
   const middle = (a, b) => (a + b) / 2 - (cell * CELLS) / 2;
   return { left: middle(left, right), top: middle(top, bottom), cell, count };
 }

@@ -16,7 +16,7 @@ import { Requests } from "./requests.js";
 import { Selection } from "./selection.js";
 import { Sprites } from "./sprites.js";
 import { Timeline } from "./timeline.js";
-import { View } from "./view.js";
+import { stretchOf, View } from "./view.js";
 
 const REST = 140; // ms of rest before cards are requested, pictures distributed again, and a dragged map painted
 const SLOW = 4; // ms of painting, after which drawing the canvas takes as many more
@@ -55,7 +55,7 @@ class Atlas {
     if (data.sheet !== this.sheet) this.begin(data);
     this.palette = paletteOf(data.legend);
     this.legend.show(data);
-    this.places = data.places;
+    this.placeNames();
     this.sprites.faults = 0;
     this.requests.run();
     this.sift();
@@ -72,7 +72,11 @@ class Atlas {
   came({ sheet, colouredFor, cards: requested }, { version, rows, points, times, colouring, colours, cards }) {
     if (sheet !== this.sheet) return;
     const first = !this.x && rows;
-    if (rows) this.take(...[Uint32Array, Float32Array, Uint32Array].map((Kind, at) => new Kind(fromBase64([rows, points, times][at]).buffer)));
+    if (rows) {
+      const taken = [Uint32Array, Float32Array, Uint32Array].map((Kind, at) => new Kind(fromBase64([rows, points, times][at]).buffer));
+      if (first) this.widen(taken[1]);
+      this.take(...taken);
+    }
     this.version = version ?? this.data.version;
     if (colours) Object.assign(this, { colouring, colours: fromBase64(colours) });
     this.colouredFor = colouredFor;
@@ -89,12 +93,22 @@ class Atlas {
 
   /** Resets everything for another map or query. */
   begin({ sheet, chosen }) {
-    Object.assign(this, { sheet, version: 0, count: 0, cards: {}, x: null, y: null, times: null, shown: null, colours: null, colouring: "", colouredFor: null, boxes: [], clicked: new Set() });
+    Object.assign(this, { sheet, version: 0, count: 0, cards: {}, stretch: 1, x: null, y: null, times: null, shown: null, colours: null, colouring: "", colouredFor: null, boxes: [], clicked: new Set() });
     this.selection.reset(chosen);
     this.wanted.clear();
     this.cursor.reset();
     this.sprites.reset();
     this.detail.reset(null, null, null);
+  }
+
+  /** Fills the width of the page, as on the page before if it showed this map. */
+  widen(points) {
+    this.stretch = left?.sheet === this.sheet ? left.stretch : stretchOf(points, this.view);
+    this.placeNames();
+  }
+
+  placeNames() {
+    this.places = this.data.places.map((place) => ({ ...place, x: place.x * this.stretch }));
   }
 
   /** Shows the whole map, or restores the view from before. */
@@ -114,7 +128,7 @@ class Atlas {
     this.times = longer(this.times, new Uint32Array(length));
     this.selection.grow(length);
     rows.forEach((row, at) => {
-      this.x[row] = points[2 * at];
+      this.x[row] = points[2 * at] * this.stretch;
       this.y[row] = points[2 * at + 1];
       this.times[row] = times[at];
       delete this.cards[row];
@@ -249,7 +263,7 @@ class Atlas {
   }
 
   stop() {
-    if (this.x && this.view.width) left = { sheet: this.sheet, view: this.view }; // else it was never seen
+    if (this.x && this.view.width) left = { sheet: this.sheet, view: this.view, stretch: this.stretch }; // else it was never seen
     this.watcher.disconnect();
     this.requests.stop();
     this.sprites.stop();

@@ -4,6 +4,16 @@ const MARGIN = 1.12;
 const SPOT = 1.5; // px
 const QUICK = 260; // ms of a glide
 const LEAST = 0.05; // map units; a smaller cluster is not enlarged to fill the view
+const WIDEST = 1.7; // times as wide as it was computed
+
+/** How much wider these points (x, y, x, y, …) are drawn, so that they fill a wide view: no axis has a unit. */
+export function stretchOf(points, { width, height }) {
+  const [wide, high] = [0, 1].map((axis) => {
+    const own = points.filter((one, at) => at % 2 === axis && !Number.isNaN(one)); // those that are gone
+    return own.reduce((most, one) => Math.max(most, one), -Infinity) - own.reduce((least, one) => Math.min(least, one), Infinity);
+  });
+  return wide > 0 && high > 0 && height > 0 ? Math.min(WIDEST, Math.max(1, (width * high) / (height * wide))) : 1;
+}
 
 export class View {
   constructor() {
