@@ -3,6 +3,7 @@
 import contextlib
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -19,6 +20,7 @@ from store.embedding.protocol import Embedder
 from store.errors import LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
 from store.jobs import Jobs
 from store.jobs.background_worker import Worker
+from store.jobs.turn import Turn
 from store.library import Library
 from store.pictures.shared_pictures import PictureSharing
 from store.progress import Progress
@@ -138,6 +140,7 @@ class LibraryRuntime(Library):
         self._prefetcher = EmbeddingPrefetcher(
             catalog, embedder=lambda: self.embedder, picture=self.picture, in_flight=self._in_flight
         )
+        self._turn = Turn()  # of workers that keep the interpreter busy
         self._watchers: list[Worker] = []  # who looks at what is new, once somebody wants that
         self._stamping = Worker("telling replicas the time", lambda _: self._stamp_for_replicas())
         self._inbox: list[Watcher] = []  # one at most
@@ -145,7 +148,9 @@ class LibraryRuntime(Library):
         self.jobs = Jobs.to_do(catalog, KINDS, self)
         follower.wake_if_needed()
         self.golden.apply_external_edits()
-        self._comparison = FileComparison(catalog, layout, applied=self._apply_compared) if later else None
+        self._comparison = (
+            FileComparison(catalog, layout, applied=self._apply_compared, turn=self._turn) if later else None
+        )
         if not later:
             self._embed_taken_in()
 
@@ -158,13 +163,10 @@ class LibraryRuntime(Library):
         """
         self.catalog.check_writable()
         if not self._watchers:
+            busy = partial(Worker, is_unhurried=True, turn=self._turn)
             self._watchers += (
-                Worker(
-                    "looking for copies",
-                    lambda progress: self.duplicates.examine(progress=progress),
-                    is_unhurried=True,
-                ),
-                Worker("embedding what is new", self._look_at_what_is_new, is_unhurried=True),
+                busy("looking for copies", lambda progress: self.duplicates.examine(progress=progress)),
+                busy("embedding what is new", self._look_at_what_is_new),
                 Worker(
                     "copying the catalog",
                     lambda progress: self.catalog.keep_snapshot("daily", progress=progress),

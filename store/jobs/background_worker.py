@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import inf
 from weakref import WeakSet
 
+from store.jobs.turn import Turn
 from store.progress import Progress
 
 log = logging.getLogger(__name__)
@@ -37,7 +38,8 @@ class WorkerFault:
 class Worker:
     """Runs `work` in a thread of its own whenever it is woken, until it is closed.
 
-    An unhurried worker yields to others, and rests after work that returns nothing or 0.
+    An unhurried worker yields to others, and rests after work that returns nothing or 0. Those that share a
+    `turn` work one after the other.
 
     An exception of the work is logged with its traceback and shown as `trouble`. The work is tried again
     after FIRST seconds, then after twice as long each time, up to `longest`.
@@ -50,12 +52,14 @@ class Worker:
         *,
         longest: float | None = None,
         is_unhurried: bool = False,
+        turn: Turn | None = None,
     ) -> None:
         self.name = name  # what it does, in a person's words
         self.trouble: WorkerFault | None = None
         self._work = work
         self._longest = longest
         self._is_unhurried = is_unhurried
+        self._turn = turn or Turn()
         self._progress = Progress()
         self._changed = threading.Condition()
         self._due = inf  # on the monotonic clock, as is the next
@@ -115,6 +119,7 @@ class Worker:
             self._is_closing = True
             self._progress.cancel()
             self._changed.notify_all()
+        self._turn.look()
 
     def close(self, *, timeout: float | None = None) -> bool:
         """Stop before the next batch; returns whether it stopped within `timeout` seconds."""
@@ -144,7 +149,8 @@ class Worker:
         while self._comes_to_work():
             began = time.thread_time()
             try:
-                found = self._work(self._progress)
+                with self._turn.taken(unless=lambda: self._is_closing):
+                    found = None if self._is_closing else self._work(self._progress)
             except BaseException as error:  # noqa: BLE001  Rust's panics, as Chroma has them, are no Exceptions
                 with self._changed:
                     if not (self._is_closing and _is_interrupted(error)):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from store.catalog.catalog import Catalog
 from store.disk.layout import Layout
 from store.jobs.background_worker import Worker
+from store.jobs.turn import Turn
 from store.progress import Progress
 from store.writing.reconcile import Fault, reconcile
 
@@ -16,13 +17,20 @@ from store.writing.reconcile import Fault, reconcile
 class FileComparison:
     """One comparison of all files; `applied` receives what could not be imported."""
 
-    def __init__(self, catalog: Catalog, layout: Layout, *, applied: Callable[[list[Fault]], None]) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        layout: Layout,
+        *,
+        applied: Callable[[list[Fault]], None],
+        turn: Turn,
+    ) -> None:
         self._catalog = catalog
         self._layout = layout
         self._applied = applied
         self._is_over = False
         self._progress = Progress()
-        self.worker = Worker("comparing the files with the catalog", self._work, is_unhurried=True)
+        self.worker = Worker("comparing the files with the catalog", self._work, is_unhurried=True, turn=turn)
         self.worker.wake()
 
     @property
