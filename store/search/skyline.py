@@ -25,6 +25,8 @@ from store.vectors.segments import Mask
 
 STEPS = (1, 2, 4)  # coarse first, on all records: by a few corners most of them are left out
 _POOL = 4  # times `top`: how many of the best at each corner the records to surpass are chosen from
+_SAMPLE = 50_000  # rows of a larger library, from which is told whether there are far too many …
+_FAR_TOO_MANY = 2  # … times the limit; a sample says too few rather than too many
 _ROUNDING = 1e-6  # of float32 sums, on the side of sending too much
 
 Labels = NDArray[np.int64]
@@ -40,12 +42,24 @@ def skyline(
     be read.
     """
     with similarities.lock:
-        for steps in STEPS:  # by the bounds on what was only approximated
-            among = among[_reaching(similarities, among, steps, top=top, groups=groups)]
+        share = _SAMPLE / max(1, len(among))
+        if share < 0.25:
+            sample = np.sort(np.random.default_rng(0).choice(among, _SAMPLE, replace=False))
+            few = max(1, round(top * share))
+            if len(_possible(similarities, sample, top=few, groups=groups)) > _FAR_TOO_MANY * limit * share:
+                return None
+        among = _possible(similarities, among, top=top, groups=groups)
         if len(among) > limit:
             return None
         similarities.rescore(among)
         return among[_reaching(similarities, among, STEPS[-1], top=top, groups=groups)]
+
+
+def _possible(similarities: Similarities, among: Rows, *, top: int, groups: Labels | None) -> Rows:
+    """Those that may be among the first by the bounds on what was only approximated."""
+    for steps in STEPS:
+        among = among[_reaching(similarities, among, steps, top=top, groups=groups)]
+    return among
 
 
 def _reaching(similarities: Similarities, rows: Rows, steps: int, *, top: int, groups: Labels | None) -> Rows:
