@@ -25,7 +25,7 @@ from store.search.skyline import skyline
 from store.vectors.weights import checked_weights
 
 ALL_AT_ONCE = 20_000  # rows, 400 kB; of more, the page gets only those that some weights can show
-BEST = 4_000  # rows, where even those are more: each has to be read
+BEST = 1_000  # rows, where even those are more: each has to be read from the disk
 
 
 _LOOKS_AT = {
