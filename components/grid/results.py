@@ -211,7 +211,8 @@ def _ranked(
         # What has words of the question may come up, too, and nothing else (store/search/ranking.py).
         also = [answer.addresses.index(address) for address in pinned if address in answer.addresses]
         with_words = results.words.rows if results.words else np.empty(0, np.intp)
-        may = np.intersect1d(may, np.concatenate([few, with_words, np.array(also, np.intp)]))
+        wanted = np.unique(np.concatenate([few, with_words, np.array(also, np.intp)]))
+        may = wanted if results.mask is None else wanted[results.mask[wanted]]
     order = np.array(sorted(may.tolist(), key=answer.addresses.__getitem__), np.intp)
     columns = dict(zip(FACETS, answer.cosines(order).T.copy(), strict=True))
     if results.words:
