@@ -152,8 +152,7 @@ def test_a_command_succeeds_and_warns_when_chroma_fails(
     monkeypatch.setattr("store.chroma.base_follower.ChromaProcess", refuse)
     done = run("promote", CAPTIONED)
     assert done.returncode == 0
-    assert "Chroma is" in done.stderr
-    assert "behind" in done.stderr
+    assert "Chroma does not follow (OSError: too many open files); nothing is lost" in done.stderr
     assert tier(root, CAPTIONED) == "library"
 
 
