@@ -176,7 +176,7 @@ def _fill(db: sqlite3.Connection, source: Path, without: Collection[str]) -> Non
     pages = max(1, (shutil.disk_usage(source.parent).free - _SPARE) // size)
     db.execute(f"PRAGMA max_page_count = {pages}")
     db.execute("ATTACH ? AS source", [to_read(source)])
-    db.execute("BEGIN")  # one moment of the catalog, whatever its writer does meanwhile
+    db.execute("BEGIN")  # the catalog at one moment, while others may write
     tables = db.execute(
         "SELECT s.name, s.sql FROM source.sqlite_schema s JOIN pragma_table_list l "
         "ON l.schema = 'source' AND l.name = s.name AND l.type = 'table' WHERE s.type = 'table'"

@@ -18,8 +18,8 @@ from store.settings import settings
 log = logging.getLogger(__name__)
 
 BATCH = 1_000  # points; well below Chroma's get_max_batch_size of 5,461
-SERVER_TIMEOUT = 5.0  # the same at the end, with a server: nothing there is damaged by it
-TIMEOUT = 20.0  # seconds for the batch at hand, when the program ends or somebody must not wait
+TIMEOUT = 20.0  # seconds for the batch at hand, when the program ends or somebody must not wait …
+SERVER_TIMEOUT = 5.0  # … and for one on a server when the program ends: nothing there is damaged by it
 
 
 class Closable(Protocol):
@@ -170,7 +170,7 @@ class ChromaFollower(ABC):
             is_dirty = self._is_dirty
             self._place.clear_the_way()
             if is_dirty and (faults := self._faults()):
-                if self._is_cut_short:  # whoever compared was ended: that is no difference
+                if self._is_cut_short:  # the comparison was ended: that is no difference
                     raise ChromaEnded("; ".join(faults))
                 log.warning("Chroma is rebuilt: %s", "; ".join(faults))
         if faults or self._must_rebuild:

@@ -30,7 +30,7 @@ from store.vectors.segments import Mask
 
 __all__ = ["Contribution", "Hit", "Results", "Search", "Similarities"]
 
-_SAME = 100
+_SAME = 100  # a floor is kept until one record in so many has changed
 KEPT_QUERIES = 16  # each takes 26 bytes for every record
 
 NO_WEIGHT = "every weight is zero: raise one to search"

@@ -25,8 +25,9 @@ from store.vectors.segments import Mask
 
 STEPS = (1, 2, 4)  # coarse first, on all records: by a few corners most of them are left out
 _POOL = 4  # times `top`: how many of the best at each corner the records to surpass are chosen from
-_SAMPLE = 50_000  # rows of a larger library, from which is told whether there are far too many …
-_FAR_TOO_MANY = 2  # … times the limit; a sample says too few rather than too many
+_SAMPLE = 50_000  # rows of a much larger library, which tell whether there are far too many: more than …
+_FAR_TOO_MANY = 2  # … so many times the limit, since a sample shows too few rather than too many
+_LARGE = 4 * _SAMPLE  # rows: of fewer, a sample saves nothing
 _ROUNDING = 1e-6  # of float32 sums, on the side of sending too much
 
 Labels = NDArray[np.int64]
@@ -42,8 +43,8 @@ def skyline(
     be read.
     """
     with similarities.lock:
-        share = _SAMPLE / max(1, len(among))
-        if share < 0.25:
+        if len(among) > _LARGE:
+            share = _SAMPLE / len(among)
             sample = np.sort(np.random.default_rng(0).choice(among, _SAMPLE, replace=False))
             few = max(1, round(top * share))
             if len(_possible(similarities, sample, top=few, groups=groups)) > _FAR_TOO_MANY * limit * share:

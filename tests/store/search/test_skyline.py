@@ -110,6 +110,7 @@ def test_of_far_too_many_rows_a_sample_is_enough(monkeypatch: pytest.MonkeyPatch
         return reaching(similarities, rows, *steps, **how)
 
     monkeypatch.setattr(skyline_module, "_SAMPLE", 80)
+    monkeypatch.setattr(skyline_module, "_LARGE", ROWS - 1)
     monkeypatch.setattr(skyline_module, "_reaching", noted)
     similarities = random_similarities(np.random.default_rng(5), lacking=0.3)
     every = np.arange(ROWS)
@@ -117,7 +118,7 @@ def test_of_far_too_many_rows_a_sample_is_enough(monkeypatch: pytest.MonkeyPatch
     assert max(looked_at) == 80
     sent = skyline(similarities, every, top=5, limit=ROWS)
     assert sent is not None
-    monkeypatch.setattr(skyline_module, "_SAMPLE", ROWS)
+    monkeypatch.setattr(skyline_module, "_LARGE", ROWS)
     assert np.array_equal(sent, skyline(similarities, every, top=5, limit=ROWS))
 
 

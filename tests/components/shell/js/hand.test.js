@@ -16,7 +16,7 @@ function click(pathname, { event = {}, link = {} } = {}) {
   heard.click({ composedPath: () => [{ localName: "span" }, anchor], ...event });
 }
 
-test("a page is being left until the link's page is drawn, whatever the page itself draws meanwhile", () => {
+test("a page is being left until the link's page is drawn, not until a run of the page itself is", () => {
   assert.equal(isLeaving(), false);
   click("/insights");
   assert.equal(isLeaving(), true);
