@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from weakref import WeakSet
 
@@ -10,6 +12,7 @@ from hypothesis import settings
 
 from store.jobs import background_worker
 from tests import known_pictures  # noqa: F401  for what it does
+from tests.forked_python import fork_or_start
 
 MEMORY = Path("/dev/shm")
 ROOM = 2 * 1024**3  # bytes, far more than the tests write
@@ -41,3 +44,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _ignore_workers_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers report failures for the whole process; one of an earlier test may still be failing."""
     monkeypatch.setattr(background_worker, "_all", WeakSet())
+
+
+@pytest.fixture
+def own_interpreter() -> None:
+    """Python programs are started as users start them, and import everything anew."""
+
+
+@pytest.fixture(autouse=True)
+def _fork_python(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if sys.platform == "linux" and "own_interpreter" not in request.fixturenames:
+        monkeypatch.setattr(subprocess, "_fork_exec", fork_or_start)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.ports import free_port
 from tests.waiting import eventually
 
-PROGRAM = Path(sys.executable).parent / "chroma"
+RUN = "import sys; from chromadb.cli.cli import app; sys.argv[0] = 'chroma'; app()"  # as the program `chroma`
 
 
 class ChromaRun:
@@ -24,8 +24,9 @@ class ChromaRun:
 
     def start(self) -> None:
         """Run it until it answers."""
+        place = ["--path", self.folder, "--host", "127.0.0.1", "--port", str(self.port)]
         self._process = subprocess.Popen(
-            [PROGRAM, "run", "--path", self.folder, "--host", "127.0.0.1", "--port", str(self.port)],
+            [sys.executable, "-c", RUN, "run", *place],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env={**os.environ, "CHROMA_ANONYMIZED_TELEMETRY": "False"},

@@ -12,7 +12,7 @@ from tests.store.invariants import chroma_agrees_with_the_sidecars
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("eager_index", "comparison_in_own_process")]
 
 
-@pytest.mark.usefixtures("chroma_in_own_process")
+@pytest.mark.usefixtures("chroma_in_own_process", "own_interpreter")
 def test_a_dead_chroma_process_is_replaced_without_data_loss(
     root: Path, embedder: Hashed, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -73,6 +73,7 @@ def test_doctor_and_backup_work_while_another_process_holds_the_library(run: Run
 # -- as a program ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("own_interpreter")
 def test_a_closed_pipe_ends_the_output_without_an_error(root: Path, tmp_path: Path) -> None:
     listing = subprocess.Popen(
         program("--root", root, "list", "--json"),
@@ -89,6 +90,7 @@ def test_a_closed_pipe_ends_the_output_without_an_error(root: Path, tmp_path: Pa
     assert listing.wait() == 0
 
 
+@pytest.mark.usefixtures("own_interpreter")
 def test_text_in_every_script_is_accepted_and_printed_in_any_locale(run: Run, incoming: Path) -> None:
     name = "Доги 🐕‍🦺 犬 כלב / e\u0301toile\u200b / 𝕯𝖔𝖌𝖊 ₿"
     sidecar = {**coin(10).sidecar, "token_name": name}
