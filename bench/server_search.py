@@ -1,6 +1,7 @@
 """Search with a Chroma server's candidates beside the exact search in memory, as a Markdown table.
 
     python -m bench.server_search --records 50000
+    python -m bench.server_search --records 200000 --minutes 60    # those that the server took in an hour
 
 A real `chroma run` on loopback has the four caption collections, a catalog the vectors. Both searches get the
 same questions; recall@10 is the share of the exact search's first ten among those of the other. The data are
@@ -17,7 +18,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import httpx
@@ -115,29 +119,33 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=50_000)
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--kinds", nargs="+", default=["captions", "random"])
+    parser.add_argument("--minutes", type=float, default=np.inf, help="to fill the server in at most")
+    parser.add_argument("--port", type=int, default=PORT)
     options = parser.parse_args()
     head = ("records", "data", "search", "recall@10", "proved / stable / approximate", "candidates")
     print("|", " | ".join((*head, "first query, ms", "other weights, ms", "memory, MB")), "|")
     print("| ---: | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
     for kind in options.kinds:
         with tempfile.TemporaryDirectory(prefix="memedex-bench-") as folder:
-            run(Path(folder), kind, records=options.records, questions=options.questions)
+            run(Path(folder), kind, options)
 
 
-def run(folder: Path, kind: str, *, records: int, questions: int) -> None:
+def run(folder: Path, kind: str, options: argparse.Namespace) -> None:
     """Measure every way on one kind of data, and print its rows."""
+    records, questions = options.records, options.questions
     corpus = Corpus(kind)
     embedder = Questions(corpus.questions(questions))
     os.environ |= {"MEMEDEX_CHROMA": "off"}
     open_library(folder, embedder=embedder).close()
     layout, catalog = Layout(folder), Catalog(Layout(folder).catalog, disk=Disk(), writable=True)
-    began = time.perf_counter()
-    _fill_catalog(catalog, corpus.rows(records))
-    print(f"catalog filled in {time.perf_counter() - began:,.0f} s", file=sys.stderr)
-    with chroma_run(folder / "server") as server:
+    with chroma_run(folder / "server", options.port) as server:
         began = time.perf_counter()
-        _fill_server(server, catalog.owner, corpus.rows(records))
-        print(f"server filled in {time.perf_counter() - began:,.0f} s", file=sys.stderr)
+        rows = _until(began + 60 * options.minutes, corpus.rows(records))
+        records = _fill_server(server, catalog.owner, rows)
+        print(f"{records:,} on the server in {time.perf_counter() - began:,.0f} s", file=sys.stderr)
+        began = time.perf_counter()
+        _fill_catalog(catalog, corpus.rows(records))
+        print(f"catalog filled in {time.perf_counter() - began:,.0f} s", file=sys.stderr)
         before, began = resident(), time.perf_counter()
         facts = LibraryFactsReader(catalog, layout, ActiveModel(catalog, embedder), Disk()).facts()
         print(f"facts read in {time.perf_counter() - began:,.1f} s", file=sys.stderr)
@@ -198,32 +206,42 @@ def _fill_catalog(catalog: Catalog, rows: Iterator[tuple[str, Row]]) -> None:
                 db.execute("INSERT INTO vectors VALUES (?, 'instant', ?)", [key, vector.tobytes()])
 
 
-def _fill_server(server: ChromaServer, owner: str, rows: Iterator[tuple[str, Row]]) -> None:
+def _until(end: float, rows: Iterator[tuple[str, Row]]) -> Iterator[list[tuple[str, Row]]]:
+    """The rows in groups that are put together, until this moment."""
+    while (group := list(islice(rows, _PIECE))) and time.perf_counter() < end:
+        yield group
+
+
+def _fill_server(server: ChromaServer, owner: str, groups: Iterator[list[tuple[str, Row]]]) -> int:
+    """Put all groups, into the four collections at once; returns how many records they are."""
     collections = ServerCollections(server, dict.fromkeys(COLLECTIONS.values(), made_with("instant", owner)))
     captions = {facet: name for facet, name in COLLECTIONS.items() if facet != "image"}
     for name in captions.values():
         collections.begin(name, model="instant")
-    waiting: dict[str, list[Point]] = {name: [] for name in captions.values()}
-    for address, own in rows:
-        for facet, name in captions.items():
-            if facet in own:
-                waiting[name].append(Point(address, own[facet].tobytes(), {}))
-        for name, points in waiting.items():
-            if len(points) >= server.batch:
-                collections.put(name, points, gone=[])
-                points.clear()
-    for name, points in waiting.items():
-        collections.put(name, points, gone=[])
+    count = 0
+    with ThreadPoolExecutor(len(captions)) as threads:
+        for group in groups:
+            put = partial(_put, collections, group)
+            list(threads.map(put, captions.items()))
+            count += len(group)
+            print(f"\r{count:,} on the server", end="", file=sys.stderr, flush=True)
     collections.close()
+    return count
+
+
+def _put(collections: ServerCollections, group: list[tuple[str, Row]], into: tuple[Facet, str]) -> None:
+    facet, name = into
+    points = [Point(address, own[facet].tobytes(), {}) for address, own in group if facet in own]
+    collections.put(name, points, gone=[])
 
 
 @contextmanager
-def chroma_run(folder: Path) -> Iterator[ChromaServer]:
+def chroma_run(folder: Path, port: int = PORT) -> Iterator[ChromaServer]:
     """A real server, ended with the block."""
     program = str(Path(sys.executable).parent / "chroma")
-    command = [program, "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(PORT)]
+    command = [program, "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    server = ChromaServer(f"http://127.0.0.1:{PORT}")
+    server = ChromaServer(f"http://127.0.0.1:{port}")
     try:
         for _ in range(300):
             try:
@@ -235,7 +253,9 @@ def chroma_run(folder: Path) -> Iterator[ChromaServer]:
         peak = next(
             line for line in Path(f"/proc/{process.pid}/status").read_text().splitlines() if "VmHWM" in line
         )
-        print(f"server's memory: {peak}", file=sys.stderr)
+        user, system = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        spent = (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        print(f"server's memory: {peak}; processor: {spent:,.0f} s", file=sys.stderr)
     finally:
         process.kill()
         process.wait()
