@@ -17,6 +17,7 @@ from store import __version__
 from store.catalog.replication import LATE
 from store.jobs import Job
 from store.library import Library
+from store.reading.status import Status
 
 Health = Literal["ok", "degraded", "failing"]
 
@@ -68,11 +69,17 @@ def read(library: Library) -> dict[str, Any]:
         "writes": found.can_write,
         **({} if behind is None else {"seconds_behind": round(behind, 1) if isfinite(behind) else None}),
         "model": "unavailable" if is_away else "ready" if found.model_status == "ready" else "not loaded",
-        "chroma": "failed" if found.chroma_fault else "behind" if found.chroma_behind else "current",
+        "chroma": _chroma(found),
         "chroma_behind": found.chroma_behind,
         "jobs": jobs,
         "disk_free_bytes": shutil.disk_usage(library.layout.root).free,
     }
+
+
+def _chroma(found: Status) -> Literal["off", "failed", "behind", "current"]:
+    if found.chroma_place == "off":
+        return "off"
+    return "failed" if found.chroma_fault else "behind" if found.chroma_behind else "current"
 
 
 def count_jobs(jobs: list[Job]) -> dict[str, int]:

@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 
 BATCH = 1_000  # points; well below Chroma's get_max_batch_size of 5,461
 TIMEOUT = 20.0  # seconds for the batch at hand, when the program ends or somebody must not wait …
+LOOK = 60.0  # seconds between two looks whether a server lost our collections while nothing changed
 SERVER_TIMEOUT = 5.0  # … and for one on a server when the program ends: nothing there is damaged by it
 
 
@@ -40,11 +41,15 @@ class ChromaFollower(ABC):
         self._using = threading.Lock()  # Chroma's files: one at a time
         self._is_cut_short = False  # somebody cannot wait for it
         self._asked: Closable | None = None  # the process that was last at work on them
+        self._watch = Worker("asking the Chroma server what it has", self._look)
+        if self._is_on and place.name:
+            self._watch.wake(after=LOOK)
 
     @property
     def fault(self) -> str:
-        """Why Chroma lags behind; "" while it follows."""
-        return self.worker.trouble.reason if self.worker.trouble else ""
+        """Why Chroma lags behind, or a server cannot be asked; "" while it follows."""
+        trouble = self.worker.trouble or self._watch.trouble
+        return trouble.reason if trouble else ""
 
     def wake_if_needed(self) -> None:
         """Open Chroma only if it lacks something, or its files changed."""
@@ -91,11 +96,16 @@ class ChromaFollower(ABC):
 
     def close(self) -> None:
         """Stop after the current batch, which is cut short after a while, and remove the dirty marker."""
+        self._watch.stop()
         timeout = SERVER_TIMEOUT if self._place.name else TIMEOUT
         while not self.worker.close(timeout=timeout):
             self._end_asked()
         with self._in_use():
             self._let_go_cleanly()
+
+    @abstractmethod
+    def rebuild(self) -> None:
+        """Fill Chroma again from SQLite's vectors; needs no model."""
 
     @property
     @abstractmethod
@@ -236,6 +246,14 @@ class ChromaFollower(ABC):
 
     def _began(self, process: Closable) -> None:
         self._asked = process
+
+    def _look(self, _: Progress) -> None:
+        """Fill a server again that came back without our collections, though nothing is to be applied."""
+        with self._using:
+            lacks = not self.behind and self._place.lacks(self._metadata())
+        if lacks:
+            self.rebuild()
+        self._watch.wake(after=LOOK)
 
     def _work(self, _: Progress) -> None:
         with self._using:

@@ -1,7 +1,7 @@
 """Where our collections lie, as the follower sees it: a folder (`folder.py`) or a server (`server.py`)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from store.chroma.collections import Collections
 from store.chroma.process import ChromaProcess
@@ -10,7 +10,7 @@ Metadata = Mapping[str, Mapping[str, str]]  # of each collection by name
 
 
 class ChromaPlace(ABC):
-    """A place for collections; none of its methods asks a server."""
+    """A place for collections; none of its methods but `lacks` asks a server."""
 
     name = ""  # tells servers apart; "" is the folder beside the database
 
@@ -18,6 +18,13 @@ class ChromaPlace(ABC):
     @abstractmethod
     def has_files(self) -> bool:
         """Whether there may be something to compare with SQLite."""
+
+    def lacks(self, names: Iterable[str]) -> bool:
+        """Whether a server lost one of these collections; the loss of a folder shows in its `stamp`.
+
+        Raises ServerAway if the server does not say.
+        """
+        return False
 
     @abstractmethod
     def collections(self, metadata: Metadata) -> Callable[[], Collections]:

@@ -1,7 +1,7 @@
 """Our collections on a Chroma server or on Chroma Cloud, instead of in a folder."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -118,7 +118,19 @@ class ChromaServer:
 
     def answers(self) -> bool:
         """Whether it can be reached and takes the key."""
-        return self._answers("heartbeat")
+        return self._answers(f"{self.url}/api/v2/heartbeat")
+
+    def lacks(self, names: Iterable[str]) -> bool:
+        """Whether one of these collections is not there. Raises ServerAway if it does not say."""
+        import httpx
+
+        try:
+            with httpx.Client(headers=self.headers, timeout=_TIMEOUT) as client:
+                answers = [client.get(f"{self._collections}/{name}") for name in names]
+            there = [one.raise_for_status() for one in answers if one.status_code != httpx.codes.NOT_FOUND]
+        except httpx.HTTPError as error:
+            raise ServerAway(_describe(self, error, _refusal(error))) from error
+        return len(there) < len(answers)
 
     def lets_everybody_in(self) -> bool:
         """Whether it answers a request with a wrong key; False if it cannot be asked.
@@ -126,14 +138,17 @@ class ChromaServer:
         `chroma run` of chromadb 1.5.9 ignores keys.
         """
         wrong = replace(self, api_key="wrong-on-purpose")
-        return wrong._answers(f"tenants/{self.tenant}/databases/{self.database}/collections")
+        return wrong._answers(self._collections)
 
-    def _answers(self, what: str) -> bool:
+    @property
+    def _collections(self) -> str:
+        return f"{self.url}/api/v2/tenants/{self.tenant}/databases/{self.database}/collections"
+
+    def _answers(self, address: str) -> bool:
         import httpx
 
         try:
-            place = f"{self.url}/api/v2/{what}"
-            return httpx.get(place, headers=self.headers, timeout=_TIMEOUT).is_success
+            return httpx.get(address, headers=self.headers, timeout=_TIMEOUT).is_success
         except httpx.HTTPError:
             return False
 

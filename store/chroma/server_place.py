@@ -1,6 +1,6 @@
 """A Chroma server as the place of our collections, and which place the settings name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +24,10 @@ class ServerPlace(ChromaPlace):
     def stamp(self) -> str:
         """The server's name: what others did there shows only in a comparison."""
         return self.name
+
+    def lacks(self, names: Iterable[str]) -> bool:
+        """As `ChromaPlace.lacks`."""
+        return self._server.lacks(names)
 
     def collections(self, metadata: Metadata) -> Callable[[], Collections]:
         """What opens the collections on the server."""

@@ -50,6 +50,28 @@ def test_what_fails_is_said_without_names(
     assert "secret" not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "current"),
+        ({"chroma_behind": 2}, "behind"),
+        ({"chroma_fault": "no space"}, "failed"),
+        ({"chroma_place": "off"}, "off"),
+    ],
+    ids=["current", "behind", "failed", "off"],
+)
+def test_how_far_chroma_is_is_said_and_that_it_is_off(
+    client: Client,
+    library: Library,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, object],
+    said: str,
+) -> None:
+    _with(monkeypatch, library, **changes)
+    state = client.get("/health").json()
+    assert (state["chroma"], state["chroma_behind"]) == (said, changes.get("chroma_behind", 0))
+
+
 def test_a_library_that_cannot_be_opened_is_failing(
     client: Client, library: Library, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -6,7 +6,10 @@ import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
+from store.chroma.server import ChromaServer
+from store.library import Library
 from tests.ports import free_port
 from tests.waiting import eventually
 
@@ -46,3 +49,16 @@ class ChromaRun:
                 return bool(answer.status == 200)
         except (urllib.error.URLError, OSError):
             return False
+
+
+def entries(server: ChromaRun, *, database: str = "default_database") -> dict[str, set[str]]:
+    """The ids of each collection, as another client of the server sees them."""
+    client: Any = ChromaServer(server.url, database=database).connect()
+    found = {one.name: set(one.get(include=[])["ids"]) for one in client.list_collections()}
+    client.close()
+    return found
+
+
+def follows(library: Library) -> bool:
+    """Whether Chroma has everything, after any number of failures."""
+    return eventually(lambda: library.wait_for_chroma(5), every=0.1)

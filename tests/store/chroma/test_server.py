@@ -4,24 +4,21 @@ import os
 import random
 import socket
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from store.catalog.catalog import Catalog
 from store.chroma import base_follower
 from store.chroma.collections import COLLECTIONS
-from store.chroma.server import CLOUD_BATCH, ChromaServer
-from store.cli import main
+from store.chroma.server import CLOUD_BATCH
 from store.disk.files import Disk
 from store.disk.layout import Layout
-from store.library import Library
 from store.maintenance import doctor
 from store.memory.memory import Memory
 from store.runtime import open_library
 from store.settings import settings
 from tests.store.chroma.chroma_cloud import KEY, QUOTA, chroma_cloud
-from tests.store.chroma.chroma_run import ChromaRun
+from tests.store.chroma.chroma_run import ChromaRun, entries, follows
 from tests.store.conftest import address, approved_with_caption, coin
 from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_agrees_with_the_sidecars, holds
@@ -31,19 +28,6 @@ from tests.waiting import eventually
 KILLS = int(os.environ.get("MEMEDEX_TEST_KILLS", "30")) // 15
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("closed_connections")]
-
-
-def entries(server: ChromaRun, *, database: str = "default_database") -> dict[str, set[str]]:
-    """The ids of each collection, as another client of the server sees them."""
-    client: Any = ChromaServer(server.url, database=database).connect()
-    found = {one.name: set(one.get(include=[])["ids"]) for one in client.list_collections()}
-    client.close()
-    return found
-
-
-def follows(library: Library) -> bool:
-    """Whether Chroma has everything, after any number of failures."""
-    return eventually(lambda: library.wait_for_chroma(5), every=0.1)
 
 
 def test_every_verb_reaches_the_five_collections_of_the_server(
@@ -81,43 +65,6 @@ def test_decisions_wait_in_the_queue_while_the_server_is_away(
         assert not library.status().chroma_fault
         assert library.check_chroma() == []
     assert entries(on_server)[COLLECTIONS["entity"]] == {address(1), address(2)}
-
-
-def test_a_server_that_comes_back_empty_is_filled_without_a_model(
-    root: Path, embedder: Hashed, on_server: ChromaRun
-) -> None:
-    with open_library(root, embedder=embedder) as library:
-        library.promote(approved_with_caption(library, 1, 2))
-        assert follows(library)
-        requests = embedder.requests
-        on_server.kill()
-        on_server.folder.rename(on_server.folder.with_name("lost"))
-        on_server.start()
-        library.degrade([address(2)])
-        assert follows(library)
-        assert library.check_chroma() == []
-        assert embedder.requests == requests
-    assert entries(on_server)[COLLECTIONS["context"]] == {address(1)}
-
-
-def test_index_fills_a_server_that_came_back_empty_while_nothing_changed(
-    root: Path, embedder: Hashed, on_server: ChromaRun, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with open_library(root, embedder=embedder) as library:
-        library.promote(approved_with_caption(library, 1, 2))
-        assert follows(library)
-    on_server.kill()
-    on_server.folder.rename(on_server.folder.with_name("lost"))
-    on_server.start()
-    assert main(["--root", str(root), "index"]) == 0
-    assert "the index agrees with the library" in capsys.readouterr().err
-    assert entries(on_server)[COLLECTIONS["entity"]] == {address(1), address(2)}
-
-    on_server.kill()
-    assert main(["--root", str(root), "index"]) == 1
-    on_server.start()
-    with open_library(root, embedder=embedder) as library:
-        assert not library.catalog.meta("chroma_rebuild"), "what cannot be asked is not rebuilt"
 
 
 def test_the_collections_move_to_a_server_and_back(

@@ -14,10 +14,9 @@ from store.search import server_search
 from store.search.query import Part, Query
 from store.settings import settings
 from tests.store.chroma.chroma_cloud import KEY, chroma_cloud
-from tests.store.chroma.chroma_run import ChromaRun
+from tests.store.chroma.chroma_run import ChromaRun, follows
 from tests.store.conftest import address, approved_with_caption
 from tests.store.hashed import Hashed
-from tests.waiting import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("closed_connections")]
 
@@ -41,10 +40,6 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChromaRu
 
 def best(library: Library) -> list[str]:
     return [hit.address for hit in library.search(QUERY).hits]
-
-
-def follows(library: Library) -> bool:
-    return eventually(lambda: library.wait_for_chroma(5), every=0.1)
 
 
 def test_a_server_gives_the_results_of_the_search_in_memory(
