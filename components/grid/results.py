@@ -25,7 +25,7 @@ from store.search.skyline import skyline
 from store.vectors.weights import checked_weights
 
 ALL_AT_ONCE = 20_000  # rows, 400 kB; of more, the page gets only those that some weights can show
-BEST = 1_000  # rows, where even those are more: each has to be read from the disk
+BEST = 1_000  # rows, where even those are more or the library is large: each is read from the disk
 
 
 _LOOKS_AT = {
@@ -209,7 +209,7 @@ def _ranked(
         few, has_all = _few(results, may, labels, shown=shown)
         is_whole = is_whole and has_all
         # What has words of the question may come up, too, and nothing else (store/search/ranking.py).
-        also = [answer.addresses.index(address) for address in pinned if address in answer.addresses]
+        also = answer.rows_of(pinned)
         with_words = results.words.rows if results.words else np.empty(0, np.intp)
         wanted = np.unique(np.concatenate([few, with_words, np.array(also, np.intp)]))
         may = wanted if results.mask is None else wanted[results.mask[wanted]]

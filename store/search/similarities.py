@@ -1,7 +1,7 @@
 """The cosines of one query with every record of the library: approximate first, exact on demand."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -80,6 +80,10 @@ class Similarities:
                 filled, has = self.rescored(rows), self.present[:, rows]
         every = [own[mine] for own, mine in zip(filled, has, strict=True)]
         return np.array([own.std() if len(own) else 0.0 for own in every])
+
+    def rows_of(self, addresses: Iterable[str]) -> list[int]:
+        """The row of each of these addresses that is among the records."""
+        return [row for row, _ in self._snapshot.rows_of(addresses)]
 
     def exceeds(self, floor: float, facets: Sequence[int], mask: Mask | None) -> bool:
         """Whether a record of the mask has a higher cosine in one of these facets, within the bound."""

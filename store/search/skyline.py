@@ -25,9 +25,7 @@ from store.vectors.segments import Mask
 
 STEPS = (1, 2, 4)  # coarse first, on all records: by a few corners most of them are left out
 _POOL = 4  # times `top`: how many of the best at each corner the records to surpass are chosen from
-_SAMPLE = 50_000  # rows of a much larger library, which tell whether there are far too many: more than …
-_FAR_TOO_MANY = 2  # … so many times the limit, since a sample shows too few rather than too many
-_LARGE = 4 * _SAMPLE  # rows: of fewer, a sample saves nothing
+_LARGE = 200_000  # records: of more, reading the bytes of all facets takes seconds from the disk
 _ROUNDING = 1e-6  # of float32 sums, on the side of sending too much
 
 Labels = NDArray[np.int64]
@@ -40,27 +38,17 @@ def skyline(
 
     Complete, but may have rows that no weights bring there. Of rows with the same number in `groups` (below 0
     means alone) only the best counts. None if there seem to be more than `limit`, all of which would have to
-    be read.
+    be read, and in a library of more than 200,000 records.
     """
+    if len(similarities.addresses) > _LARGE:
+        return None
     with similarities.lock:
-        if len(among) > _LARGE:
-            share = _SAMPLE / len(among)
-            sample = np.sort(np.random.default_rng(0).choice(among, _SAMPLE, replace=False))
-            few = max(1, round(top * share))
-            if len(_possible(similarities, sample, top=few, groups=groups)) > _FAR_TOO_MANY * limit * share:
-                return None
-        among = _possible(similarities, among, top=top, groups=groups)
+        for steps in STEPS:  # by the bounds on what was only approximated
+            among = among[_reaching(similarities, among, steps, top=top, groups=groups)]
         if len(among) > limit:
             return None
         similarities.rescore(among)
         return among[_reaching(similarities, among, STEPS[-1], top=top, groups=groups)]
-
-
-def _possible(similarities: Similarities, among: Rows, *, top: int, groups: Labels | None) -> Rows:
-    """Those that may be among the first by the bounds on what was only approximated."""
-    for steps in STEPS:
-        among = among[_reaching(similarities, among, steps, top=top, groups=groups)]
-    return among
 
 
 def _reaching(similarities: Similarities, rows: Rows, steps: int, *, top: int, groups: Labels | None) -> Rows:

@@ -1,7 +1,5 @@
 """For any weights, every row in the list is among the rows sent."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +8,7 @@ from hypothesis import strategies as st
 from store.embedding.arrays import Vector
 from store.records import FACETS, Facet
 from store.search import skyline as skyline_module
-from store.search.similarities import Rows, Similarities
+from store.search.similarities import Similarities
 from store.search.skyline import skyline
 from store.vectors.matrices import load
 from tests.store.search.plain_search import weights as sliders
@@ -101,25 +99,11 @@ def test_sent_rows_are_exact_and_few_others_are_read() -> None:
     assert np.array_equal(least[:, sent], similarities.rescored(sent).astype(np.float32))
 
 
-def test_of_far_too_many_rows_a_sample_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked_at = []
-    reaching = skyline_module._reaching
-
-    def noted(similarities: Similarities, rows: Rows, *steps: int, **how: Any) -> Rows:
-        looked_at.append(len(rows))
-        return reaching(similarities, rows, *steps, **how)
-
-    monkeypatch.setattr(skyline_module, "_SAMPLE", 80)
-    monkeypatch.setattr(skyline_module, "_LARGE", ROWS - 1)
-    monkeypatch.setattr(skyline_module, "_reaching", noted)
+def test_in_a_large_library_no_facet_is_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
     similarities = random_similarities(np.random.default_rng(5), lacking=0.3)
-    every = np.arange(ROWS)
-    assert skyline(similarities, every, top=50, limit=5) is None
-    assert max(looked_at) == 80
-    sent = skyline(similarities, every, top=5, limit=ROWS)
-    assert sent is not None
-    monkeypatch.setattr(skyline_module, "_LARGE", ROWS)
-    assert np.array_equal(sent, skyline(similarities, every, top=5, limit=ROWS))
+    monkeypatch.setattr(skyline_module, "_LARGE", ROWS - 1)
+    assert skyline(similarities, np.arange(50), top=5, limit=ROWS) is None
+    assert not similarities._scanned
 
 
 def test_every_cosine_lies_within_its_bounds() -> None:
