@@ -33,11 +33,11 @@ class LikenessFinder:
         Nothing without a usable model. If it is cancelled, finished ones stay.
         """
         try:
-            looks = self._pictures.looks()
+            embedder = self._pictures.embedder
         except MemedexError:
             return 0
-        least = least_cosine(looks.embedder.name)
-        model = f"{looks.embedder.fingerprint} {least} {aligned.SCHEME}"
+        least = least_cosine(embedder.name)
+        model = f"{embedder.fingerprint} {least} {aligned.SCHEME}"
         if model != self._model:
             self._forget_others(model)
         with self._catalog.reading() as db:
@@ -48,6 +48,10 @@ class LikenessFinder:
                 "AND image_hash NOT IN (SELECT image_hash FROM likened) GROUP BY +image_hash",
                 [self._since, json.dumps(self._left)],
             ).fetchall()
+        if not new:  # no vector is read for it: a million take a minute and 2 GB
+            self._since, self._left = generation, []
+            return 0
+        looks = self._pictures.looks()
         waiting = [row for row in new if looks.vector(row["address"]) is not None]
         done = 0
         for start in range(0, len(waiting), _BATCH):
@@ -59,7 +63,7 @@ class LikenessFinder:
             for address, near in found.items():
                 if progress.cancelled:
                     return done
-                sure[address] = certainties(self._confirmation.similar(address, near), looks.embedder.name)
+                sure[address] = certainties(self._confirmation.similar(address, near), embedder.name)
             with self._catalog.writing() as db:
                 for row in batch:
                     _store(db, row["image_hash"], sure[row["address"]], model=model)

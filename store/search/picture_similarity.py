@@ -11,6 +11,7 @@ from store.catalog.catalog import Catalog
 from store.embedding.active_model import ActiveModel
 from store.embedding.arrays import Vector
 from store.embedding.embedding_cache import EmbeddingSource, embed, picture_vector
+from store.embedding.protocol import Embedder
 from store.errors import ModelUnavailable
 from store.lru import LruCache
 from store.records import Record
@@ -30,9 +31,14 @@ class PictureSimilarity:
         self._looks: PictureIndex | None = None
         self._made: LruCache[str, Vector] = LruCache(_KEPT)
 
+    @property
+    def embedder(self) -> Embedder:
+        """The library's model. Raises ModelUnavailable if it cannot be used."""
+        return self._model.embedder
+
     def looks(self) -> PictureIndex:
         """All pictures as they are now. Raises ModelUnavailable if the model cannot be used."""
-        embedder = self._model.embedder
+        embedder = self.embedder
         with self._lock:
             if self._looks is None or self._looks.embedder is not embedder:
                 self._looks = PictureIndex(embedder)
@@ -41,12 +47,18 @@ class PictureSimilarity:
             looks.refresh(db)
         return looks
 
+    def stored(self, record: Record) -> Vector | None:
+        """The stored vector of one picture; None if there is none yet.
+
+        Raises ModelUnavailable if the model cannot be used.
+        """
+        with self._catalog.reading() as db:
+            return picture_vector(db, record.address, embedder=self.embedder)
+
     def vector(self, record: Record) -> Vector | None:
         """The stored vector, or one computed now and cached for a while; None for a text-only model."""
-        embedder = self._model.embedder
-        with self._catalog.reading() as db:
-            found = picture_vector(db, record.address, embedder=embedder)
-        if found is not None:
+        embedder = self.embedder
+        if (found := self.stored(record)) is not None:
             return found
         key = f"{embedder.fingerprint} {record.image_hash}"
         if (vector := self._made.get(key)) is None:

@@ -58,7 +58,7 @@ class TagSuggestions:
             rows = [row for row, _ in snapshot.rows_of([record.address])]
             return side_by_side(snapshot, np.array(rows, np.intp), FACETS)[0] if rows else None
         try:
-            picture = self._pictures.looks().vector(record.address)
+            picture = self._pictures.stored(record)
         except ModelUnavailable:  # a model of texts alone
             return None
         return None if picture is None else picture.astype(np.float64)

@@ -23,7 +23,12 @@ class Looks:
 
     def __init__(self) -> None:
         self.embedded: set[str] = set()
+        self.times_read = 0
         self.compared: list[str] = []
+
+    def read(self) -> "Looks":
+        self.times_read += 1
+        return self
 
     def vector(self, address: str) -> object | None:
         return "a vector" if address in self.embedded else None
@@ -40,7 +45,7 @@ def looks() -> Looks:
 
 @pytest.fixture
 def finder(library: Library, looks: Looks) -> LikenessFinder:
-    pictures: Any = SimpleNamespace(looks=lambda: looks)
+    pictures: Any = SimpleNamespace(embedder=Looks.embedder, looks=lambda: looks.read())
     confirmation: Any = SimpleNamespace(similar=lambda address, near: near)
     return LikenessFinder(library.catalog, pictures, confirmation)
 
@@ -71,3 +76,17 @@ def test_a_picture_of_two_coins_is_compared_although_the_first_of_them_went_away
     looks.embedded = {left}
     assert finder.compare_new(progress=Progress()) == 1
     assert looks.compared == [left]
+
+
+def test_no_vector_is_read_where_no_picture_waits(
+    library: Library, finder: LikenessFinder, looks: Looks
+) -> None:
+    assert finder.compare_new(progress=Progress()) == 0
+    assert not looks.times_read
+    library.add([coin(0)])
+    looks.embedded = {address(0)}
+    assert finder.compare_new(progress=Progress()) == 1
+    before = looks.times_read
+    library.approve([address(0)])
+    assert finder.compare_new(progress=Progress()) == 0
+    assert looks.times_read == before
