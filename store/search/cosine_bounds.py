@@ -9,51 +9,56 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.embedding.arrays import Vector
+from store.vectors import quantised
 
 Half = NDArray[np.uint16]  # the upper halves of float32 numbers
 _LARGEST = 128  # numbers of each vector that are read
 _SAMPLE = 1024  # vectors by which they are chosen
 _CHUNK = 1024  # rows multiplied at once: as many as the processor keeps at hand
 _ROUNDING = 1e-4  # of a sum of float32 products, for vectors of a length near 1
+_CANCELLED = np.float32(1e-6)  # of the difference of two such sums, so that no length is too small
 
 
 class CosineBounds:
-    """The largest numbers of each row of a matrix that only grows."""
+    """The largest numbers of each row of a matrix that only grows, as bytes."""
 
     def __init__(self) -> None:
         self._columns = np.empty(0, np.intp)
         self._count = 0
-        self._heads = np.empty((0, 0), np.uint16)
-        self._rests = np.empty(0, np.float32)  # the length of what is not in the head
+        self._codes = np.empty((0, 0), np.int8)
+        self._lengths = np.empty((3, 0), np.float32)  # a step of the codes, their error, what is not in them
 
     def possible(self, rows: Half, vector: Vector, *, least: float) -> NDArray[np.intp]:
         """The numbers of all rows that have at least this cosine with the vector, and of some others."""
         self._add(rows)
-        columns = self._columns
-        head, rest = vector[columns], float(np.linalg.norm(np.delete(vector, columns)))
-        found = [np.empty(0, np.intp)]
-        for start in range(0, len(rows), _CHUNK):
-            end = min(start + _CHUNK, len(rows))
-            bounds = np.vecdot(floats(self._heads[start:end]), head) + self._rests[start:end] * rest
-            found.append(start + np.flatnonzero(bounds >= least - _ROUNDING))
-        return np.concatenate(found)
+        if not len(rows):
+            return np.empty(0, np.intp)
+        head = quantised.direction(vector[self._columns])
+        rest = np.float32(np.linalg.norm(np.delete(vector, self._columns)))
+        steps, errors, rests = self._lengths[:, : len(rows)]
+        bounds = quantised.products(self._codes[: len(rows)], head).astype(np.float32)
+        bounds *= steps * np.float32(head.step)
+        bounds += errors * np.float32(head.error_slope()) + rests * rest
+        return np.flatnonzero(bounds >= least - head.error_floor() - _ROUNDING)
 
     def _add(self, rows: Half) -> None:
         if not self._count and len(rows):
             power = np.square(floats(rows[:_SAMPLE])).mean(axis=0)
             self._columns = np.sort(np.argsort(-power)[:_LARGEST])
-            self._heads = np.empty((0, len(self._columns)), np.uint16)
-        if len(rows) > len(self._heads):
+            self._codes = np.empty((0, len(self._columns)), np.int8)
+        if len(rows) > len(self._codes):
             room = len(rows) + len(rows) // 4
-            heads, rests = np.empty((room, len(self._columns)), np.uint16), np.empty(room, np.float32)
-            heads[: self._count] = self._heads[: self._count]
-            rests[: self._count] = self._rests[: self._count]
-            self._heads, self._rests = heads, rests
+            codes, lengths = np.empty((room, len(self._columns)), np.int8), np.empty((3, room), np.float32)
+            codes[: self._count] = self._codes[: self._count]
+            lengths[:, : self._count] = self._lengths[:, : self._count]
+            self._codes, self._lengths = codes, lengths
         for start in range(self._count, len(rows), _CHUNK):
-            some = rows[start : start + _CHUNK]
-            self._heads[start : start + len(some)] = some[:, self._columns]
-            others = floats(np.delete(some, self._columns, axis=1))
-            self._rests[start : start + len(some)] = np.linalg.norm(others, axis=1)
+            some = floats(rows[start : start + _CHUNK])
+            here = slice(start, start + len(some))
+            head = some[:, self._columns]
+            made = quantised.quantise(head)
+            others = np.sqrt(np.maximum(np.vecdot(some, some) - np.vecdot(head, head), 0) + _CANCELLED)
+            self._codes[here], self._lengths[:, here] = made.codes, (made.steps, made.errors, others)
         self._count = len(rows)
 
 
