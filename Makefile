@@ -17,6 +17,9 @@ clip: .venv/clip-installed
 test: .venv/ready-to-test
 	$(BIN)/python -m pytest --numprocesses=2 --dist=loadscope
 
+# Else every process that the tests start would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Without browsers, and without what kills processes or takes much time.
 test-fast: .venv/ready-to-test
 	$(BIN)/python -m pytest --numprocesses=2 --dist=loadscope -m "not browser and not kills and not slow"

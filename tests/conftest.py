@@ -30,7 +30,7 @@ if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).
 
 # No deadlines, since the machine may be busy.
 settings.register_profile(
-    "memedex", deadline=None, max_examples=int(os.environ.get("MEMEDEX_TEST_GENERATED", "40"))
+    "memedex", deadline=None, max_examples=int(os.environ.get("MEMEDEX_TEST_GENERATED", "25"))
 )
 settings.load_profile("memedex")
 

@@ -39,7 +39,6 @@ IMPORTED = (
     "tests.store.memory.bags",
     "tokenizers",
 )
-STARTS = (["-m"], ["-c"], ["-W", "ignore", "-m"])  # of commands that are forked
 PYTHON = sys.executable
 _SUBREAPER = 36  # prctl(2): a child whose parent has ended becomes ours
 _LONGEST = 150_000  # bytes of what is asked: arguments and environment
@@ -58,13 +57,14 @@ def fork_or_start(
 ) -> int:
     """What `subprocess` calls to start a command: fork it if it is Python, and return its process id."""
     given = [os.fsdecode(each) for each in command]
-    if given[0] != PYTHON or not any(given[1 : len(each) + 1] == each for each in STARTS):
+    options = given[3:] if given[1:3] == ["-W", "ignore"] else given[1:]
+    if given[0] != PYTHON or options[0] not in ("-m", "-c"):
         return int(start(command, executables, closes, keeps, folder, environment, *more))
     stdin, _, _, stdout, _, stderr, _, _, _, leads_session = more[:10]
     if environment is None:
         environment = [key + b"=" + value for key, value in os.environb.items()]
     asked = {
-        "arguments": given[1:],
+        "arguments": options,
         "folder": os.fsdecode(folder or Path.cwd()),
         "environment": [os.fsdecode(each) for each in environment],
         "leads_session": bool(leads_session),
@@ -148,7 +148,7 @@ def _become(
 
 def _run(arguments: list[str]) -> None:
     warnings.simplefilter("ignore")
-    kind, what, *more = arguments[arguments.index("ignore") + 1 :] if arguments[0] == "-W" else arguments
+    kind, what, *more = arguments
     sys.argv = [kind, *more]
     if kind == "-m":
         runpy.run_module(what, run_name="__main__", alter_sys=True)

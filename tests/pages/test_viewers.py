@@ -15,20 +15,26 @@ from tests.pages.test_pages import TITLES
 HARMLESS = {"Run check", "Search", "Previous", "Next", *EXAMPLES}
 
 
-@pytest.fixture(params=["a viewer", "a read-only library", "not among the curators"])
+REASONS: dict[str, tuple[str, object]] = {
+    "a viewer": ("viewers", "Tester"),
+    "a read-only library": ("read_only", True),
+    "not among the curators": ("curators", "ann@x.org"),
+}
+# All pages for one reason; of the others, the page with most to decide: what pages ask has one answer.
+CASES = [*((name, "a viewer") for name in TITLES), *(("approved", reason) for reason in REASONS)]
+
+
+@pytest.fixture(params=REASONS)
 def read_only_library(
     request: pytest.FixtureRequest, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> Library:
-    name, value = {
-        "a viewer": ("viewers", "Tester"),
-        "a read-only library": ("read_only", True),
-        "not among the curators": ("curators", "ann@x.org"),
-    }[request.param]
-    monkeypatch.setattr(settings(), name, value)
+    monkeypatch.setattr(settings(), *REASONS[request.param])
     return library
 
 
-@pytest.mark.parametrize("name", TITLES)
+@pytest.mark.parametrize(
+    ("name", "read_only_library"), [*dict.fromkeys(CASES)], indirect=["read_only_library"]
+)
 def test_no_page_shows_a_button_that_would_change_anything(name: str, read_only_library: Library) -> None:
     app = opened(name)
     assert app.title[0].value == TITLES[name]
