@@ -260,6 +260,7 @@ def top_level_packages(name: str, *, at_once: bool = False) -> set[str]:
     return {module.partition(".")[0] for module in imported(whole.body if at_once else ast.walk(whole), {})}
 
 
+@pytest.mark.usefixtures("own_interpreter")
 def test_opening_the_dashboard_loads_no_model_and_no_chroma() -> None:
     names = [name for name in files() if name.startswith("components") or name == "store.runtime"]
     script = (

@@ -28,6 +28,7 @@ def test_an_unknown_name_raises_attribute_error() -> None:
         store.nothing_of_the_kind  # noqa: B018
 
 
+@pytest.mark.usefixtures("own_interpreter")
 def test_importing_the_package_loads_no_submodules() -> None:
     code = "import sys, store; print([name for name in sys.modules if name.startswith('store.')])"
     loaded = subprocess.run(

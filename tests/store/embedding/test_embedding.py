@@ -34,11 +34,13 @@ def no_weights(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.usefixtures("own_interpreter")
 def test_importing_the_models_imports_no_heavy_packages() -> None:
     code = f"import sys, store.embedding; print([name for name in {HEAVY} if name in sys.modules])"
     assert run_python(code).strip() == "[]"
 
 
+@pytest.mark.usefixtures("own_interpreter")
 def test_the_offline_model_embeds_texts_and_pictures_without_torch() -> None:
     code = (
         "import sys; from PIL import Image; from store.embedding import open_embedder;"

@@ -20,6 +20,7 @@ def run_python(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.usefixtures("own_interpreter")
 def test_a_model_writes_no_files_to_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """ONNX Runtime stores a machine id for telemetry there unless it is disabled first."""
     monkeypatch.setenv("HOME", str(tmp_path))
