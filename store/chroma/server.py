@@ -190,6 +190,7 @@ class ServerCollections(Collections):
 
     def begin(self, name: str, *, model: str) -> None:
         """As `Collections.begin`."""
+        self._open.pop(name, None)  # the server may have lost it since
         self._metadata[name]["model"] = model
         if self.has(name):
             self._ask(partial(self._connect().delete_collection, name))

@@ -5,8 +5,11 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from chromadb.errors import NotFoundError
 
 from store.chroma.server import ChromaServer
 from store.library import Library
@@ -52,9 +55,12 @@ class ChromaRun:
 
 
 def entries(server: ChromaRun, *, database: str = "default_database") -> dict[str, set[str]]:
-    """The ids of each collection, as another client of the server sees them."""
+    """The ids of each collection, as another client sees them; none of one that is being replaced."""
     client: Any = ChromaServer(server.url, database=database).connect()
-    found = {one.name: set(one.get(include=[])["ids"]) for one in client.list_collections()}
+    found: dict[str, set[str]] = {}
+    for one in client.list_collections():
+        with suppress(NotFoundError):
+            found[one.name] = set(one.get(include=[])["ids"])
     client.close()
     return found
 
