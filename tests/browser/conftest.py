@@ -90,15 +90,48 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
         yield context
 
 
+# What a test does to its tab that the next would inherit.
+LASTING = (
+    "add_init_script",
+    "close",
+    "emulate_media",
+    "on",
+    "once",
+    "route",
+    "route_web_socket",
+    "set_viewport_size",
+)
+_reusable_tabs: list[Page] = []
+
+
 @pytest.fixture
-def page(context: BrowserContext) -> Iterator[Page]:
+def page(context: BrowserContext, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+    """An empty tab, if possible one of an earlier test: it reads Streamlit's scripts from its memory.
+
+    A tab that a test closed, or changed for good, ends with that test.
+    """
     others = {*context.pages}
-    page = context.new_page()
-    everything = {"origin": "*", "storageTypes": "all"}
-    context.new_cdp_session(page).send("Storage.clearDataForOrigin", everything)
+    page = _reusable_tabs.pop() if _reusable_tabs else context.new_page()
+    others.discard(page)
+    browser = context.new_cdp_session(page)
+    browser.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
+    browser.send("Page.resetNavigationHistory")
+    browser.detach()
+    lasting = list[str]()
+
+    def noting(name: str) -> Callable[..., Any]:
+        change = getattr(page, name)
+        return lambda *arguments, **named: (lasting.append(name), change(*arguments, **named))[1]
+
+    for name in LASTING:
+        monkeypatch.setattr(page, name, noting(name))
     yield page
     context.set_offline(False)
-    for tab in {*context.pages} - others:
+    if not lasting and not page.is_closed():
+        page.evaluate("sessionStorage.clear()")
+        page.goto("about:blank")
+        _reusable_tabs.append(page)
+    for tab in {*context.pages} - others - {*_reusable_tabs}:
         tab.close()
 
 
