@@ -15,7 +15,7 @@ from components.grid.comparison import comparison, twins
 from components.grid.decision_log import BOOT, Handler, Ledger
 from components.grid.elsewhere import shadows
 from components.grid.logged_decision import LoggedDecision, belonging, clients_of, strings_of
-from components.shell import login, safe_mode, session
+from components.shell import login, presenter, safe_mode, session
 from components.shell.base_path import base_path
 from components.shell.query_pictures import LINE
 from components.shell.session import LINK
@@ -126,6 +126,7 @@ def mount(
             "actions": [action.as_json() for action in actions],
             "undoable": library.can_write,
             "safe": safe_mode.parameters(),
+            "presents": presenter.is_on(),
             "confirmed": ledger.confirmed(clients_of(state.get("log")), actor=library.actor_name),
             "foreign": belonging(library, state.get("log"))[1],
             "tags": f"{base_path()}/tags",

@@ -33,8 +33,8 @@ def controls(library: Library) -> AuditFilter:
         verb = st.selectbox(
             "What", [_EVERYTHING, *audit.verbs(library)], key="history_what", bind="query-params", width=160
         )
-        first = st.date_input("From", value=None, key="history_from", bind="query-params", width=150)
-        last = st.date_input("To", value=None, key="history_to", bind="query-params", width=150)
+        first = st.date_input("From", value=None, key="history_from", bind="query-params", width=185)
+        last = st.date_input("To", value=None, key="history_to", bind="query-params", width=185)
     return AuditFilter(
         actor="" if actor == _EVERYBODY else actor,
         verb="" if verb == _EVERYTHING else verb,

@@ -7,7 +7,6 @@ let isListening = false;
 
 export default function ({ data, parentElement }) {
   parentElement.querySelector(".memedex-safe").replaceChildren(...data.switches.map(button));
-  document.documentElement.toggleAttribute("data-presents", data.presents);
   if (data.isOn && !isListening) listen(data);
 }
 

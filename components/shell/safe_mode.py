@@ -56,7 +56,6 @@ def switches() -> None:
         key="memedex-safe-mode",
         data={
             "isOn": is_on(st.context.cookies),
-            "presents": presents,
             "switches": [_PRESENTER | {"isOn": presents}]
             + ([] if presents else [_SAFE | {"isOn": SWITCH.is_on(st.context.cookies)}]),
             "mark": MARK,

@@ -101,6 +101,7 @@ LASTING = (
     "route_web_socket",
     "set_viewport_size",
 )
+EMPTY = "about:blank"
 _reusable_tabs: list[Page] = []
 
 
@@ -128,8 +129,9 @@ def page(context: BrowserContext, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
     yield page
     context.set_offline(False)
     if not lasting and not page.is_closed():
-        page.evaluate("sessionStorage.clear()")
-        page.goto("about:blank")
+        if page.url != EMPTY:
+            page.evaluate("sessionStorage.clear()")
+            page.goto(EMPTY)
         _reusable_tabs.append(page)
     for tab in {*context.pages} - others - {*_reusable_tabs}:
         tab.close()

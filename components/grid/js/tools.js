@@ -148,7 +148,7 @@ export class Tools {
 
   /** Shows a message, also to screen readers. */
   say(text, tone = "") {
-    if (!tone && document.documentElement.hasAttribute("data-presents")) return;
+    if (!tone && this.grid.data.presents) return;
     const { message, grid } = this;
     setText(message, text);
     message.dataset.tone = tone;
