@@ -1,5 +1,6 @@
 """Settings and fixtures of every test."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -27,6 +28,9 @@ os.environ.setdefault("MEMEDEX_READ_PICTURES", "0")
 # The program flushes every write, which takes milliseconds on a disk and no time in memory.
 if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+# The tests make few cycles of objects, and all modules are searched for them.
+gc.set_threshold(20_000, 20, 20)
 
 # No deadlines, since the machine may be busy.
 settings.register_profile(

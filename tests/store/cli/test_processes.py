@@ -16,7 +16,15 @@ from store.catalog.filters import Filter
 from store.cli.terminal import plain
 from store.embedding import open_embedder
 from store.runtime import open_library
-from tests.store.cli.program import KEPT, PENDING, Run, environment, program, run_in_subprocess
+from tests.store.cli.program import (
+    KEPT,
+    PENDING,
+    Run,
+    environment,
+    program,
+    run_in_process,
+    run_in_subprocess,
+)
 from tests.store.conftest import address, coin
 from tests.store.invariants import holds
 
@@ -91,13 +99,15 @@ def test_a_closed_pipe_ends_the_output_without_an_error(root: Path, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("own_interpreter")
-def test_text_in_every_script_is_accepted_and_printed_in_any_locale(run: Run, incoming: Path) -> None:
+def test_text_in_every_script_is_accepted_and_printed_in_any_locale(
+    run: Run, incoming: Path, tmp_path: Path
+) -> None:
     name = "Доги 🐕‍🦺 犬 כלב / e\u0301toile\u200b / 𝕯𝖔𝖌𝖊 ₿"
     sidecar = {**coin(10).sidecar, "token_name": name}
     (incoming / f"{address(10)}.json").write_text(json.dumps(sidecar))
     plain_locale = {"LANG": "C", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
-    run("import", incoming, **plain_locale)
-    run("approve", address(10), **plain_locale)
+    run_in_process("import", incoming, folder=tmp_path)
+    run_in_process("approve", address(10), folder=tmp_path)
     run("caption", address(10), "--entity", name, "--context", name, **plain_locale)
     shown = json.loads(run("show", address(10), "--json", **plain_locale).stdout)
     assert (shown["token_name"], shown["caption"]["entity"]) == (name, name)

@@ -26,7 +26,7 @@ from tests.waiting import eventually
 
 pytestmark = pytest.mark.kills
 PROGRAM = Path(__file__).resolve().parents[3]
-COUNT = 256
+COUNT = 160
 KILLS = 3
 GO_ON = """
 import signal, sys

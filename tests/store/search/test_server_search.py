@@ -1,24 +1,29 @@
 """Search with candidates from lists, compared with the exact search of the same library."""
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from store.catalog.filters import Filter
 from store.catalog.words import WordShares
+from store.chroma.follower import LibraryFollower
 from store.chroma.nearest import EVERYTHING, Limits, Nearest
 from store.embedding.arrays import Vector
 from store.library import Library
 from store.records import FACETS, Facet
+from store.runtime import open_library
 from store.search import server_query, server_search
 from store.search.directions import QueryDirections
 from store.search.library_facts import LibraryFactsReader
 from store.search.query import Part, Query
 from store.search.search import NO_WEIGHT, NOTHING_THERE, Results
 from store.search.server_search import ServerSearch
-from tests.store.conftest import address, approved_with_caption
+from tests.store.conftest import address, approved_with_caption, fresh_root
+from tests.store.hashed import Hashed
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
@@ -51,13 +56,28 @@ class ExactLists:
         return found
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Eighty records, half of them without one of the facets; to be copied."""
+    root = fresh_root(tmp_path_factory.mktemp("made") / "res")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LibraryFollower, "wake", lambda self: None)
+        with open_library(root, embedder=Hashed()) as library:
+            addresses = approved_with_caption(library, *range(80))
+            for one in addresses[::2]:
+                library.caption(one, caption={"emotions": f"mood of {one}"})
+            library.promote(addresses)
+    return root
+
+
+@pytest.fixture
+def root(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "res"))
+
+
 @pytest.fixture
 def stocked(library: Library, monkeypatch: pytest.MonkeyPatch) -> Library:
-    """Eighty records, half of them without one of the facets; lists start at eight entries."""
-    addresses = approved_with_caption(library, *range(80))
-    for one in addresses[::2]:
-        library.caption(one, caption={"emotions": f"mood of {one}"})
-    library.promote(addresses)
+    """The eighty records; lists start at eight entries."""
     monkeypatch.setattr(server_query, "FIRST", 8)
     monkeypatch.setattr(server_search, "MOST", 32)
     monkeypatch.setattr(server_search, "_ALL_COMPARED", 4)
