@@ -1,6 +1,7 @@
 """The paths of every file of a library."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from store.records import Tier
@@ -11,13 +12,13 @@ PROGRAM = _INSTALLED if (_INSTALLED / "app.py").is_file() else _BESIDE_STORE  # 
 RESOURCES = PROGRAM / "res"  # taxonomy, models, demo
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layout:
     """The paths below one root, as reference 1 names them."""
 
     root: Path
 
-    @property
+    @cached_property
     def memecoins(self) -> Path:
         """The folder of all tiers, the catalog and what belongs to them."""
         return self.root / "memecoins"
@@ -92,7 +93,7 @@ class Layout:
         """Files that people exported from the page."""
         return self.root / "exports"
 
-    @property
+    @cached_property
     def chroma(self) -> Path:
         """Chroma's own files, and beside them `images` and `metadata` of the library tier."""
         return self.memecoins / "rag_db"

@@ -10,11 +10,12 @@ from store.embedding import embedding_cache, kept_vectors
 from store.embedding.embedding_cache import EmbeddingSource
 from store.embedding.kept_vectors import KeptVectors
 from store.embedding.protocol import Embedder, described
-from store.embedding.validation import is_usable
+from store.embedding.validation import are_usable
 from store.progress import Progress
 from store.records import Facet
 
 _BATCH = 64
+_READ = 1_024  # vectors at once
 _ALL = (0, 2**63 - 1)  # numbers of rows
 
 
@@ -78,26 +79,33 @@ def incomplete(
             for coin in _library(catalog, layout, embedder, between=numbers)
         }
         keys_by_record: dict[int, dict[str, str]] = {}
-        for row in db.execute(
+        stored = db.execute(
             "SELECT e.*, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key "
             "WHERE e.record BETWEEN ? AND ?",
             numbers,
-        ):
-            if is_usable(row["vector"]):
-                keys_by_record.setdefault(row["record"], {})[row["facet"]] = row["key"]
+        )
+        while rows := stored.fetchmany(_READ):
+            for row, usable in zip(rows, are_usable([row["vector"] for row in rows]), strict=True):
+                if usable:
+                    keys_by_record.setdefault(row["record"], {})[row["facet"]] = row["key"]
         wrong = {number for number, keys in found.items() if keys_by_record.get(number) != keys}
-        rows = db.execute(
+        named = db.execute(
             "SELECT id, address FROM records WHERE tier = 'library' AND id BETWEEN ? AND ? ORDER BY id",
             numbers,
         )
-        return [row["address"] for row in rows if row["id"] in wrong]
+        return [row["address"] for row in named if row["id"] in wrong]
 
 
 def delete_damaged(catalog: Catalog) -> None:
     """Delete vectors that cannot be searched with; `embed_all` computes them again."""
     with catalog.writing() as db:
-        rows = db.execute("SELECT DISTINCT v.key, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key")
-        damaged = [(row["key"],) for row in rows if not is_usable(row["vector"])]
+        stored = db.execute(
+            "SELECT DISTINCT v.key, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key"
+        )
+        damaged: list[tuple[str]] = []
+        while rows := stored.fetchmany(_READ):
+            usable = are_usable([row["vector"] for row in rows])
+            damaged += ((row["key"],) for row, good in zip(rows, usable, strict=True) if not good)
         db.executemany("DELETE FROM embeddings WHERE key = ?", damaged)
         db.executemany("DELETE FROM vectors WHERE key = ?", damaged)
 

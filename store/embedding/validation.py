@@ -1,5 +1,7 @@
 """Check vectors from a model before they are stored or compared."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,9 +19,16 @@ def are_unit(rows: Rows) -> NDArray[np.bool_]:
         return np.asarray(np.abs(np.vecdot(rows, rows) - 1) < _UNIT)
 
 
-def is_usable(content: bytes) -> bool:
-    """Whether stored bytes are the float32 numbers of a unit vector."""
-    return len(content) % 4 == 0 and bool(are_unit(np.frombuffer(content, "<f4")))
+def are_usable(contents: Sequence[bytes]) -> NDArray[np.bool_]:
+    """For each of these stored bytes, whether they are the float32 numbers of a unit vector."""
+    found = np.zeros(len(contents), np.bool_)
+    lengths = np.fromiter(map(len, contents), np.intp, len(contents))
+    for length in set(lengths.tolist()):
+        if length % 4 == 0:
+            alike = np.flatnonzero(lengths == length).tolist()
+            rows = np.frombuffer(b"".join(contents[at] for at in alike), "<f4")
+            found[alike] = are_unit(rows.reshape(len(alike), length // 4))
+    return found
 
 
 def checked(rows: Rows, embedder: Embedder) -> Rows:
