@@ -8,7 +8,7 @@ makes the files `lite0.onnx` and `offline-heads.npz`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -99,6 +99,7 @@ class Vision:
         return unit(np.asarray((features - parts.centre) @ parts.projection, dtype=np.float32))
 
 
+@cache  # as the sentence model
 def _load() -> _VisionParts:
     if not HEADS.exists():
         raise ModelUnavailable(

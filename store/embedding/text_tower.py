@@ -9,7 +9,7 @@ import json
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,6 +113,7 @@ class MiniLM:
         return np.asarray(values, dtype=np.float32)
 
 
+@cache  # for the process: the library and the text memory share it
 def _load() -> _TextParts:
     from onnxruntime import OrtValue
     from tokenizers import Tokenizer

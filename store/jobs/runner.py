@@ -92,6 +92,7 @@ class Runner(Generic[L]):
             what=counted.what,
             answer=counted.answer,
             rate=context.rate(),
+            result=self._results.get(job.id),  # kept before its end is
             # The row says so a moment before `stop` tells the work.
             is_stopping=context.is_stopping or job.state in ("paused", "cancelled"),
         )

@@ -142,6 +142,8 @@ def test_a_folder_that_may_not_be_written_to_lets_decisions_wait_and_go_on(
         assert library.status().applying == (address(1),)
     assert eventually(lambda: not library.status().stuck)
     assert library.get(address(1)).tier == "approved"
+    for watcher in library._watchers:
+        watcher.wait(60)  # a copy of the catalog in the making is a temporary file
     holds(library)
 
 

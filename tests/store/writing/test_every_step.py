@@ -28,7 +28,8 @@ from tests.store.writing.cases import (
 )
 
 BYSTANDER = address(20)  # changed only to check whether writing works
-# Of errors: 2 lets odd steps fail once, and even ones from then on; 1 lets every step do both.
+# 2 cuts the power at every second step up to the last, and lets odd steps fail once, even ones from then on;
+# 1 lets every step do all of this.
 STRIDE = int(os.environ.get("MEMEDEX_TEST_STRIDE", "2"))
 
 
@@ -83,7 +84,7 @@ def scenario(case: Case, root: Path, prepared: Path) -> Scenario:
 
 def test_a_power_cut_at_any_step_leaves_the_state_before_or_after(scenario: Scenario) -> None:
     decided = 0
-    for step in range(1, len(scenario.steps) + 1):
+    for step in range(1 + (len(scenario.steps) - 1) % STRIDE, len(scenario.steps) + 1, STRIDE):
         library = scenario.fresh()
         scenario.injector.cut_power(step)
         with pytest.raises(PowerCut):
