@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,7 +24,9 @@ from store.errors import CatalogTooNew, ForeignFile, MemedexError, ModelUnavaila
 from store.maintenance import record_checks
 from store.maintenance import repair as maintenance_repair
 from store.maintenance.checked_batches import CheckedBatches
+from store.maintenance.interruption import ended_by
 from store.maintenance.record_checks import SilentChange, catalog_state
+from store.maintenance.repair import Damage
 from store.progress import Progress
 from store.reading.reader import Reader
 from store.tags import taxonomy_file
@@ -148,13 +149,14 @@ def _catalog(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
     catalog, checked = reader.catalog, work.checked
     work.progress.what = "reading the catalog"
     state = catalog_state(catalog)
-    for fault in checked.faults(("pages", state), partial(_page_faults, catalog)):
+    pages, damages = list[str](), list[Damage]()
+    with ended_by(work.progress, catalog):
+        pages += checked.faults(("pages", state), partial(_page_faults, catalog))
+        damages += checked.faults(("texts", state), partial(maintenance_repair.damaged_texts, catalog))
+    for fault in pages:
         remedy = "close the program; doctor --repair on the command line makes a new one from it"
         yield DoctorFinding(f"the catalog is damaged: {fault}", remedy)
-    damages = chain(
-        checked.faults(("texts", state), partial(maintenance_repair.damaged_texts, catalog)),
-        record_checks.damaged_rows(catalog, checked=checked, progress=work.progress),
-    )
+    damages += record_checks.damaged_rows(catalog, checked=checked, progress=work.progress)
     for damage in damages:
         what = f"{damage.what} in the catalog is not what was written"
         yield DoctorFinding(what, "repair gives it back, from the files or a copy", damage.address)

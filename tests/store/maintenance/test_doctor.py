@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from store.catalog.catalog import Catalog
 from store.disk.files import file_hash
 from store.disk.layout import Layout
 from store.maintenance import doctor, record_checks
@@ -68,6 +69,23 @@ def stopped(root: Path, reads: Reads, *, before: int) -> Progress:
     assert found[0].is_fault, "nobody takes it for a sound library"
     reads.paths.clear()
     return progress
+
+
+def test_a_check_stops_in_the_middle_of_the_catalog(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = Progress()
+
+    def endless(catalog: Catalog) -> list[str]:
+        with catalog.reading() as db:
+            progress.cancel()
+            db.execute(
+                "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT max(x) FROM n"
+            ).fetchall()
+        return []
+
+    with monkeypatch.context() as patch:
+        patch.setattr(doctor, "_page_faults", endless)
+        assert checked(root, progress=progress) == [doctor.STOPPED]
+    assert checked(root) == []
 
 
 def test_a_stopped_check_reads_only_the_rest(root: Path, reads: Reads) -> None:
