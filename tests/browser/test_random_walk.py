@@ -16,7 +16,7 @@ from store.memory.memory import Memory
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server, visit, wait_until_idle
 
-STEPS = int(os.environ.get("MEMEDEX_WALK_STEPS", "40"))
+STEPS = int(os.environ.get("MEMEDEX_WALK_STEPS", "24"))
 SEED = os.environ.get("MEMEDEX_WALK_SEED", "1")
 
 ERRORS = "[data-testid=stException], [data-testid=stErrorElement], [role=dialog]:has-text('Bad delta path')"
