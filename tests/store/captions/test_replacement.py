@@ -41,6 +41,7 @@ def find_replacements(library: Library, find: str, put: str, **how: object) -> l
     return replacements(library.find(Filter()), ReplaceRequest(find, put, **how))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_replacement_in_many_captions_is_one_decision_and_one_undo(stocked: Library) -> None:
     before = {record.address: record.caption for record in stocked.find(Filter())}
     seen = find_replacements(stocked, "text", "words", facets=("entity", "visual"))

@@ -30,6 +30,7 @@ def test_a_dry_run_counts_and_the_real_one_leaves_a_report(run: Run, root: Path,
     assert run("undo").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_folder_with_several_systems_is_said_to_be_one_decision_and_undone_by_its_path(
     run: Run, root: Path, tmp_path: Path
 ) -> None:

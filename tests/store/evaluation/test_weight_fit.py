@@ -35,6 +35,7 @@ def test_the_facet_that_tells_good_from_bad_gets_more_weight() -> None:
     assert all(0 <= weight <= 4 for weight in found.weights.values()), "as far as the largest stood"
 
 
+@pytest.mark.slow
 def test_weights_that_are_in_use_already_gain_nothing() -> None:
     queries = [marks(40, "emotions", strength=3)]
     found = fit(queries, USUAL)

@@ -19,7 +19,7 @@ from tests.store.fetching.hub_server import HubServer, hub_serving
 SMALL = OfferedModel(f"openclip:{small_clip.SMALL}/tiny", "Tiny", "someone/tiny", 200, "MIT", "for tests")
 WEIGHTS = "open_clip_pytorch_model.bin"
 
-pytestmark = pytest.mark.usefixtures("without_chroma")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_chroma")]  # importing PyTorch takes seconds
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,6 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, checkpoint: bytes) -> I
         yield server
 
 
-@pytest.mark.slow
 def test_two_clicks_lead_from_nothing_to_a_library_embedded_with_it(library: Library, hub: HubServer) -> None:
     addresses = approved_with_caption(library, 1, 2)
     library.promote(addresses)

@@ -73,6 +73,7 @@ def test_states_go_with_their_text_and_are_computed_again_by_a_question(real: Me
     assert states_of(real) == []
 
 
+@pytest.mark.slow
 def test_what_is_not_among_the_first_never_scores_higher(real: Memory) -> None:
     text = "\n\n".join(f"# Part {n}\n\n" + f"Words of part {n} about rates. " * 20 for n in range(40))
     real.documents.import_document(Path("a.md"), protocol="aave", content=text.encode())
