@@ -20,6 +20,9 @@ test: .venv/ready-to-test
 # Else every process that the tests start would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Two processes keep two cores busy: threads of theirs for small matrices would only wait for one another.
+test test-fast: export OPENBLAS_NUM_THREADS = 1
+
 # Without browsers, and without what kills processes or takes much time.
 test-fast: .venv/ready-to-test
 	$(BIN)/python -m pytest --numprocesses=2 --dist=loadscope -m "not browser and not kills and not slow"
