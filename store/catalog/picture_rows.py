@@ -47,11 +47,14 @@ def store_text(db: sqlite3.Connection, image_hash: str, text: str, *, words: str
     return numbers
 
 
-def unread(db: sqlite3.Connection, *, reader: str) -> dict[str, str]:
-    """The pictures that `reader` has not read, each with the address of a record; newest records first."""
+def unread(db: sqlite3.Connection, *, reader: str, since: int) -> dict[str, str]:
+    """The pictures that `reader` has not read, each with the address of a record; newest records first.
+
+    Only of records that changed since this generation.
+    """
     rows = db.execute(
-        "SELECT image_hash, address FROM records r WHERE NOT EXISTS (SELECT 1 FROM picture_texts t "
-        "WHERE t.image_hash = r.image_hash AND t.reader = ?) ORDER BY r.id DESC",
-        [reader],
+        "SELECT image_hash, address FROM records r WHERE generation > ? AND NOT EXISTS (SELECT 1 FROM "
+        "picture_texts t WHERE t.image_hash = r.image_hash AND t.reader = ?) ORDER BY +r.id DESC",  # by its index
+        [since, reader],
     )
     return dict(rows.fetchall())

@@ -54,6 +54,7 @@ class PictureTexts:
         self._reader = reader
         self._nudity = nudity
         self._picture = picture  # where the picture of an address lies at this moment
+        self._since = -1  # up to this generation every picture is read
 
     def of(self, address: str) -> PictureText:
         """What stands in a record's picture; `Library.correct_text` corrects it."""
@@ -71,7 +72,11 @@ class PictureTexts:
         if not text_reader.is_installed():
             return {}
         with self._catalog.reading() as db:
-            return picture_rows.unread(db, reader=text_reader.reader_name())
+            generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
+            found = picture_rows.unread(db, reader=text_reader.reader_name(), since=self._since)
+        if not found:
+            self._since = generation
+        return found
 
     def look(self, image_hash: str, address: str) -> TextReading:
         """Read one picture without storing anything. Raises ModelUnavailable if that cannot be done here."""

@@ -28,7 +28,8 @@ class ReadAhead:
         if not len(rows) or not hasattr(mmap, "MADV_WILLNEED"):  # Windows has nothing like it
             return
         breaks = np.flatnonzero(np.diff(rows) != 1) + 1
-        firsts, lasts = rows[np.r_[0, breaks]], rows[np.r_[breaks - 1, len(rows) - 1]]
+        firsts = rows[np.concatenate([[0], breaks])]
+        lasts = rows[np.concatenate([breaks - 1, [len(rows) - 1]])]
         for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
             start, end = self._start + first * self._size, self._start + (last + 1) * self._size
             start -= start % mmap.PAGESIZE

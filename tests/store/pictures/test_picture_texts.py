@@ -138,6 +138,13 @@ def test_an_unreadable_picture_is_named_and_the_others_are_read(
     assert [refusal.item for refusal in outcome.refused] == [FIRST]
 
 
+def test_a_picture_that_comes_after_all_were_read_is_unread(read_coins: Library) -> None:
+    assert read_coins.picture_texts.unread() == {}
+    read_coins.add([coin(9)])
+    assert list(read_coins.picture_texts.unread().values()) == [address(9)]
+    assert list(read_coins.picture_texts.unread().values()) == [address(9)]
+
+
 def test_the_background_job_reads_what_is_new_and_counts_it(
     library: Library, reads: Callable[[str], None]
 ) -> None:
