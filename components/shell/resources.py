@@ -177,11 +177,17 @@ def _warming(root: Path, name: str, _library: Library) -> threading.Thread:
         try:
             _library.embedder.warm()
             _library.prepare_search()
-            _library.prepare_lists()
         except MemedexError as error:  # the status says it too; searching raises it again, where it is shown
             log.warning("the embedding model is not available: %s", error)
         except Exception:  # the next search raises it again
             log.exception("the embedding model or the vectors could not be loaded")
+        threading.Thread(target=prepare_pages, name="memedex-lists", daemon=True).start()
+
+    def prepare_pages() -> None:  # no search waits for this
+        try:
+            _library.prepare_lists()
+        except Exception:  # the next page raises it again
+            log.exception("the orders of pages could not be made")
         if settings().caption_model:
             is_warm()  # so that the first estimate of a run does not wait for the price list
 

@@ -1,6 +1,7 @@
 """The AI drafts page: the price list and the cost so far."""
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,9 @@ def test_prices_are_read_in_the_background_if_a_language_model_is_configured(
     monkeypatch.setattr(settings(), "caption_model", model)
     monkeypatch.setattr(resources, "is_warm", lambda: asked.append(True))
     resources._warming(tmp_path, "hashed", empty).join()
+    for thread in threading.enumerate():
+        if thread.name == "memedex-lists":
+            thread.join()
     assert len(asked) == read
 
 

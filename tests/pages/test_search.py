@@ -1,11 +1,14 @@
 """The search page: filters alone, the drawer, and saved searches."""
 
+from pathlib import Path
+from threading import Event
 from types import ModuleType
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.search import saved
+from components.shell import resources
 from store.errors import InvalidRecord, NotInMemory
 from store.evaluation import question_shift, weight_fit
 from store.evaluation.gain import Gain
@@ -23,6 +26,25 @@ def save_as(app: AppTest, name: str) -> AppTest:
 
 def plain(markdown: str) -> str:
     return markdown.replace("\\", "")
+
+
+def test_no_search_waits_for_the_orders_of_pages(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, may_end = Event(), Event()
+
+    def prepare_lists(self: Library) -> None:
+        begun.set()
+        may_end.wait()
+
+    monkeypatch.setattr(Library, "prepare_lists", prepare_lists)
+    try:
+        warming = resources._warming(tmp_path, "hashed", library)
+        assert begun.wait(60)
+        warming.join(60)
+        assert not warming.is_alive()
+    finally:
+        may_end.set()
 
 
 def test_a_tag_filter_alone_lists_its_coins(library: Library) -> None:
