@@ -1,9 +1,9 @@
 """A library of a million records, made without importing or promoting: rows, vectors and files.
 
 What is not real: texts are drawn from a few hundred words; vectors are those of `million_vectors`; the
-records share some pictures (hard links), while the catalog gives each a hash and a fingerprint of its own;
-each was imported and never decided on; Chroma has none of it. Everything else is what the program itself
-writes.
+records share some pictures (hard links), while the catalog gives each a hash and a fingerprint of its own,
+and says that all were compared, and read without finding a text; each was imported and never decided on;
+Chroma has none of it. Everything else is what the program itself writes.
 """
 
 import json
@@ -25,10 +25,11 @@ from store.catalog.confusables import spelling
 from store.disk.files import content_hash
 from store.disk.layout import Layout
 from store.disk.stats import stat_text
-from store.duplicates import examiner, fingerprints
+from store.duplicates import aligned, examiner, fingerprints
 from store.duplicates.similar import least_cosine
 from store.embedding import embedding_cache, open_embedder
 from store.operations import State, state_json
+from store.pictures import text_reader
 from store.records import CAPTION_FACETS, FACETS, Facet
 from store.runtime import open_library
 from store.vectors import matrix_files
@@ -122,10 +123,13 @@ class _Rows:
         columns = "(rowid, name, ticker, description, caption, tags, picture)"
         self._insert(f"words {columns}", [_words(coin) for coin in coins])
         self._insert("spellings", [_spelling(coin) for coin in coins])
-        likened = f"{self.embedder.fingerprint} {least_cosine(MODEL)}"
+        likened = f"{self.embedder.fingerprint} {least_cosine(MODEL)} {aligned.SCHEME}"
         self._insert("likened", [(coin.picture, likened) for coin in coins])
         prints = [(coin.picture, self._random.bytes(fingerprints.SIZE), 1) for coin in coins]
         self._insert("fingerprints (image_hash, print, compared)", prints)
+        if text_reader.is_installed():
+            read = text_reader.reader_name()
+            self._insert("picture_texts", [(coin.picture, read, "", "") for coin in coins])
         columns = "(decision, verb, address, at, who, reason, before, after)"
         self._insert(f"history {columns}", [_event(coin) for coin in coins])
         own = [(at, coin, f) for at, coin in enumerate(coins) for f in FACETS if piece.present[f][at]]
