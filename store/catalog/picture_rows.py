@@ -50,11 +50,11 @@ def store_text(db: sqlite3.Connection, image_hash: str, text: str, *, words: str
 def unread(db: sqlite3.Connection, *, reader: str, since: int) -> dict[str, str]:
     """The pictures that `reader` has not read, each with the address of a record; newest records first.
 
-    Only of records that changed since this generation.
+    Only of records that changed since this generation, which an index lists.
     """
     rows = db.execute(
         "SELECT image_hash, address FROM records r WHERE generation > ? AND NOT EXISTS (SELECT 1 FROM "
-        "picture_texts t WHERE t.image_hash = r.image_hash AND t.reader = ?) ORDER BY +r.id DESC",  # by its index
+        "picture_texts t WHERE t.image_hash = r.image_hash AND t.reader = ?) ORDER BY +r.id DESC",
         [since, reader],
     )
     return dict(rows.fetchall())
