@@ -105,9 +105,9 @@ class Similarities:
         return bool((self._filled[facet][has] > floor).any())
 
     def cosines(self, rows: Rows) -> Vector:
-        """(n, 5): exact cosines of these rows, NaN if missing."""
+        """(n, 5): exact cosines of these rows, in any order; NaN if missing."""
         with self.lock:
-            self.rescore(rows)
+            self.rescore(np.sort(rows))
             return np.where(self.present[:, rows], self._filled[:, rows], np.float32(np.nan)).T
 
     def approximate(self, gains: Sequence[float]) -> tuple[Vector, Vector]:

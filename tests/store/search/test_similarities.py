@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from store.records import Facet
 from store.search.query import Part, Query
 from store.search.search import NO_WEIGHT, Search
+from store.search.similarities import Similarities
 from store.vectors.matrices import Matrices, load
 from tests.store.search.plain_search import (
     DIMENSIONS,
@@ -131,3 +132,14 @@ def test_whether_a_cosine_is_exceeded_is_the_same_before_and_after_a_ranking(
     best = float(np.nanmax(cosines)) if np.isfinite(cosines).any() else -1.0
     if abs(best - floor) > 0.02:  # apart from the error of bytes
         assert is_exceeded == (best > floor)
+
+
+def test_cosines_of_rows_in_any_order_are_theirs() -> None:
+    random = np.random.default_rng(1)
+    vectors = random.standard_normal((100, 8), dtype=np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    rows = ((f"local-{row}", {"image": one}) for row, one in enumerate(vectors))
+    snapshot = load(rows, dimensions=8, block_rows=16).snapshot()
+    order = random.permutation(100)[:40]
+    found = Similarities(snapshot, {"image": vectors[0]}).cosines(order)
+    assert np.allclose(found[:, 0], vectors[order] @ vectors[0], atol=1e-6)
