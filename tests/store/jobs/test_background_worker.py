@@ -2,7 +2,7 @@
 
 import itertools
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -220,8 +220,9 @@ def test_a_queue_that_cannot_start_a_job_starts_it_later(
 def test_an_unhurried_worker_rests_in_proportion_after_it_looked_in_vain(
     found: int, rests: bool, created_workers: list[Worker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spent = itertools.cycle([0.0, 0.5])  # seconds of processor time, before and after each look
-    monkeypatch.setattr(background_worker.time, "thread_time", lambda: next(spent))
+    # Seconds of processor time, of each thread its own: each look takes half of one.
+    spent = defaultdict[int, Iterator[float]](lambda: itertools.count(step=0.5))
+    monkeypatch.setattr(background_worker.time, "thread_time", lambda: next(spent[threading.get_ident()]))
     looks = 0
 
     def look(_: Progress) -> int:
