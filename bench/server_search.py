@@ -2,6 +2,7 @@
 
     python -m bench.server_search --records 50000
     python -m bench.server_search --records 200000 --minutes 60    # those that the server took in an hour
+    python -m bench.server_search --records 200000 --perfect       # lists that miss nothing, without a server
 
 A real `chroma run` on loopback has the four caption collections, a catalog the vectors. Both searches get the
 same questions; recall@10 is the share of the exact search's first ten among those of the other. The data are
@@ -19,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -28,6 +29,7 @@ import httpx
 import numpy as np
 
 from bench.library import Instant
+from bench.perfect_lists import PerfectLists
 from bench.search import resident
 from store.catalog.catalog import Catalog
 from store.chroma.collections import COLLECTIONS, Point, made_with
@@ -120,6 +122,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--kinds", nargs="+", default=["captions", "random"])
     parser.add_argument("--minutes", type=float, default=np.inf, help="to fill the server in at most")
+    parser.add_argument("--perfect", action="store_true", help="lists from all vectors, without a server")
     parser.add_argument("--port", type=int, default=PORT)
     options = parser.parse_args()
     head = ("records", "data", "search", "recall@10", "proved / stable / approximate", "candidates")
@@ -138,26 +141,29 @@ def run(folder: Path, kind: str, options: argparse.Namespace) -> None:
     os.environ |= {"MEMEDEX_CHROMA": "off"}
     open_library(folder, embedder=embedder).close()
     layout, catalog = Layout(folder), Catalog(Layout(folder).catalog, disk=Disk(), writable=True)
-    with chroma_run(folder / "server", options.port) as server:
-        began = time.perf_counter()
-        rows = _until(began + 60 * options.minutes, corpus.rows(records))
-        records = _fill_server(server, catalog.owner, rows)
-        print(f"{records:,} on the server in {time.perf_counter() - began:,.0f} s", file=sys.stderr)
-        began = time.perf_counter()
+    with ExitStack() as used:
+        lists: ServerLists | PerfectLists
+        if options.perfect:
+            lists = PerfectLists(corpus.rows(records))
+        else:
+            server = used.enter_context(chroma_run(folder / "server", options.port))
+            began = time.perf_counter()
+            rows = _until(began + 60 * options.minutes, corpus.rows(records))
+            records = _fill_server(server, catalog.owner, rows)
+            print(f"{records:,} on the server in {time.perf_counter() - began:,.0f} s", file=sys.stderr)
+            used.callback(_print_server, folder / "server")
+            lists = ServerLists(server, model=embedder.name, owner=catalog.owner)
+            used.callback(lists.close)
         _fill_catalog(catalog, corpus.rows(records))
-        print(f"catalog filled in {time.perf_counter() - began:,.0f} s", file=sys.stderr)
         before, began = resident(), time.perf_counter()
         facts = LibraryFactsReader(catalog, layout, ActiveModel(catalog, embedder), Disk()).facts()
         print(f"facts read in {time.perf_counter() - began:,.1f} s", file=sys.stderr)
-        lists = ServerLists(server, model=embedder.name, owner=catalog.owner)
         asked: dict[str, tuple[list[Results], list[Results], float]] = {}
         for first, most in ((300, 300), (1_024, 1_024), (3_000, 3_000), (1_024, 4_096)):
             server_query.FIRST, server_search.MOST = first, most
             own = ServerSearch(catalog, lists, facts, QueryDirections(embedder), embedder)
             label = f"server, {first:,} from each list" if first == most else "server, as it is"
             asked[label] = *_ask(own.search, questions), resident() - before
-        _print_server(folder / "server")
-        lists.close()
     before = resident()
     exact = Search(load(corpus.rows(records), dimensions=DIMENSIONS), embedder=embedder)
     truth, moved = _ask(exact.search, questions)
