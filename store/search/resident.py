@@ -42,6 +42,7 @@ class ResidentVectors:
         self._lock = threading.Lock()
         self._held: _SearchInMemory | None = None
         self._last_event = 0  # of the history, that `_held` knows
+        self._counted = (-1, 0)  # the generation of the catalog, and how many library records it had then
         self.reading = Progress()  # the vectors, when somebody first asks
         self.on_refresh: Callable[[VectorSnapshot, str], None] | None = (
             None  # told with the model's fingerprint
@@ -73,9 +74,11 @@ class ResidentVectors:
             if self._held is None or self._held.embedder.name != self._model.name:
                 return None
             with self._catalog.one_moment() as db:
-                held = self._brought_up_to_date(db, self._held.embedder)
-                (library,) = db.execute("SELECT count(*) FROM records WHERE tier = 'library'").fetchone()
-        return int(library) - len(held.matrices.snapshot())
+                snapshot = self._brought_up_to_date(db, self._held.embedder).matrices.snapshot()
+                if self._counted[0] != snapshot.generation:  # a million entries of an index
+                    (library,) = db.execute("SELECT count(*) FROM records WHERE tier = 'library'").fetchone()
+                    self._counted = (snapshot.generation, int(library))
+        return self._counted[1] - len(snapshot)
 
     def release(self) -> None:
         """Read the vectors again at the next request, from files that were written meanwhile."""
