@@ -52,7 +52,7 @@ def _ignore_workers_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def own_interpreter() -> None:
-    """Python programs are started as users start them, and import everything anew."""
+    """Python programs are started as users start them, with all their imports."""
 
 
 @pytest.fixture(autouse=True)

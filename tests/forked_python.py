@@ -89,7 +89,7 @@ def _server(_: int) -> tuple[socket.socket, threading.Lock, subprocess.Popen[byt
 
 
 def main() -> None:
-    """Fork for whoever is at the other end of standard input, until it ends."""
+    """Fork for the process at the other end of standard input, until it ends."""
     for name in IMPORTED:
         import_module(name)
     gc.collect()
@@ -106,7 +106,7 @@ def main() -> None:
 
 
 def _fork(asked: dict[str, Any], files: Sequence[int], asking: socket.socket) -> int:
-    """The process id of a grandchild; its parent has ended, so that it belongs to whoever asked."""
+    """The process id of a grandchild; its parent has ended, so that it belongs to the process that asked."""
     reads, writes = os.pipe()
     if not (parent := os.fork()):
         if child := os.fork():

@@ -41,7 +41,8 @@ export function news(names, { shown, state, jobNames = {} }) {
   return "Page changed";
 }
 
-/** The name of a job that was under way, if it is known. */
+/** The known name of a job that is over: it was under way, or is the newest ("#6"), which began since. */
 function endedJob(before, now, names) {
-  return names[before.find((id) => id && !now.includes(id))];
+  const begun = now.filter((id) => id.startsWith("#") && !before.includes(id)).map((id) => id.slice(1));
+  return names[[...before, ...begun].find((id) => id in names && !now.includes(id))];
 }

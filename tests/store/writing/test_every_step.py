@@ -101,6 +101,7 @@ def test_a_power_cut_at_any_step_leaves_the_state_before_or_after(scenario: Scen
         decided = found == scenario.after
         with scenario.open_again() as library:
             assert contents(library) == found, "recovering twice equals once"
+            holds(library)
     assert decided or len(scenario.steps) == 1
 
 

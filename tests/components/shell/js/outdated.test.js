@@ -66,6 +66,9 @@ test("the offer says what happened", () => {
   assert.equal(news(["jobs"], { shown, state: { jobs: "4" }, jobNames: { 3: "Import list.json" } }), "Import list.json ended");
   const ended = { shown, state: { jobs: "4", pending: 1 }, jobNames: { 3: "Promote Frog" } };
   assert.equal(news(["generation", "jobs"], ended), "Promote Frog ended");
+  const begun = { shown: { jobs: " #5" }, state: { jobs: " #6" }, jobNames: { 6: "Promote Frog" } };
+  assert.equal(news(["generation", "jobs"], begun), "Promote Frog ended");
+  assert.equal(news(["jobs"], { ...begun, state: { jobs: "6 #6" } }), "Jobs changed");
   assert.equal(news(["jobs"], { shown, state: { jobs: "3 4 5" } }), "Jobs changed");
   assert.equal(news(["ready"], { shown, state: {} }), "Model ready");
 });
