@@ -12,7 +12,6 @@ import os
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-from bench.chromium import chromium
+from bench.chromium import chromium, wait_for_dashboard
 from bench.million_stages import _forget
 from bench.search import machine
 
@@ -138,22 +137,11 @@ def _dashboard(root: Path, settings: dict[str, str]) -> Iterator[int]:
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        _wait()
+        wait_for_dashboard(PORT)
         yield server.pid
     finally:
         server.terminate()
         server.wait(60)
-
-
-def _wait() -> None:
-    for _ in range(600):
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{PORT}/_stcore/health", timeout=1)
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise SystemExit("the dashboard did not start")
 
 
 def _memory(number: int) -> float:

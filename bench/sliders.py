@@ -11,13 +11,12 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-from bench.chromium import chromium
+from bench.chromium import chromium, wait_for_dashboard
 from bench.search import machine
 from store import demo
 from store.runtime import open_library
@@ -79,7 +78,7 @@ def measured(root: Path, *, size: int, shown: int) -> str:
         [*command, f"--server.port={PORT}"], env={**os.environ, **settings}, stdout=subprocess.DEVNULL
     )
     try:
-        _wait()
+        wait_for_dashboard(PORT)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
                 executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"]
@@ -112,17 +111,6 @@ def _opened(page: Page) -> float:
 
 
 _ROWS = "() => Number(document.querySelector('[data-testid=stText]').textContent)"
-
-
-def _wait() -> None:
-    for _ in range(600):
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{PORT}/_stcore/health", timeout=1)
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise SystemExit("the page did not start")
 
 
 if __name__ == "__main__":
