@@ -29,7 +29,7 @@ class FacetLength(NamedTuple):
 class Filter:
     """Conditions on records, all of which must hold. Times are UNIX seconds of `created_at`.
 
-    A tag or category that ends in `*` matches all with this prefix.
+    A tag or category that ends in `*` matches all with this prefix; `*` alone, every one.
     """
 
     tier: Tier | None = None
@@ -150,7 +150,7 @@ def _labels(filter: Filter) -> Iterator[FilterCondition]:
         ("category", True, filter.without_categories),
     ):
         for label in labels:
-            is_start = len(label) > 1 and label.endswith("*")
+            is_start = label.endswith("*")
             meant = "label >= ? AND label < ?" if is_start else "label = ?"
             values = (label[:-1], f"{label[:-1]}\U0010ffff") if is_start else (label,)
             select = f"record FROM labels WHERE kind = ? AND {meant}"

@@ -1,12 +1,30 @@
 """The tags and categories of records: who has which, and how many."""
 
+import json
 import sqlite3
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from store.catalog.filters import Filter, conditions
 from store.catalog.rows import counts
 from store.records import TIERS, Tier
+
+
+class Tagged(NamedTuple):
+    """The tags of a record, and the generation of its last change."""
+
+    generation: int
+    tags: frozenset[str]
+
+
+def tagged(db: sqlite3.Connection, addresses: Iterable[str]) -> dict[str, Tagged]:
+    """Those of these records that exist, by address."""
+    rows = db.execute(
+        "SELECT r.address, r.generation, (SELECT json_group_array(label) FROM labels "
+        "WHERE record = r.id AND kind = 'tag') FROM json_each(?) one JOIN records r ON r.address = one.value",
+        [json.dumps(list(addresses))],
+    )
+    return {address: Tagged(generation, frozenset(json.loads(tags))) for address, generation, tags in rows}
 
 
 def labels(db: sqlite3.Connection, kind: str) -> list[tuple[str, str]]:

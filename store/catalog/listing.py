@@ -114,6 +114,18 @@ class Listing:
             self._addresses[filter] = _Addresses(found, mask, now.removals)
             return found
 
+    def sample(self, catalog: Catalog, filter: Filter, *, limit: int) -> list[str]:
+        """Addresses of so many of the records that match, in any order.
+
+        Drawn by lots that each record keeps, so that a change replaces only the records that it concerns.
+        """
+        with _moment(catalog) as now:
+            found = np.flatnonzero(self._passing(now, filter))
+            if len(found) > limit:
+                lots = np.random.default_rng(0).random(now.size)[found]
+                found = found[np.argpartition(lots, limit)[:limit]]
+            return _addresses(now.db, found.tolist())
+
     def _ordered(self, now: _Moment, filter: Filter, sort: str) -> Numbers:
         order = self._order(now, "newest" if sort == "suspicious" else sort)
         ordered = order[self._passing(now, filter)[order]]

@@ -7,6 +7,7 @@ from store.catalog import blockers, by_name, label_rows, spelling
 from store.catalog import rows as catalog_rows
 from store.catalog.catalog import Catalog
 from store.catalog.filters import Filter
+from store.catalog.label_rows import Tagged
 from store.catalog.listing import SORTS, Listing
 from store.disk.layout import Layout
 from store.errors import UnknownRecord
@@ -125,6 +126,13 @@ class RecordLists:
                 found = label_rows.label_counts(db, kind, filter)
             self._labels[key] = found
         return dict(found)
+
+    def tagged_sample(self, limit: int) -> dict[str, Tagged]:
+        """So many of the library's tagged records, by address; a change replaces only what it concerns."""
+        filter = Filter(tier="library", tags=("*",))
+        addresses = self._listing.sample(self.catalog, filter, limit=limit)
+        with self.catalog.reading() as db:
+            return label_rows.tagged(db, addresses)
 
     def source_counts(self, filter: Filter) -> dict[str, int]:
         """How many matching records were imported from each source, most frequent first."""

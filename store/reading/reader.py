@@ -90,7 +90,7 @@ class Reader(RecordLists, HistoryQueries):
         self._examiner = Examiner(catalog, self._neighbours, self._confirmation, picture=self.picture)
         self._likenesses = LikenessFinder(catalog, self._pictures, self._confirmation)
         self._tag_suggestions = TagSuggestions(
-            self._pictures, snapshot=self._resident.snapshot, records=self.records
+            self._pictures, snapshot=self._resident.snapshot, sample=self.tagged_sample
         )
         self._text_reader = TextReader()
         self._nudity = NudityClassifier()

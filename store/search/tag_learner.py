@@ -11,16 +11,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from store.search.kernel import Floats, Kernel
 
 FEWEST = 3  # coins with a tag, below which it is not suggested
 LEAST = 0.3  # confidence
 MOST = 6
 _NEAREST = 10
-_RIDGE = 1.0
 _BINS = 20  # of scores, each with its own confidence
+_DIGITS = 9  # of scores; those beyond depend on the order of the coins
 _DOUBT = 8  # cases of the average kind, which every bin is taken to have had as well
 
 
@@ -33,23 +32,23 @@ class TagSuggestion:
 
 
 class TagLearner:
-    """Learns from tagged coins: vectors (n, d) of unit length, and the tags of each."""
+    """Learns from tagged coins: their addresses, what their vectors give, and the tags of each."""
 
-    def __init__(self, addresses: Sequence[str], vectors: Floats, tags: Sequence[Collection[str]]) -> None:
+    def __init__(self, addresses: Sequence[str], kernel: Kernel, tags: Sequence[Collection[str]]) -> None:
+        self.addresses, self.kernel = addresses, kernel
         counts = Counter(tag for own in tags for tag in set(own))
         self.tags = sorted(tag for tag, count in counts.items() if count >= FEWEST)
         if not self.tags:
             return
-        self._vectors = vectors
         self._places = {address: place for place, address in enumerate(addresses)}
-        self._has = np.array([[tag in own for tag in self.tags] for own in tags], dtype=np.float64)
-        kernel = vectors @ vectors.T
-        inverse = np.linalg.inv(kernel + _RIDGE * np.eye(len(vectors)))
+        column = {tag: number for number, tag in enumerate(self.tags)}
+        self._has = np.zeros((len(addresses), len(self.tags)))
+        for place, own in enumerate(tags):
+            self._has[place, [column[tag] for tag in own if tag in column]] = 1
         self._mean = self._has.mean(axis=0)
-        self._dual = inverse @ (self._has - self._mean)
-        ridge = self._has - self._dual / np.diag(inverse)[:, None]
-        np.fill_diagonal(kernel, -np.inf)  # no coin is its own neighbour
-        self._scores = (ridge + self._near(kernel)) / 2
+        self._dual = kernel.inverse @ (self._has - self._mean)
+        ridge = self._has - self._dual / np.diag(kernel.inverse)[:, None]
+        self._scores = np.round((ridge + self._near(kernel.similarities)) / 2, _DIGITS)
         self._edges = np.quantile(self._scores, np.linspace(0, 1, _BINS + 1)[1:-1] ** 0.25)
         self._precision = self._measured()
 
@@ -62,8 +61,9 @@ class TagLearner:
         if (place := self._places.get(address)) is not None:
             scores = self._scores[place]
         else:
-            kernel = vector[None] @ self._vectors.T
-            scores = (kernel @ self._dual + self._mean + self._near(kernel))[0] / 2
+            similarities = vector[None] @ self.kernel.vectors.T
+            ridge = similarities @ self._dual + self._mean
+            scores = np.round((ridge + self._near(similarities))[0] / 2, _DIGITS)
         confidence = self._precision[np.searchsorted(self._edges, scores)]
         found = [
             TagSuggestion(self.tags[at], float(confidence[at]))
@@ -82,10 +82,10 @@ class TagLearner:
         shrunk = (right + _DOUBT * self._has.mean()) / (count + _DOUBT)  # few cases prove little
         return np.asarray(isotonic_regression(shrunk, sample_weight=count + 1e-6), dtype=np.float64)
 
-    def _near(self, kernel: Floats) -> Floats:
+    def _near(self, similarities: Floats) -> Floats:
         """(n, tags): the share of each tag among the nearest tagged coins, weighted by similarity."""
-        count = min(_NEAREST, kernel.shape[1] - 1) or 1
-        nearest = np.argpartition(-kernel, count - 1, axis=1)[:, :count]
-        weights = np.maximum(np.take_along_axis(kernel, nearest, axis=1), 1e-6)
+        count = min(_NEAREST, similarities.shape[1] - 1) or 1
+        nearest = np.argpartition(-similarities, count - 1, axis=1)[:, :count]
+        weights = np.maximum(np.take_along_axis(similarities, nearest, axis=1), 1e-6)
         weights /= weights.sum(axis=1, keepdims=True)
         return np.asarray(np.einsum("nk,nkt->nt", weights, self._has[nearest]), dtype=np.float64)

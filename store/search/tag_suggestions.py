@@ -5,15 +5,17 @@ Library coins are compared by their picture and their captions together, all oth
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from store.catalog.label_rows import Tagged
 from store.errors import ModelUnavailable
-from store.lru import LruCache
 from store.records import FACETS, Facet, Record
+from store.search.kernel import Floats, Kernel
 from store.search.picture_similarity import PictureSimilarity
-from store.search.tag_learner import Floats, TagLearner, TagSuggestion
+from store.search.tag_learner import TagLearner, TagSuggestion
 from store.vectors.blocks import VectorSnapshot
 from store.vectors.weights import DEFAULT_WEIGHTS
 
@@ -22,21 +24,27 @@ _WEIGHTS: Mapping[Facet, float] = DEFAULT_WEIGHTS["like"]
 _PICTURE: Sequence[Facet] = ("image",)
 
 
+class _Learned(NamedTuple):
+    generation: int  # of the vectors
+    learner: TagLearner
+
+
 class TagSuggestions:
-    """Learns once for each state of the library; thread-safe."""
+    """Learns, and after a change again from the coins that it concerns; thread-safe."""
 
     def __init__(
         self,
         pictures: PictureSimilarity,
         *,
         snapshot: Callable[[], VectorSnapshot],
-        records: Callable[[Iterable[str]], list[Record]],
+        sample: Callable[[int], dict[str, Tagged]],
     ) -> None:
+        """`sample` gives so many tagged coins of the library, mostly the same ones after a change."""
         self._pictures = pictures
         self._snapshot = snapshot
-        self._records = records
+        self._sample = sample
         self._lock = threading.Lock()
-        self._learned: LruCache[tuple[int, Sequence[Facet]], TagLearner] = LruCache(2)
+        self._learned: dict[Sequence[Facet], _Learned] = {}
 
     def of(self, records: Iterable[Record]) -> dict[str, list[TagSuggestion]]:
         """For each of these records the tags that it probably lacks, the likeliest first.
@@ -64,18 +72,31 @@ class TagSuggestions:
         return None if picture is None else picture.astype(np.float64)
 
     def _learner(self, snapshot: VectorSnapshot, facets: Sequence[Facet]) -> TagLearner:
-        key = snapshot.generation, facets
         with self._lock:
-            if (learner := self._learned.get(key)) is None:
-                tags = {record.address: record.tags for record in self._records(snapshot.addresses)}
-                rows = [row for row, address in enumerate(snapshot.addresses) if tags.get(address)]
-                if len(rows) > _LARGEST:
-                    rows = sorted(np.random.default_rng(0).permutation(rows)[:_LARGEST].tolist())
-                addresses = [snapshot.addresses[row] for row in rows]
-                vectors = side_by_side(snapshot, np.array(rows, np.intp), facets)
-                learner = TagLearner(addresses, vectors, [tags[address] for address in addresses])
-                self._learned[key] = learner
-        return learner
+            known = self._learned.get(facets)
+            if known is None:
+                nothing = np.empty((0, len(facets) * snapshot.dimensions))
+                known = _Learned(-1, TagLearner([], Kernel.of(nothing), []))
+            if known.generation < snapshot.generation:
+                known = _Learned(snapshot.generation, self._renewed(known, snapshot, facets))
+                self._learned[facets] = known
+        return known.learner
+
+    def _renewed(self, known: _Learned, snapshot: VectorSnapshot, facets: Sequence[Facet]) -> TagLearner:
+        sample, before = self._sample(_LARGEST), known.learner.addresses
+        kept = [
+            place
+            for place, address in enumerate(before)
+            if address in sample and sample[address].generation <= known.generation
+        ]
+        addresses = [before[place] for place in kept]
+        others = sorted(snapshot.rows_of(sample.keys() - set(addresses)))
+        if not others and len(kept) == len(before):
+            return known.learner
+        vectors = side_by_side(snapshot, np.array([row for row, _ in others], np.intp), facets)
+        addresses += [address for _, address in others]
+        kernel = known.learner.kernel.renewed(np.array(kept, np.intp), vectors)
+        return TagLearner(addresses, kernel, [sample[address].tags for address in addresses])
 
 
 def side_by_side(snapshot: VectorSnapshot, rows: NDArray[np.intp], facets: Sequence[Facet]) -> Floats:

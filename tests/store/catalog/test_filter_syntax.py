@@ -145,6 +145,8 @@ def test_a_record_with_an_excluded_tag_is_filtered_out(library: Library) -> None
     library.add([coin(0, tags=["dog", "nsfw"]), coin(1), coin(2, tags=[])])
     assert library.addresses(parsed("tag:dog -tag:nsfw").filter) == [address(1)]
     assert library.addresses(parsed("-category:animals").filter) == [address(2)]
+    assert library.addresses(parsed("tag:*").filter) == [address(1), address(0)]
+    assert library.addresses(parsed("-tag:*").filter) == [address(2)]
 
 
 @pytest.mark.usefixtures("without_chroma")

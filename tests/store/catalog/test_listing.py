@@ -27,6 +27,8 @@ FILTERS = (
     *EVERY_TIER,
     Filter(tier="pending", tags=("dog",)),
     Filter(tier="pending", without_tags=("do*",)),
+    Filter(tags=("*",)),
+    Filter(without_tags=("*",)),
     Filter(categories=("animals",), without_categories=("space",)),
     Filter(words="coin"),
     Filter(tier="pending", words="renamed"),
@@ -94,6 +96,7 @@ CHANGES: tuple[Callable[[Library], object], ...] = (
     lambda library: library.caption(address(3), caption=written("short")),
     lambda library: library.caption(address(4), caption=written("long text")),
     lambda library: library.edit_tags([address(8)], add=["moon"], remove=["dog"]),
+    lambda library: library.edit_tags([address(5)], remove=["dog"]),
     lambda library: library.flag([address(9)], True),
     lambda library: library.add([coin(20), coin(21, created_at=1_700_000_004)]),
     _coins_look_alike,
@@ -143,6 +146,22 @@ def test_after_a_decision_only_the_coins_that_changed_are_asked_about(
     for filter in filters:
         assert ten_coins.find(filter, limit=3) == ten_coins.records(plain_list(ten_coins, filter)[:3])
     assert {tuple(among or ()) for among in asked} == {(2, 11)}
+
+
+def test_a_sample_changes_only_with_the_coins_that_it_has(ten_coins: Library) -> None:
+    def sample(limit: int) -> set[str]:
+        return set(ten_coins._listing.sample(ten_coins.catalog, Filter(tier="pending"), limit=limit))
+
+    assert sample(10) == sample(99) == {address(number) for number in range(10)}
+    before = sample(4)
+    assert len(before) == 4
+    ten_coins.add(coin(number) for number in range(20, 24))
+    one, *others = sorted(before & sample(4))
+    ten_coins.caption(one, caption=written("text"))
+    assert sample(4) >= {one, *others}
+    ten_coins.approve([one])
+    assert {*others} < sample(4)
+    assert one not in sample(4)
 
 
 def test_orders_are_ready_before_a_page_asks_for_them(

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from store.search.tag_learner import FEWEST, LEAST, Floats, TagLearner
+from store.search.kernel import Floats, Kernel
+from store.search.tag_learner import FEWEST, LEAST, TagLearner
 
 TAGS = ("dog", "cat", "frog")
 
@@ -20,7 +21,8 @@ def coins(count: int, *, noise: float = 0.6) -> tuple[dict[str, Floats], dict[st
 
 
 def learned(vectors: dict[str, Floats], tags: dict[str, list[str]]) -> TagLearner:
-    return TagLearner(list(tags), np.array([vectors[address] for address in tags]), list(tags.values()))
+    kernel = Kernel.of(np.array([vectors[address] for address in tags]))
+    return TagLearner(list(tags), kernel, list(tags.values()))
 
 
 def test_an_untagged_coin_is_suggested_the_tag_of_its_likes_from_few_examples() -> None:
