@@ -68,7 +68,7 @@ def is_outdated(catalog: Catalog, embedder: Embedder) -> bool:
 def incomplete(
     catalog: Catalog, layout: Layout, embedder: Embedder, *, between: tuple[int, int] | None = None
 ) -> list[str]:
-    """Library records that lack a vector, or have a surplus, outdated or damaged one.
+    """Library records that lack a vector, or have a surplus or outdated one.
 
     `between`: the first and the last number of those that are looked at; None for all.
     """
@@ -79,15 +79,11 @@ def incomplete(
             for coin in _library(catalog, layout, embedder, between=numbers)
         }
         keys_by_record: dict[int, dict[str, str]] = {}
-        stored = db.execute(
-            "SELECT e.*, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key "
-            "WHERE e.record BETWEEN ? AND ?",
+        for row in db.execute(
+            "SELECT e.* FROM embeddings e JOIN vectors v ON v.key = e.key WHERE e.record BETWEEN ? AND ?",
             numbers,
-        )
-        while rows := stored.fetchmany(_READ):
-            for row, usable in zip(rows, are_usable([row["vector"] for row in rows]), strict=True):
-                if usable:
-                    keys_by_record.setdefault(row["record"], {})[row["facet"]] = row["key"]
+        ):
+            keys_by_record.setdefault(row["record"], {})[row["facet"]] = row["key"]
         wrong = {number for number, keys in found.items() if keys_by_record.get(number) != keys}
         named = db.execute(
             "SELECT id, address FROM records WHERE tier = 'library' AND id BETWEEN ? AND ? ORDER BY id",
@@ -99,9 +95,7 @@ def incomplete(
 def delete_damaged(catalog: Catalog) -> None:
     """Delete vectors that cannot be searched with; `embed_all` computes them again."""
     with catalog.writing() as db:
-        stored = db.execute(
-            "SELECT DISTINCT v.key, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key"
-        )
+        stored = db.execute("SELECT key, vector FROM vectors ORDER BY rowid")
         damaged: list[tuple[str]] = []
         while rows := stored.fetchmany(_READ):
             usable = are_usable([row["vector"] for row in rows])

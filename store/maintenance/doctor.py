@@ -20,8 +20,8 @@ from store.disk.lock import WriterLock
 from store.disk.replica import is_replica, refuse_replica
 from store.disk.sidecars import blocked
 from store.embedding import reembed
-from store.errors import CatalogTooNew, ForeignFile, MemedexError, ModelUnavailable
-from store.maintenance import record_checks
+from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, MemedexError, ModelUnavailable
+from store.maintenance import catalog_pages, record_checks
 from store.maintenance import repair as maintenance_repair
 from store.maintenance.checked_batches import CheckedBatches
 from store.maintenance.interruption import ended_by
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from store.library import Library
 
 _REBUILDS = "repair rebuilds Chroma from the catalog"
+_FIRST = "nothing else is looked at before"
+_SALVAGE = "close the program; doctor --repair on the command line makes a new one from it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def check_unopened(root: Path, *, progress: Progress | None = None) -> list[Doct
         try:
             reader = Reader(root)
         except (CatalogTooNew, ForeignFile) as error:
-            return [DoctorFinding(str(error), "nothing else is looked at before")]
+            return [DoctorFinding(str(error), _FIRST)]
         with reader:
             found = check(reader, progress=progress)
             return found if progress and progress.cancelled else [*found, *_unopened_chroma(reader)]
@@ -122,8 +124,10 @@ def repair(
         _mend(fault, library)
     library.apply_external_edits()
     with contextlib.suppress(ModelUnavailable):  # the check below says what is missing
-        if reembed.incomplete(library.catalog, library.layout, library.embedder):
+        is_damaged = any(_damaged_vectors(library.catalog, work))
+        if is_damaged:
             reembed.delete_damaged(library.catalog)
+        if is_damaged or reembed.incomplete(library.catalog, library.layout, library.embedder):
             library.embed_all(library.embedder, progress=work.progress)
     if library.check_chroma() and is_there():  # a server that is away catches up when it is back
         library.rebuild_chroma()
@@ -135,10 +139,14 @@ def _check(reader: Reader, work: _Work) -> list[DoctorFinding]:
     parts = [_catalog, _moved_aside]
     if not is_replica(reader.layout.catalog):
         parts = [_catalog, _operations, _files, _vectors, _chroma, _copies, _moved_aside]
-        work.progress.done, work.progress.total = 0, 3 * sum(reader.counts().values())
+        total = 3 * sum(reader.counts().values()) + catalog_pages.count_vectors(reader.catalog)
+        work.progress.done, work.progress.total = 0, total
     found: list[DoctorFinding] = []
     for part in parts:
-        found += part(reader, work)
+        try:
+            found.extend(part(reader, work))
+        except CatalogDamaged as error:
+            return [*found, DoctorFinding(str(error), _FIRST)]
         if work.progress.cancelled:
             return [*found, STOPPED]
     work.checked.finish()
@@ -146,25 +154,18 @@ def _check(reader: Reader, work: _Work) -> list[DoctorFinding]:
 
 
 def _catalog(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
-    catalog, checked = reader.catalog, work.checked
-    work.progress.what = "reading the catalog"
-    state = catalog_state(catalog)
-    pages, damages = list[str](), list[Damage]()
-    with ended_by(work.progress, catalog):
-        pages += checked.faults(("pages", state), partial(_page_faults, catalog))
-        damages += checked.faults(("texts", state), partial(maintenance_repair.damaged_texts, catalog))
-    for fault in pages:
-        remedy = "close the program; doctor --repair on the command line makes a new one from it"
-        yield DoctorFinding(f"the catalog is damaged: {fault}", remedy)
-    damages += record_checks.damaged_rows(catalog, checked=checked, progress=work.progress)
+    catalog, checked, progress = reader.catalog, work.checked, work.progress
+    for fault in catalog_pages.damaged_pages(catalog, checked=checked, progress=progress):
+        yield DoctorFinding(f"the catalog is damaged: {fault}", _SALVAGE)
+    progress.what = "reading the texts"
+    damages = list[Damage]()
+    with ended_by(progress, catalog):
+        look = partial(maintenance_repair.damaged_texts, catalog)
+        damages += checked.faults(("texts", catalog_state(catalog)), look)
+    damages += record_checks.damaged_rows(catalog, checked=checked, progress=progress)
     for damage in damages:
         what = f"{damage.what} in the catalog is not what was written"
         yield DoctorFinding(what, "repair gives it back, from the files or a copy", damage.address)
-
-
-def _page_faults(catalog: Catalog) -> list[str]:
-    with catalog.reading() as db:
-        return [str(row[0]) for row in db.execute("PRAGMA quick_check(10)") if row[0] != "ok"]
 
 
 def _operations(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
@@ -201,13 +202,19 @@ def _silent_changes(reader: Reader, work: _Work) -> Iterator[SilentChange]:
 
 
 def _notice_silent_changes(library: "Library", work: _Work) -> None:
-    work.progress.done, work.progress.total = 0, sum(library.counts().values())
+    total = sum(library.counts().values()) + catalog_pages.count_vectors(library.catalog)
+    work.progress.done, work.progress.total = 0, total
     changed = [(one.address,) for one in _silent_changes(library, work)]
     with library.catalog.writing() as db:
         db.executemany("UPDATE records SET sidecar_stat = '' WHERE address = ?", changed)
 
 
 def _vectors(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
+    for damage in _damaged_vectors(reader.catalog, work):
+        if damage.address:
+            yield DoctorFinding("a vector of it is damaged", "repair embeds it again", damage.address)
+        else:
+            yield DoctorFinding(f"the catalog is damaged: {damage.what}", _SALVAGE)
     try:
         for address in record_checks.incomplete(
             reader.catalog, reader.layout, reader.embedder, checked=work.checked, progress=work.progress
@@ -216,6 +223,10 @@ def _vectors(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
             yield DoctorFinding(what, "repair embeds it again", address)
     except ModelUnavailable as error:
         yield DoctorFinding(f"the model cannot be used: {error}", "or choose another: model NAME")
+
+
+def _damaged_vectors(catalog: Catalog, work: _Work) -> Iterator[Damage]:
+    return catalog_pages.damaged_vectors(catalog, checked=work.checked, progress=work.progress)
 
 
 def _chroma(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:

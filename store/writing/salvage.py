@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from store.catalog import history, rows, snapshots
+from store.catalog import history, pages, rows, snapshots
 from store.catalog.catalog import OWNER, VERSION, Catalog, check_is_ours, next_generation
 from store.catalog.snapshots import CatalogSnapshot
 from store.disk.aside import carry_out_moves, move_aside
@@ -184,7 +184,7 @@ def _is_damaged(layout: Layout) -> bool:
             (version,) = db.execute("PRAGMA user_version").fetchone()
             if version == VERSION and not there.issuperset(TABLES):
                 return True
-            return bool(db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok")
+        return not pages.are_sound(catalog)
     except sqlite3.OperationalError:  # busy, or not permitted: no damage
         return False
     except CatalogDamaged:

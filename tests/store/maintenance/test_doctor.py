@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from store.catalog import pages
 from store.catalog.catalog import Catalog
 from store.disk.files import file_hash
 from store.disk.layout import Layout
@@ -74,7 +75,7 @@ def stopped(root: Path, reads: Reads, *, before: int) -> Progress:
 def test_a_check_stops_in_the_middle_of_the_catalog(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     progress = Progress()
 
-    def endless(catalog: Catalog) -> list[str]:
+    def endless(catalog: Catalog, _: str) -> list[str]:
         with catalog.reading() as db:
             progress.cancel()
             db.execute(
@@ -83,7 +84,7 @@ def test_a_check_stops_in_the_middle_of_the_catalog(root: Path, monkeypatch: pyt
         return []
 
     with monkeypatch.context() as patch:
-        patch.setattr(doctor, "_page_faults", endless)
+        patch.setattr(pages, "faults", endless)
         assert checked(root, progress=progress) == [doctor.STOPPED]
     assert checked(root) == []
 
