@@ -12,7 +12,7 @@ from secrets import token_hex
 from store.backup import manifest
 from store.backup.manifest import Manifest, digest_of
 from store.backup.other_files import copy_other, other_files
-from store.catalog import checksums
+from store.catalog import checksums, pages
 from store.catalog.rows import state_of
 from store.disk.files import Disk, content_hash
 from store.disk.layout import Layout
@@ -118,8 +118,7 @@ def _settled(catalog: Path) -> sqlite3.Connection:
     db.row_factory = sqlite3.Row
     checksums.install(db)
     db.execute("PRAGMA journal_mode = DELETE")
-    (fault,) = db.execute("PRAGMA quick_check(1)").fetchone()
-    if fault != "ok":
+    if fault := pages.first_fault(db):
         db.close()
         raise BadBackup(f"the catalog is damaged ({fault}), a copy of it would be no backup; see doctor")
     db.executemany(

@@ -21,13 +21,15 @@ _BLOCK = 4_000  # vectors: what an interruption waits for and loses
 def damaged_pages(catalog: Catalog, *, checked: CheckedBatches, progress: Progress) -> Iterator[str]:
     """What SQLite finds wrong with the pages, those of many vectors excepted; stops early if cancelled."""
     state = catalog_state(catalog)
-    for part in pages.parts(catalog):
+    with catalog.reading() as db:
+        parts = pages.parts(db)
+    for part in parts:
         if progress.cancelled:
             return
         progress.what = f"reading the catalog: {part}" if part else "reading the catalog"
         faults = list[str]()
         with ended_by(progress, catalog):
-            faults += checked.faults(("pages", part, state), partial(pages.faults, catalog, part))
+            faults += checked.faults(("pages", part, state), partial(_page_faults, catalog, part))
         yield from faults
 
 
@@ -50,6 +52,11 @@ def count_vectors(catalog: Catalog) -> int:
     with suppress(CatalogDamaged), catalog.reading() as db:
         return int(db.execute("SELECT coalesce(max(rowid), 0) FROM vectors").fetchone()[0])
     return 1
+
+
+def _page_faults(catalog: Catalog, part: str) -> list[str]:
+    with catalog.reading() as db:
+        return pages.faults(db, part)
 
 
 def _unusable(catalog: Catalog, first: int) -> list[Damage]:

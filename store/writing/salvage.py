@@ -184,7 +184,7 @@ def _is_damaged(layout: Layout) -> bool:
             (version,) = db.execute("PRAGMA user_version").fetchone()
             if version == VERSION and not there.issuperset(TABLES):
                 return True
-        return not pages.are_sound(catalog)
+            return bool(pages.first_fault(db))
     except sqlite3.OperationalError:  # busy, or not permitted: no damage
         return False
     except CatalogDamaged:
