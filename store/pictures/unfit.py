@@ -1,6 +1,7 @@
 """`library.unfit`: which coins safe mode blurs, why, and by which words."""
 
 import json
+import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -59,21 +60,43 @@ class Unfit:
         return edits
 
     def bring_up_to_date(self, *, progress: Progress | None = None) -> bool:
-        """Flag every coin again if the words, or the program's rules, changed since; whether they had."""
+        """Flag every coin again if the words, or the program's rules, changed since; whether they had.
+
+        Goes on where it was if it was stopped.
+        """
         self._catalog.check_writable()
         with self._catalog.reading() as db:
-            edits = unfit_rows.edits(db)
-            wanted = f"{unfit_rows.SCHEME} {json.dumps(edits)}"
-            if self._catalog.meta("unfit") == wanted:
+            if _next(db) is None:
                 return False
-            numbers = [row[0] for row in db.execute("SELECT id FROM records").fetchall()]
-        words = unfit_words.unfit_words(*edits)
-        for start in range(0, len(numbers), _BATCH):
-            if progress and progress.cancelled:
-                return True
+        while not (progress and progress.cancelled):
             with self._catalog.writing() as db:
-                for number in numbers[start : start + _BATCH]:
-                    unfit_rows.refresh(db, number, words=words)
-                next_derived(db)
-        self._catalog.set_meta("unfit", wanted)
+                if (number := _next(db)) is None:
+                    break
+                _flag(db, number)
         return True
+
+
+def _next(db: sqlite3.Connection) -> int | None:
+    """The first row number that may not be flagged by the present words and rules; None if all are."""
+    found = db.execute("SELECT value FROM meta WHERE key = 'unfit'").fetchone()
+    known, rules = found[0] if found else "", _rules(db)
+    if known == rules:
+        return None
+    number, _, by = known.partition(" ")
+    return int(number) if by == rules else 0
+
+
+def _flag(db: sqlite3.Connection, first: int) -> None:
+    """Flag the next coins, and note how far that is."""
+    rules, words = _rules(db), unfit_words.unfit_words(*unfit_rows.edits(db))
+    query = "SELECT id FROM records WHERE id >= ? ORDER BY id LIMIT ?"
+    numbers = [row[0] for row in db.execute(query, [first, _BATCH])]
+    for number in numbers:
+        unfit_rows.refresh(db, number, words=words)
+    far = rules if len(numbers) < _BATCH else f"{numbers[-1] + 1} {rules}"
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('unfit', ?)", [far])
+    next_derived(db)
+
+
+def _rules(db: sqlite3.Connection) -> str:
+    return f"{unfit_rows.SCHEME} {json.dumps(unfit_rows.edits(db))}"

@@ -1,12 +1,18 @@
 """Coins that are unfit for the screen: by words, by what is seen, by hand."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from sqlite3 import Connection
 
 import pytest
 
+from store.catalog import unfit_rows
 from store.catalog.filter_syntax import parsed
+from store.catalog.unfit_words import UnfitWords
 from store.library import Library
+from store.pictures import unfit
+from store.progress import Progress
 from store.runtime import open_library
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
@@ -124,6 +130,36 @@ def test_coins_of_an_earlier_version_are_flagged_once(library: Library) -> None:
     assert library.unfit.bring_up_to_date()
     assert flagged(library) == {FIRST}
     assert not library.unfit.bring_up_to_date()
+
+
+def test_flagging_that_was_stopped_goes_on_where_it_was(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[int] = []
+    progress, refresh = Progress(), unfit_rows.refresh
+
+    def counted(db: Connection, number: int, *, words: UnfitWords | None = None) -> bool:
+        looked_at.append(number)
+        progress.cancelled = len(looked_at) > 2
+        return refresh(db, number, words=words)
+
+    library.add(coin(number, token_name="Rug Pull") for number in range(6))
+    monkeypatch.setattr(unfit, "_BATCH", 2)
+    monkeypatch.setattr(unfit_rows, "refresh", counted)
+    library.catalog.set_meta(unfit_rows.WORDS, json.dumps({"added": ["rug pull", "out of it"]}))
+    assert library.unfit.bring_up_to_date(progress=progress)
+    assert looked_at == [1, 2, 3, 4]
+    assert library.unfit.bring_up_to_date()
+    assert looked_at == [1, 2, 3, 4, 5, 6]
+    assert flagged(library) == {address(number) for number in range(6)}
+    library.catalog.set_meta(unfit_rows.WORDS, "{}")
+    looked_at.clear()
+    progress.cancelled = False
+    assert library.unfit.bring_up_to_date(progress=progress)
+    library.catalog.set_meta(unfit_rows.WORDS, json.dumps({"added": ["pull"]}))
+    looked_at.clear()
+    assert library.unfit.bring_up_to_date()
+    assert looked_at == [1, 2, 3, 4, 5, 6], "other words flag all coins again"
 
 
 def test_an_unknown_value_is_explained() -> None:
