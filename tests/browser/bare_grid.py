@@ -57,8 +57,7 @@ def visit(page: Page) -> None:
 
 
 def _serve(route: Route) -> None:
-    path = route.request.url.split("/", 5)[5].removeprefix("again/")
-    route.fulfill(content_type="text/javascript", body=javascript.modules()[path])
+    route.fulfill(content_type="text/javascript", body=javascript.bundle())
 
 
 def mount(page: Page, **data: Any) -> None:

@@ -24,8 +24,8 @@ STATES = {"initial", "notRunning", "running", "rerunRequested", "stopRequested",
 
 def ask(page: Page, call: str) -> Any:
     """The value of this expression, in which `its` is the module that reads Streamlit's page."""
-    module = f"{javascript._folder()}/shell/js/streamlit_page.js"
-    return page.evaluate(f"(module) => import(module).then((its) => {call})", module)
+    look = f"({{ moduleAt }}) => {{ const its = moduleAt('shell/js/streamlit_page.js'); return {call}; }}"
+    return page.evaluate(f"(modules) => import(modules).then({look})", javascript.addresses()[0])
 
 
 def is_covered(page: Page) -> bool:
