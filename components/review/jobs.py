@@ -88,8 +88,7 @@ def _nothing_yet(library: Library) -> None:
 
 
 def _card(library: Library, job: Job) -> None:
-    done, refused = job_text.result_counts(job)
-    all_refused = job.state == "done" and refused and not done
+    all_refused = job.state == "done" and job.refused and not job.done
     word, color, icon = _ALL_REFUSED if all_refused else _STATES["waiting" if job.is_stopping else job.state]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if job.total and not job.is_ephemeral:
@@ -122,7 +121,7 @@ def _card(library: Library, job: Job) -> None:
     items = library.jobs.items(job.id, state="refused", limit=_REFUSED) if job.refused else []
     rows = [_row(library, item) for item in items] or [*map(_refusal, job_text.refusals(job))]
     if rows:
-        _refused(job, rows, refused)
+        _refused(job, rows)
 
 
 def _buttons(library: Library, job: Job) -> None:
@@ -163,9 +162,9 @@ def _more_budget(library: Library, job: Job) -> None:
     )  # fmt: skip
 
 
-def _refused(job: Job, rows: Sequence[Mapping[str, object]], count: int) -> None:
+def _refused(job: Job, rows: Sequence[Mapping[str, object]]) -> None:
     """Each refused item with its reason, as a table and as CSV."""
-    with st.expander(f"Refused and why ({count:,})"):
+    with st.expander(f"Refused and why ({job.refused:,})"):
         wide, narrow = (st.column_config.TextColumn(width=width) for width in ("large", "small"))
         tables.show(
             rows, alt="Refused items and reasons",

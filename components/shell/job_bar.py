@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import format, forms, job_text, live, login, session
+from components.shell import format, forms, live, login, session
 from components.shell.forms import Button
 from store.jobs import Job, Jobs
 from store.library import Library
@@ -97,7 +97,7 @@ def _say_what_ended(jobs: Jobs) -> None:
                 f"{name} failed: {format.plain(job.error, limit=200)}", icon=":material/error:"
             )
         else:
-            done, refused = job_text.result_counts(job)
+            done, refused = job.done, job.refused
             ending = (
                 "stopped" if job.state == "cancelled" else "done" if done or not refused else "nothing done"
             )

@@ -26,13 +26,12 @@ def line(job: Job) -> str:
 def figures(job: Job) -> str:
     """What was done, in which time, at which rate, and what a language model has cost."""
     parts = []
-    done, refused = result_counts(job)
-    if job.total and not isinstance(job.result, Outcome):  # whose steps may be more than its coins
-        parts.append(f"{done:,} of {job.total:,} done")
-    elif done or refused:
-        parts.append(f"{done:,} done" if done else "nothing done")
-    if refused:
-        parts.append(f"{refused:,} refused")
+    if job.total:
+        parts.append(f"{job.done:,} of {job.total:,} done")
+    elif job.done or job.refused:
+        parts.append(f"{job.done:,} done" if job.done else "nothing done")
+    if job.refused:
+        parts.append(f"{job.refused:,} refused")
     if job.worked >= 0.1:
         parts.append(format.duration(job.worked))
     if job.state == "running":
@@ -48,13 +47,6 @@ def figures(job: Job) -> str:
 def pace(rate: float) -> str:
     """Items a second, or a minute if that is more readable."""
     return f"{rate:,.1f} a second" if rate >= 0.5 else f"{rate * 60:,.1f} a minute"
-
-
-def result_counts(job: Job) -> tuple[int, int]:
-    """How many items were done, and how many refused."""
-    if isinstance(job.result, Outcome):
-        return len(job.result.done), len(job.result.refused)
-    return job.done, job.refused
 
 
 def refusals(job: Job) -> list[Refusal]:

@@ -110,7 +110,8 @@ def _print_jobs(found: list[Job], arguments: Namespace, terminal: Terminal) -> N
 
 
 def _figures(job: Job) -> str:
-    parts = [f"{job.done:,} of {job.total:,} done"] if job.total else []
+    of_total = f" of {job.total:,}" if job.total else ""
+    parts = [f"{job.done:,}{of_total} done"] if job.total or job.done else []
     if job.refused:
         parts.append(f"{job.refused:,} refused")
     if (cost := job.note.get("cost")) is not None:

@@ -162,14 +162,14 @@ class JobRepository:
                 ).rowcount
             )
 
-    def count(self, number: int, *, total: int, done: int, worked: float) -> None:
+    def count(self, number: int, *, total: int, done: int, refused: int, worked: float) -> None:
         """Store the progress of work without items, and how long it took in seconds."""
         with self._catalog.writing() as db:
             db.execute("UPDATE jobs SET worked = worked + ? WHERE id = ?", [worked, number])
             db.execute(
-                "UPDATE jobs SET total = ?, done = ? "
+                "UPDATE jobs SET total = ?, done = ?, refused = ? "
                 "WHERE id = ? AND NOT EXISTS (SELECT 1 FROM job_items WHERE job = jobs.id)",
-                [total, done, number],
+                [total, done, refused, number],
             )
 
     def record(self, number: int, settled: Sequence[Settled], *, worked: float) -> None:

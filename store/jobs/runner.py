@@ -14,6 +14,7 @@ from store.jobs.background_worker import Worker
 from store.jobs.job import EPHEMERAL, Job, State
 from store.jobs.job_context import JobContext, JobKind, L
 from store.jobs.job_rows import CUT_SHORT, JobRepository
+from store.outcome import Outcome
 from store.progress import Progress
 
 log = logging.getLogger(__name__)
@@ -149,8 +150,11 @@ class Runner(Generic[L]):
             error, goes_on = f"{type(caught).__name__}: {caught}", isinstance(caught, OSError)
         # A disk that was away, for its end as well: the work goes on when it is back, without anybody's help.
         self._unended[job.id] = context, error, goes_on and not job.is_ephemeral
-        counted = context.progress
-        self._repository.count(job.id, total=counted.total, done=counted.done, worked=context.worked_since())
+        total, done, refused = context.progress.total, context.progress.done, 0
+        if isinstance(result := self._results.get(job.id), Outcome):  # its steps may be more than its coins
+            total, done, refused = 0, len(result.done), len(result.refused)
+        worked = context.worked_since()
+        self._repository.count(job.id, total=total, done=done, refused=refused, worked=worked)
         self._end(context, error)
         del self._unended[job.id]
 

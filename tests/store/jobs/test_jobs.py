@@ -15,6 +15,7 @@ from store.jobs import (
     job_rows,
 )
 from store.library import Library
+from store.outcome import Outcome, Refusal
 from store.permissions import Actor
 from store.progress import Progress
 from store.runtime import open_reader
@@ -156,6 +157,21 @@ def test_an_in_memory_job_has_a_result_and_fails_after_a_restart(harness: JobHar
     assert harness.jobs.get(cut_short.id).state == "failed"
     assert "begin it again" in harness.jobs.get(cut_short.id).error
     assert harness.jobs.open() == []
+
+
+def test_a_load_of_coins_counts_the_coins_and_not_its_steps_after_a_restart_as_well(
+    harness: JobHarness,
+) -> None:
+    def load(progress: Progress) -> Outcome:
+        progress.total = progress.done = 613  # coins, and those of them that were promoted
+        return Outcome(done=[*"abc"], refused=[Refusal("d", "no picture")])
+
+    number = harness.jobs.run("Load", load).id
+    job = harness.wait_for(number)
+    assert (job.state, job.done, job.refused, job.total) == ("done", 3, 1, 0)
+    harness.reopen()
+    job = harness.jobs.get(number)
+    assert (job.state, job.done, job.refused, job.total) == ("done", 3, 1, 0)
 
 
 def test_an_unknown_job_kind_or_number_is_reported(harness: JobHarness) -> None:
