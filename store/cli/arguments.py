@@ -178,9 +178,16 @@ def _undoing(verbs: _Verbs) -> None:
 def _listing(verbs: _Verbs) -> None:
     """Commands that list coins."""
     listed = verbs.add("list", queries.list_, "the records, newest first")
+    listed.add_argument(
+        "line",
+        nargs="?",
+        default="",
+        metavar="LINE",
+        help="what the pages' line takes: tag:dog (category:animals OR moon*) after:2025-01 has:visual",
+    )
     listed.add_argument("--tier", choices=TIERS)
     listed.add_argument("--words", default="", help="in name, ticker, description or caption")
-    _filters(listed)
+    queries.add_filters(listed)
     verbs.add("show", queries.show, "one record").add_argument("address", metavar="ADDRESS")
 
 
@@ -214,7 +221,7 @@ def _searching(verbs: _Verbs) -> None:
         help="move the question towards its good marks, away from its bad ones",
     )
     search.add_argument("--top", type=values.top, default=50, metavar="N", help="how many hits (50)")
-    _filters(search)
+    queries.add_filters(search)
 
 
 def _reading_history(verbs: _Verbs) -> None:
@@ -289,12 +296,3 @@ def _common(to: argparse.ArgumentParser, *, default: str | None) -> None:
         metavar="NAME",
         help="who decides (MEMEDEX_USER, else your login)",
     )
-
-
-def _filters(to: argparse.ArgumentParser) -> None:
-    to.add_argument("--tag", action="append", default=[], dest="tags", metavar="T", help="may be repeated")
-    to.add_argument("--category", action="append", default=[], dest="categories", metavar="C")
-    to.add_argument(
-        "--since", type=values.first_second, metavar="DATE", help="created then or later (2025-01-31, UTC)"
-    )
-    to.add_argument("--until", type=values.last_second, metavar="DATE", help="created on that day or before")

@@ -1,12 +1,14 @@
 """Commands that only read; they work beside the process that writes."""
 
 import time
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
+from store.catalog import filter_syntax
 from store.catalog.filters import Filter
 from store.catalog.history import Event
+from store.cli import values
 from store.cli.open_library import reading, root_of, spelled
 from store.cli.output import as_json, named
 from store.cli.terminal import Terminal, plain
@@ -14,14 +16,22 @@ from store.disk.files import read_regular
 from store.disk.layout import Layout
 from store.errors import BadSource
 from store.exporting import export as write_export
+from store.identity import current_user
 from store.importing.texts import MAX_BYTES, decoded, parsed
 from store.records import CAPTION_FACETS, TIERS, Record
 
 
 def list_(arguments: Namespace, terminal: Terminal) -> int:
-    """List records, newest first."""
+    """List records, newest first; wrong usage if a part of the line is not understood."""
+    given = filter_of(arguments, tier=arguments.tier, words=arguments.words)
+    line = filter_syntax.parsed(arguments.line, base=given, actor=arguments.actor or current_user())
+    if line.faults:  # without it more would be listed than was meant
+        usage: ArgumentParser = arguments.parser
+        usage.error(" ".join(line.faults))
+    for hint in line.hints:
+        terminal.say(hint)
     with reading(arguments, terminal) as reader:
-        records = reader.find(filter_of(arguments, tier=arguments.tier, words=arguments.words))
+        records = reader.find(line.filter)
     if arguments.json:
         terminal.answer_json([record.as_json() for record in records])
     elif records:
@@ -117,6 +127,16 @@ def _earlier_list(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise BadSource(f"{path} is no token list")
     return found
+
+
+def add_filters(to: ArgumentParser) -> None:
+    """Flags that `filter_of` reads."""
+    to.add_argument("--tag", action="append", default=[], dest="tags", metavar="T", help="may be repeated")
+    to.add_argument("--category", action="append", default=[], dest="categories", metavar="C")
+    to.add_argument(
+        "--since", type=values.first_second, metavar="DATE", help="created then or later (2025-01-31, UTC)"
+    )
+    to.add_argument("--until", type=values.last_second, metavar="DATE", help="created on that day or before")
 
 
 def filter_of(arguments: Namespace, *, tier: Any = None, words: str = "") -> Filter:

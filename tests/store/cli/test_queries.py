@@ -42,6 +42,26 @@ def test_list_filters_by_words(run: Run, root: Path) -> None:
     assert [record["token_address"] for record in listed] == [CAPTIONED]
 
 
+def test_list_accepts_the_line_of_the_pages(run: Run, root: Path) -> None:
+    def listed(*given: str) -> set[str]:
+        return {record["token_address"] for record in json.loads(run("list", "--json", *given).stdout)}
+
+    assert listed("frog OR has:visual") == {CAPTIONED, KEPT}
+    assert listed("tag:dog NOT has:entity") == {PENDING, APPROVED}
+    assert (
+        listed("tier:library -has:visual") == listed("--tier", "library", "--", "-has:visual") == {ALSO_KEPT}
+    )
+    assert listed("--", "-has:entity") == {PENDING, APPROVED}
+    assert listed("by:me tier:library", "--actor", "ann") == {KEPT, ALSO_KEPT}
+    assert listed("by:me", "--actor", "bob") == set()
+
+
+def test_list_refuses_a_line_that_it_does_not_understand(run: Run, root: Path) -> None:
+    done = run("list", "frog tagg:dog", "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Unknown filter 'tagg'. Did you mean tag:?" in done.stderr
+
+
 def test_list_without_json_prints_a_table_with_full_addresses(run: Run, root: Path) -> None:
     lines = run("list").stdout.splitlines()
     assert lines[0].split() == ["ADDRESS", "TIER", "NAME", "TICKER", "CREATED", "CAPTION"]
