@@ -86,7 +86,7 @@ def incomplete(
             keys_by_record.setdefault(row["record"], {})[row["facet"]] = row["key"]
         wrong = {number for number, keys in found.items() if keys_by_record.get(number) != keys}
         named = db.execute(
-            "SELECT id, address FROM records WHERE tier = 'library' AND id BETWEEN ? AND ? ORDER BY id",
+            "SELECT id, address FROM records WHERE +tier = 'library' AND id BETWEEN ? AND ? ORDER BY id",
             numbers,
         )
         return [row["address"] for row in named if row["id"] in wrong]
@@ -142,7 +142,7 @@ def _library(
     with catalog.reading() as db:
         rows = db.execute(
             "SELECT r.id, r.address, r.image_hash, s.text FROM records r JOIN sidecars s "
-            "ON s.hash = r.sidecar_hash WHERE r.tier = 'library' AND r.id BETWEEN ? AND ? ORDER BY r.id",
+            "ON s.hash = r.sidecar_hash WHERE +r.tier = 'library' AND r.id BETWEEN ? AND ? ORDER BY r.id",
             between,
         )
         for row in rows:

@@ -67,11 +67,13 @@ def _unusable(catalog: Catalog, first: int) -> list[Damage]:
             ).fetchall()
             usable = are_usable([row["vector"] for row in rows])
             keys = [row["key"] for row, good in zip(rows, usable, strict=True) if not good]
-            users = db.execute(
+            if not keys:
+                return []
+            users = db.execute(  # reads all embeddings
                 "SELECT DISTINCT r.address FROM embeddings e JOIN records r ON r.id = e.record "
                 "WHERE e.key IN (SELECT value FROM json_each(?)) ORDER BY r.id",
                 [json.dumps(keys)],
             )
-            return [Damage("a vector", row["address"]) for row in users] if keys else []
+            return [Damage("a vector", row["address"]) for row in users]
     except CatalogDamaged as error:
         return [Damage(f"vectors from row {first + 1:,} on: {error.__cause__}")]

@@ -182,6 +182,7 @@ def _operations(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
 
 
 def _files(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
+    work.progress.what = "looking for changed files"
     found = reconcile.survey(reader.catalog, reader.layout)
     for fault in found.faults:
         yield DoctorFinding(fault.reason, fault.remedy, fault.address)
