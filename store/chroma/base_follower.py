@@ -123,9 +123,9 @@ class ChromaFollower(ABC):
         """Whether its files should exist and do not."""
 
     @property
+    @abstractmethod
     def _must_rebuild(self) -> bool:
-        """Whether a rebuild was requested, or started and not completed."""
-        return False
+        """Whether everything is to be filled again: on request, or in another place than the last one."""
 
     @abstractmethod
     def _probe(self) -> list[str]:
@@ -138,6 +138,10 @@ class ChromaFollower(ABC):
     @abstractmethod
     def _queue_everything(self) -> None:
         """Mark everything as missing in Chroma, durably."""
+
+    @abstractmethod
+    def _note_begun(self) -> None:
+        """Record that the place is emptied: an interrupted rebuild goes on from there."""
 
     @abstractmethod
     def _drain(self, chroma: ChromaProcess) -> None:
@@ -168,8 +172,6 @@ class ChromaFollower(ABC):
             self._let_go()
             self._drain(self._begin())
         except Exception:
-            if self._must_rebuild:
-                raise
             log.exception("Chroma failed and is rebuilt")
             self._drain(self._rebuild())
 
@@ -193,6 +195,8 @@ class ChromaFollower(ABC):
         self._place.remove_own()
         chroma = self._open()
         self._place.begin(chroma, self._metadata())
+        self._note_dirty()
+        self._note_begun()
         return chroma
 
     def _open(self) -> ChromaProcess:

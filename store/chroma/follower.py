@@ -21,8 +21,9 @@ from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.records import Facet, Record, chroma_metadata
 
-_REBUILD = "chroma_rebuild"  # in `meta`: "1" when asked for, _BEGUN until it is complete
+_REBUILD = "chroma_rebuild"  # in `meta`: "1" when asked for, _BEGUN until the place is emptied
 _BEGUN = "begun"
+_FILES = "chroma_files"  # in `meta`: the stamp of the place that was followed last
 
 
 class LibraryFollower(ChromaFollower):
@@ -62,11 +63,17 @@ class LibraryFollower(ChromaFollower):
 
     @property
     def _must_rebuild(self) -> bool:
-        return bool(self._catalog.meta(_REBUILD))
+        return bool(self._catalog.meta(_REBUILD)) or self._is_elsewhere
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether another place was followed last: this one may have old vectors, which a sample misses."""
+        left = self._catalog.meta(_FILES)
+        return self._place.name != (left if " " in left else "")  # a folder's is a hash
 
     @property
     def _is_dirty(self) -> bool:
-        left = self._catalog.meta("chroma_files") or NO_FILES
+        left = self._catalog.meta(_FILES) or NO_FILES
         return bool(self._catalog.meta("chroma_dirty")) or left != self._place.stamp
 
     @property
@@ -92,11 +99,10 @@ class LibraryFollower(ChromaFollower):
                 "SELECT address, generation FROM records WHERE tier = 'library'"
             )
 
-    def _follow(self) -> None:
-        super()._follow()
-        if self._must_rebuild:
-            with self._catalog.writing() as db:  # one that was asked for meanwhile is still to come
-                db.execute("UPDATE meta SET value = '' WHERE key = ? AND value = ?", [_REBUILD, _BEGUN])
+    def _note_begun(self) -> None:
+        with self._catalog.writing() as db:  # one that was asked for meanwhile is still to come
+            db.execute("UPDATE meta SET value = '' WHERE key = ? AND value = ?", [_REBUILD, _BEGUN])
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_FILES, self._place.stamp])
 
     def _drain(self, chroma: ChromaProcess) -> None:
         while not self._closing:
@@ -131,7 +137,7 @@ class LibraryFollower(ChromaFollower):
             with self._catalog.writing() as db:
                 db.executemany(
                     "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-                    [("chroma_dirty", ""), ("chroma_files", self._place.stamp)],
+                    [("chroma_dirty", ""), (_FILES, self._place.stamp)],
                 )
 
     def _is_from_version_1(self, collection: FoundCollection, ids: Sequence[str]) -> bool:
@@ -140,7 +146,7 @@ class LibraryFollower(ChromaFollower):
         It was if the catalog says that it had a Chroma here, the metadata are those of version 1, and every
         id was once in this library.
         """
-        if self._catalog.meta("chroma_files") in ("", NO_FILES) and not self._catalog.meta("chroma_dirty"):
+        if self._catalog.meta(_FILES) in ("", NO_FILES) and not self._catalog.meta("chroma_dirty"):
             return False
         with self._catalog.reading() as db:
             models = {self._model(), *(row[0] for row in db.execute("SELECT DISTINCT model FROM vectors"))}

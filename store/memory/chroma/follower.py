@@ -89,17 +89,18 @@ class MemoryFollower(ChromaFollower):
     def _note_clean(self) -> None:
         if self._marker.exists() and not self._marker.stat().st_size:  # the marker of ours is empty
             self._marker.unlink(missing_ok=True)
+
+    def _note_begun(self) -> None:
         for kind in self._kinds:
             if kind.database.meta(_PLACE) != self._place.name:
                 kind.database.set_meta(_PLACE, self._place.name)
 
     @property
     def _is_dirty(self) -> bool:
-        return bool(self._kinds) and (self._marker.exists() or self._is_lost or self._is_elsewhere)
+        return bool(self._kinds) and (self._marker.exists() or self._is_lost or self._must_rebuild)
 
     @property
-    def _is_elsewhere(self) -> bool:
-        """Whether the settings name another place than the one that was last followed."""
+    def _must_rebuild(self) -> bool:
         return any(kind.database.meta(_PLACE) != self._place.name for kind in self._kinds)
 
     @property
@@ -174,24 +175,49 @@ class MemoryFollower(ChromaFollower):
 
     def _refill(self, kind: Passages, chroma: ChromaProcess) -> None:
         """From the table itself, because `changes` lacks what did not change since a purge."""
-        table, model, last = kind.kind.table, kind.model, -1
-        chroma.begin(kind.kind.name, model=model)
-        with kind.database.reading() as db:
-            upto = db.execute("SELECT coalesce(max(number), 0) FROM changes").fetchone()[0]
+        upto, last = self._refilled(kind, chroma)
         while not self._closing:
             with kind.database.reading() as db:
                 rows = db.execute(
-                    f"SELECT rowid AS rowid_, * FROM {table} WHERE rowid > ? AND vector IS NOT NULL "
-                    "AND embedding_model = ? ORDER BY rowid LIMIT ?",
-                    [last, model, BATCH],
+                    f"SELECT rowid AS rowid_, * FROM {kind.kind.table} WHERE rowid > ? "
+                    "AND vector IS NOT NULL AND embedding_model = ? ORDER BY rowid LIMIT ?",
+                    [last, kind.model, BATCH],
                 ).fetchall()
-            if not rows:
-                with kind.database.writing() as db:
+            chroma.put(kind.kind.name, [point_of(kind.kind, row) for row in rows], gone=())
+            before, last = f"{upto} {last}", rows[-1]["rowid_"] if rows else last
+            with kind.database.writing() as db:
+                if not db.execute(
+                    "UPDATE meta SET value = ? WHERE key = 'chroma_rebuild' AND value = ?",
+                    [f"{upto} {last}", before],
+                ).rowcount:
+                    return  # another one was asked for meanwhile
+                if not rows:
                     db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_cursor', ?)", [str(upto)])
                     db.execute("DELETE FROM meta WHERE key = 'chroma_rebuild'")
-                return
-            last = rows[-1]["rowid_"]
-            chroma.put(kind.kind.name, [point_of(kind.kind, row) for row in rows], gone=())
+                    return
+
+    def _refilled(self, kind: Passages, chroma: ChromaProcess) -> tuple[int, int]:
+        """The last change that a refill includes, and the last row that it has brought; -1: none yet."""
+        name, table, progress = kind.kind.name, kind.kind.table, kind.database.meta("chroma_rebuild")
+        if " " in progress:
+            upto, last = map(int, progress.split())
+            with kind.database.reading() as db:
+                found = db.execute(
+                    f"SELECT id FROM {table} WHERE rowid <= ? AND vector IS NOT NULL AND embedding_model = ?"
+                    " AND id NOT IN (SELECT id FROM changes WHERE tbl = ? AND number > ?)",
+                    [last, kind.model, table, upto],
+                )
+                brought = {row["id"] for row in found}
+            if brought <= chroma.ids(name):
+                return upto, last
+        chroma.begin(name, model=kind.model)
+        with kind.database.writing() as db:
+            upto = db.execute("SELECT coalesce(max(number), 0) FROM changes").fetchone()[0]
+            db.execute(
+                "UPDATE meta SET value = ? WHERE key = 'chroma_rebuild' AND value = ?",
+                [f"{upto} -1", progress],
+            )
+        return upto, -1
 
 
 def _cursor(kind: Passages) -> int:
