@@ -105,7 +105,8 @@ def _chroma(status: Status) -> str:
         return "switched off; lists and searches do not need it"
     place = f"{status.chroma_place}: " if status.chroma_place else ""
     if status.chroma_fault:
-        return f"{place}index out of date: {status.chroma_fault}"
+        where = "" if status.chroma_place in status.chroma_fault else place
+        return f"{where}index out of date: {status.chroma_fault}"
     behind = format.counted(status.chroma_behind, "record")
     return f"{place}indexing {behind}" if status.chroma_behind else f"{place}index up to date"
 

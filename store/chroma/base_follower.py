@@ -1,6 +1,7 @@
 """Chroma follows SQLite in a thread of its own; on failure it only lags behind, and tries again."""
 
 import logging
+import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,7 @@ log = logging.getLogger(__name__)
 BATCH = 1_000  # points; well below Chroma's get_max_batch_size of 5,461
 TIMEOUT = 20.0  # seconds for the batch at hand, when the program ends or somebody must not wait …
 LOOK = 60.0  # seconds between two looks whether a server lost our collections while nothing changed
+_CLASSES = re.compile("^(ChromaFailed: )?(ServerAway|OthersCollection): ")  # before what is a whole sentence
 SERVER_TIMEOUT = 5.0  # … and for one on a server when the program ends: nothing there is damaged by it
 
 
@@ -49,7 +51,7 @@ class ChromaFollower(ABC):
     def fault(self) -> str:
         """Why Chroma lags behind, or a server cannot be asked; "" while it follows."""
         trouble = self.worker.trouble or self._watch.trouble
-        return trouble.reason if trouble else ""
+        return _CLASSES.sub("", trouble.reason) if trouble else ""
 
     def wake_if_needed(self) -> None:
         """Open Chroma only if it lacks something, or its files changed."""

@@ -1,7 +1,7 @@
 """Where our collections lie, as the follower sees it: a folder (`folder.py`) or a server (`server.py`)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from store.chroma.collections import Collections
 from store.chroma.process import ChromaProcess
@@ -19,10 +19,10 @@ class ChromaPlace(ABC):
     def has_files(self) -> bool:
         """Whether there may be something to compare with SQLite."""
 
-    def lacks(self, names: Iterable[str]) -> bool:
+    def lacks(self, metadata: Metadata) -> bool:
         """Whether a server lost one of these collections; the loss of a folder shows in its `stamp`.
 
-        Raises ServerAway if the server does not say.
+        Raises ServerAway if the server does not say, OthersCollection if it has others' under our names.
         """
         return False
 

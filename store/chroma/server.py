@@ -1,7 +1,7 @@
 """Our collections on a Chroma server or on Chroma Cloud, instead of in a folder."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,6 +11,7 @@ from store.chroma.collections import Collections
 from store.chroma.contents import MARK
 from store.chroma.place import Metadata
 from store.chroma.process import ServerAway
+from store.chroma.refusal import BUSY, describe, refusal, wait
 from store.settings import settings
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from chromadb import Where
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
-    from httpx import Response
     from numpy.typing import NDArray
 
 T = TypeVar("T")
@@ -28,11 +28,8 @@ CLOUD = "api.trychroma.com"
 # https://docs.trychroma.com/cloud/quotas-limits
 CLOUD_BATCH = 300
 BATCH = 1_000  # below the 5,461 records that a server of chromadb 1.5.9 takes at once
-_BUSY = 429  # HTTP: too many requests
-_KEYS = (401, 403)  # HTTP: who asks is not known, or not permitted
-_TRIES, _LONGEST_WAIT = 5, 20.0  # of one request to a busy server; seconds between them
+_TRIES = 5  # of one request to a busy server
 _TIMEOUT = 10.0  # seconds for a request that asks nothing
-_CUT = 500  # characters of what a server said
 
 
 class OthersCollection(Exception):
@@ -120,17 +117,38 @@ class ChromaServer:
         """Whether it can be reached and takes the key."""
         return self._answers(f"{self.url}/api/v2/heartbeat")
 
-    def lacks(self, names: Iterable[str]) -> bool:
-        """Whether one of these collections is not there. Raises ServerAway if it does not say."""
+    def lacks(self, metadata: Metadata) -> bool:
+        """Whether one of these collections is not there.
+
+        Raises ServerAway if it does not say, OthersCollection if one of them is not ours.
+        """
         import httpx
 
         try:
             with httpx.Client(headers=self.headers, timeout=_TIMEOUT) as client:
-                answers = [client.get(f"{self._collections}/{name}") for name in names]
-            there = [one.raise_for_status() for one in answers if one.status_code != httpx.codes.NOT_FOUND]
-        except httpx.HTTPError as error:
-            raise ServerAway(_describe(self, error, _refusal(error))) from error
+                answers = {name: client.get(f"{self._collections}/{name}") for name in metadata}
+            there = {
+                name: one.raise_for_status().json()["metadata"]
+                for name, one in answers.items()
+                if one.status_code != httpx.codes.NOT_FOUND
+            }
+        except (httpx.HTTPError, KeyError, ValueError) as error:
+            raise self.away(error) from error
+        for name, fields in there.items():
+            self.prove_ours(name, fields, metadata[name])
         return len(there) < len(answers)
+
+    def prove_ours(self, name: str, found: Mapping[str, Any] | None, expected: Mapping[str, str]) -> None:
+        """Raise OthersCollection unless the metadata that were found have the mark of these."""
+        if (found or {}).get(MARK) != expected.get(MARK):
+            raise OthersCollection(
+                f"{name} on {self} belongs to another library or program, which keeps it; "
+                "name another database in MEMEDEX_CHROMA_DATABASE"
+            )
+
+    def away(self, error: Exception) -> ServerAway:
+        """What to raise when it cannot be reached or refuses."""
+        return ServerAway(describe(error, server=str(self), has_key=bool(self.api_key)))
 
     def lets_everybody_in(self) -> bool:
         """Whether it answers a request with a wrong key; False if it cannot be asked.
@@ -208,11 +226,7 @@ class ServerCollections(Collections):
         """Chroma's collection. Raises chromadb's NotFoundError if the server has none."""
         if name not in self._open:
             found = self._ask(partial(self._connect().get_collection, name, embedding_function=None))
-            if (found.metadata or {}).get(MARK) != self._metadata[name].get(MARK):
-                raise OthersCollection(
-                    f"{name} on {self._server} belongs to another library or program, which keeps it; "
-                    "name another database in MEMEDEX_CHROMA_DATABASE"
-                )
+            self._server.prove_ours(name, found.metadata, self._metadata[name])
             self._open[name] = found
         return self._open[name]
 
@@ -254,13 +268,13 @@ class ServerCollections(Collections):
             try:
                 return super()._ask(request)
             except Exception as error:
-                answer = _refusal(error)
-                if answer is not None and answer.status_code == _BUSY and tries_left:
-                    time.sleep(_wait(answer))
+                answer = refusal(error)
+                if answer is not None and answer.status_code == BUSY and tries_left:
+                    time.sleep(wait(answer))
                 elif _is_about_data(error):
                     raise
                 else:
-                    raise ServerAway(_describe(self._server, error, answer)) from error
+                    raise self._server.away(error) from error
         raise AssertionError("the last try raises")
 
 
@@ -269,32 +283,3 @@ def _is_about_data(error: Exception) -> bool:
     from chromadb.errors import InvalidDimensionException, NotFoundError
 
     return isinstance(error, InvalidDimensionException | NotFoundError)
-
-
-def _refusal(error: BaseException | None) -> "Response | None":
-    """The answer behind an error; chromadb's own errors seldom say its status."""
-    import httpx
-
-    while error is not None:
-        if isinstance(error, httpx.HTTPStatusError):
-            return error.response
-        error = error.__cause__ or error.__context__
-    return None
-
-
-def _wait(answer: "Response") -> float:
-    """How many seconds a busy server asks to wait."""
-    try:
-        return min(float(answer.headers.get("Retry-After", "")), _LONGEST_WAIT)
-    except ValueError:
-        return 1.0
-
-
-def _describe(server: ChromaServer, error: Exception, answer: "Response | None") -> str:
-    said = str(error)
-    reason = said or type(error).__name__
-    if answer is not None and answer.status_code in _KEYS:
-        reason = f"it asks for {'another' if server.api_key else 'a'} key (MEMEDEX_CHROMA_API_KEY)"
-        reason += f": {said}" if said else ""
-    status = f"status {answer.status_code}: " if answer is not None else ""
-    return f"{server} refuses or does not answer: {status}{reason}"[:_CUT]

@@ -1,6 +1,6 @@
 """A Chroma server as the place of our collections, and which place the settings name."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -25,9 +25,9 @@ class ServerPlace(ChromaPlace):
         """The server's name: what others did there shows only in a comparison."""
         return self.name
 
-    def lacks(self, names: Iterable[str]) -> bool:
+    def lacks(self, metadata: Metadata) -> bool:
         """As `ChromaPlace.lacks`."""
-        return self._server.lacks(names)
+        return self._server.lacks(metadata)
 
     def collections(self, metadata: Metadata) -> Callable[[], Collections]:
         """What opens the collections on the server."""

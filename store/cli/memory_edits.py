@@ -252,4 +252,6 @@ def writing(arguments: Namespace, terminal: Terminal) -> Iterator["Memory"]:
         yield memory.for_actor(Operator(via="command line"))
         if not memory.wait_for_chroma(CHROMA_TIMEOUT):
             found = memory.status()
-            terminal.say(f"Chroma is {found.chroma_behind:,} entries behind {found.chroma_fault}".rstrip())
+            fault = found.chroma_fault
+            behind = f"Chroma is {found.chroma_behind:,} entries behind"
+            terminal.say(f"Chroma does not follow ({fault})" if fault else behind)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from store.library import Library
 
 _REBUILDS = "repair rebuilds Chroma from the catalog"
+_FOLLOWS = "nothing is lost, Chroma follows when the server answers"
 _FIRST = "nothing else is looked at before"
 _SALVAGE = "close the program; doctor --repair on the command line makes a new one from it"
 
@@ -231,13 +232,13 @@ def _damaged_vectors(catalog: Catalog, work: _Work) -> Iterator[Damage]:
 
 
 def _chroma(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
-    status = reader.status()
+    status, remedy = reader.status(), _REBUILDS if is_there() else _FOLLOWS
     if status.chroma_fault:
-        yield DoctorFinding(f"Chroma is behind: {status.chroma_fault}", _REBUILDS)
+        yield DoctorFinding(f"Chroma is behind: {status.chroma_fault}", remedy)
     elif status.chroma_behind:
         yield DoctorFinding(f"Chroma is {status.chroma_behind:,} records behind", "it catches up by itself")
     for fault in reader.check_chroma():
-        yield DoctorFinding(fault, _REBUILDS)
+        yield DoctorFinding(fault, remedy)
     server = ChromaServer.configured()
     if server and server.lets_everybody_in():
         what = f"{server.url} ignores keys and lets everybody in"

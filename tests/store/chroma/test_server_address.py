@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from store.chroma.server import ChromaServer
+from store.chroma.process import ServerAway
+from store.chroma.server import ChromaServer, ServerCollections
 from store.maintenance import doctor
 from store.runtime import open_library
 from store.settings import settings
@@ -31,6 +32,23 @@ def test_a_tenant_that_the_server_does_not_have_is_named(
 )
 def test_an_address_without_a_port_has_that_of_its_scheme(url: str, port: int) -> None:
     assert ChromaServer(url).port == port
+
+
+def test_doctor_offers_no_rebuild_while_the_server_is_away(
+    root: Path, embedder: Hashed, on_server: ChromaRun
+) -> None:
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1))
+        assert library.wait_for_chroma(60)
+        on_server.kill()
+        finding = next(one for one in doctor.check(library) if on_server.url in one.what)
+        assert finding.remedy == "nothing is lost, Chroma follows when the server answers"
+
+
+def test_what_a_secure_connection_fails_of_is_said(server: ChromaRun) -> None:
+    address = server.url.replace("http:", "https:")  # which this server does not speak
+    with pytest.raises(ServerAway, match="SSL"):
+        ServerCollections(ChromaServer(address), {}).has("memories")
 
 
 def test_the_key_of_a_server_is_in_no_text() -> None:

@@ -54,6 +54,35 @@ def test_a_server_that_comes_back_empty_is_noticed_without_a_decision(
         assert (library.generation, embedder.requests) == (generation, requests)
 
 
+def test_others_collections_in_place_of_ours_are_noticed_without_a_decision(
+    tmp_path: Path, root: Path, embedder: Hashed, on_server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_library(tmp_path / "other", embedder=embedder) as other:
+        other.promote(approved_with_caption(other, 8))
+        assert follows(other)
+    on_server.kill()
+    theirs = on_server.folder.rename(on_server.folder.with_name("theirs"))
+    on_server.start()
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1))
+        assert follows(library)
+    ours = on_server.folder.with_name("ours")
+    monkeypatch.setattr(base_follower, "LOOK", 0.1)
+    with open_library(root, embedder=embedder) as library:
+        on_server.kill()
+        on_server.folder.rename(ours)
+        theirs.rename(on_server.folder)
+        on_server.start()
+        assert eventually(lambda: "belongs to another library" in library.status().chroma_fault)
+        assert entries(on_server)[COLLECTIONS["entity"]] == {address(8)}
+        on_server.kill()
+        on_server.folder.rename(theirs)
+        ours.rename(on_server.folder)
+        on_server.start()
+        assert eventually(lambda: not library.status().chroma_fault)
+        assert entries(on_server)[COLLECTIONS["entity"]] == {address(1)}
+
+
 def test_a_memory_on_a_server_that_comes_back_empty_is_filled_again(
     tmp_path: Path, on_server: ChromaRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
