@@ -3,6 +3,7 @@
 The catalog comes from Litestream (`litestream restore`), as `docs/scaling.md` describes.
 """
 
+import contextlib
 from pathlib import Path
 
 from store.catalog.catalog import Catalog
@@ -20,8 +21,9 @@ from store.records import TIERS
 def restore_files(root: Path, *, progress: Progress) -> Outcome:
     """Write each sidecar and picture that is missing; a coin whose picture cannot be had is refused.
 
-    What is there stays as it is; run again, it does what is left. Raises BadBackup without a catalog or a
-    shared place, LibraryInUse beside a process that writes, ReadOnly for a replica.
+    What is there stays as it is; run again, it does what is left. Chroma is filled again when the library is
+    opened. Raises BadBackup without a catalog or a shared place, LibraryInUse beside a process that writes,
+    ReadOnly for a replica.
     """
     layout, disk = Layout(root.resolve()), Disk()
     if not layout.catalog.is_file():
@@ -33,7 +35,10 @@ def restore_files(root: Path, *, progress: Progress) -> Outcome:
     lock = WriterLock(layout.lock)
     lock.acquire()
     try:
-        return _restore(layout, disk, place, progress)
+        outcome = _restore(layout, disk, place, progress)
+        with contextlib.closing(Catalog(layout.catalog, disk=disk, writable=True)) as catalog:
+            catalog.set_meta("chroma_rebuild", "1")  # a server may have what was decided after this moment
+        return outcome
     finally:
         lock.release()
 

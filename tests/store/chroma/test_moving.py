@@ -1,5 +1,6 @@
 """Collections that move to another place are filled there once, however often that is interrupted."""
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from store.backup import restore_files
 from store.chroma.collections import COLLECTIONS, Point
 from store.chroma.server import ServerCollections
 from store.memory.memory import Memory
+from store.progress import Progress
 from store.runtime import open_library
 from store.settings import settings
 from tests.store.chroma.chroma_run import ChromaRun, entries, follows
@@ -84,6 +87,28 @@ def test_a_place_that_is_returned_to_has_what_changed_meanwhile(
     with open_library(root, embedder=embedder) as library:
         assert library.wait_for_chroma(60)
     chroma_agrees_with_the_sidecars(root, embedder)
+
+
+def test_a_server_forgets_what_was_decided_after_the_moment_that_a_catalog_was_restored_to(
+    tmp_path: Path, root: Path, embedder: Hashed, server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMEDEX_PICTURES", str(tmp_path / "pictures"))
+    with on(server):
+        with open_library(root, embedder=embedder) as library:
+            library.promote(approved_with_caption(library, 1, 2))
+            assert follows(library)
+        shutil.copytree(root, tmp_path / "earlier")
+        with open_library(root, embedder=embedder) as library:
+            library.caption(address(2), caption={"entity": "an octopus that juggles"})
+            library.promote(approved_with_caption(library, 3))
+            assert follows(library)
+        shutil.rmtree(root)
+        shutil.copytree(tmp_path / "earlier", root)
+        assert not restore_files(root, progress=Progress()).refused
+        with open_library(root, embedder=embedder) as library:
+            assert follows(library)
+            assert library.check_chroma() == []
+    assert entries(server)[COLLECTIONS["entity"]] == {address(1), address(2)}
 
 
 def test_filling_a_server_with_a_memory_goes_on_where_it_was_interrupted(
