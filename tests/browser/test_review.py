@@ -133,7 +133,10 @@ def test_a_coin_decided_in_another_window_stays_as_a_shadow_under_the_cursor(
     other.press("z")
     expect(other.card(address)).to_be_visible()
     expect(other.card(address)).not_to_have_class(re.compile(r"\bshadow\b"))
+    expect(shadow).not_to_have_class(re.compile(r"\bshadow\b"))
     other.press("r")
+    expect(shadow).to_contain_text("rejected by you in another window")
+    other.expect_settled()
     grid.press("ArrowRight", "a")
     expect(shadow).to_have_count(0)  # it goes when cards move anyway
     grid.expect_settled()
