@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from store.chroma.collections import Collections
 from store.chroma.contents import MARK
+from store.chroma.long_ids import WithLongIds
 from store.chroma.place import Metadata
 from store.chroma.process import ServerAway
 from store.chroma.refusal import BUSY, describe, refusal, wait
@@ -171,7 +171,7 @@ class ChromaServer:
             return False
 
 
-class ServerCollections(Collections):
+class ServerCollections(WithLongIds):
     """The collections in a server's database.
 
     Every call raises ServerAway if the server cannot be reached or refuses the request, and OthersCollection
