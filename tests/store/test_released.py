@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from store.catalog.filters import Filter
+from store.embedding import reembed
 from store.maintenance import doctor
 from store.memory.chroma.follower import MemoryFollower
 from store.memory.memory import Memory
@@ -39,9 +40,8 @@ def test_a_library_keeps_its_coins_captions_vectors_and_history(released: Path) 
         found = library.search(Query((Part(like=frog.address),)))
         assert [hit.address for hit in found.hits] == [dog.address]  # by the vectors that are stored
         library.watch_for_duplicates()  # embeds with what the model makes today
-        assert eventually(
-            lambda: [job.state for job in library.jobs.all() if job.kind == "model"] == ["done"]
-        )
+        assert eventually(lambda: not reembed.is_outdated(library.catalog, library.embedder))
+        assert eventually(lambda: not library.jobs.open())
         assert library.wait_for_chroma(60)
         assert [finding.what for finding in doctor.check(library) if finding.is_fault] == []
         library.undo(actor="ann")
