@@ -1,5 +1,6 @@
 // Elements, icons and ages. Only this module puts untrusted text on the page, as textContent.
 
+const RESTS = 4; // pixels that a pointer which presses may move
 const SVG = "http://www.w3.org/2000/svg";
 
 const PATHS = {
@@ -71,4 +72,17 @@ export function setAttribute(node, name, value) {
 
 export function setHidden(node, hidden) {
   if (node.hidden !== hidden) node.hidden = hidden;
+}
+
+/** Lets a press of this button count although what arrives moves it away, as long as the pointer rests. */
+export function keepPress(button) {
+  let from = null;
+  button.addEventListener("pointerdown", (event) => {
+    from = event;
+    button.setPointerCapture(event.pointerId); // the click is the button's, wherever it is by then
+  });
+  button.addEventListener("pointermove", (event) => {
+    if (from && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > RESTS) button.releasePointerCapture(event.pointerId);
+  });
+  button.addEventListener("lostpointercapture", () => (from = null));
 }

@@ -1,6 +1,6 @@
 // Tags of the selection, or of the card under the cursor: the grid's own dialog, so that no key is lost.
 
-import { count, el, setText } from "./dom.js";
+import { count, el, keepPress, setText } from "./dom.js";
 import { TagField } from "./tag_field.js";
 
 export class TagDialog {
@@ -10,6 +10,7 @@ export class TagDialog {
     this.hint = el("p", { class: "hint" });
     this.field = new TagField({ applies: () => this.apply(), changed: () => this.refresh() });
     this.applying = el("button", { type: "button", class: "verb main", onclick: () => this.applyOrAccept() }, el("span", {}, "Apply"), el("kbd", {}, "enter"));
+    keepPress(this.applying); // known and suggested tags come later, and make the dialog higher
     const cancel = el("button", { type: "button", class: "tool", onclick: () => this.close() }, "Cancel", el("kbd", {}, "esc"));
     this.node = el("dialog", { class: "tag-dialog", "aria-label": "Tags" }, this.title, this.field.node, el("div", { class: "below" }, this.hint, cancel, this.applying));
     this.node.addEventListener("cancel", (event) => (event.preventDefault(), this.close()));
@@ -79,7 +80,7 @@ export class TagDialog {
     const { field } = this;
     if (!field) return;
     const { name } = field.typed;
-    this.applying.disabled = !field.isChanged && !name;
+    this.applying.disabled = !field.isChanged && !name && !field.early.length;
     const offer = field.offered?.[field.at];
     if (name) setText(this.hint, !field.known ? "…" : !offer ? "" : `Enter ${offer.removes ? "removes" : "adds"} “${offer.tag}”${offer.isNew ? ", a new tag" : ""}`);
     else setText(this.hint, field.isChanged ? "Enter applies" : "");
