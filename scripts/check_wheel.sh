@@ -45,7 +45,7 @@ from urllib.request import urlopen
 from components.grid import assets
 
 address = re.search(r'load\("([^"]+)"', assets.script())[1]
-assert b"export default" in urlopen(f"http://127.0.0.1:{sys.argv[1]}{address}").read()
+assert b'"grid/js/main.js"' in urlopen(f"http://127.0.0.1:{sys.argv[1]}{address}").read()
 PYTHON
         echo "the wheel runs: $(du -sm "$place/venv" | cut -f1) MB installed"
         exit 0
