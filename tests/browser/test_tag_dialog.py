@@ -92,8 +92,6 @@ def _open(page: Page, *, holds: str = "suggest") -> dict[str, Route]:
     page.route("http://dashboard/tags", answer)
     mount(page, actions=ALL_ACTIONS, tags="/tags")
     page.add_style_tag(content=assets.style())
-    with page.expect_request(
-        lambda request: ("suggest" in (request.post_data or "")) == (holds == "suggest")
-    ):
+    with page.expect_request(lambda request: kind(request) == holds):
         page.keyboard.press("n")
     return held

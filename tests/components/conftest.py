@@ -1,6 +1,8 @@
 """A library of a few pending coins, and the app's own routes without a browser."""
 
 import asyncio
+import os
+import shutil
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -34,6 +36,17 @@ def _without_chroma(monkeypatch: pytest.MonkeyPatch) -> None:
 def _own_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is kept beside the library lies in the test's folder, not in the program's."""
     monkeypatch.setattr(settings(), "root", tmp_path / "res")
+
+
+@pytest.fixture
+def node() -> str:
+    """The path of Node.js; a test that needs it is skipped without, or fails if it is required."""
+    if found := shutil.which("node"):
+        return found
+    reason = "no Node.js was found (Debian: apt install nodejs)"
+    if os.environ.get("MEMEDEX_REQUIRE_NODE") == "1":
+        pytest.fail(f"{reason}, and MEMEDEX_REQUIRE_NODE=1 asks for the JavaScript's tests", pytrace=False)
+    pytest.skip(reason)
 
 
 @pytest.fixture

@@ -1,27 +1,16 @@
 """The tests of the pages' JavaScript (`js/*.test.js`), which Node.js runs."""
 
-import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-REQUIRED = os.environ.get("MEMEDEX_REQUIRE_NODE") == "1"
 
 
 @pytest.mark.slow
-def test_the_javascript_tests_pass() -> None:
-    node = shutil.which("node")
-    if not node:
-        reason = "no Node.js was found (Debian: apt install nodejs)"
-        if REQUIRED:
-            pytest.fail(
-                f"{reason}, and MEMEDEX_REQUIRE_NODE=1 asks for the JavaScript's tests", pytrace=False
-            )
-        pytest.skip(reason)
+def test_the_javascript_tests_pass(node: str) -> None:
     command = [node, "--test", "--test-reporter=tap", "tests/javascript.js"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stdout + ran.stderr

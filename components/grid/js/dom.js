@@ -79,7 +79,7 @@ export function keepPress(button) {
   let from = null;
   button.addEventListener("pointerdown", (event) => {
     from = event;
-    button.setPointerCapture(event.pointerId); // the click is the button's, wherever it is by then
+    button.setPointerCapture(event.pointerId); // the click is the button's, although it has moved
   });
   button.addEventListener("pointermove", (event) => {
     if (from && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > RESTS) button.releasePointerCapture(event.pointerId);

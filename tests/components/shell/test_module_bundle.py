@@ -1,6 +1,5 @@
 """Modules are joined so that each runs once, in its own scope, when it is first asked for."""
 
-import shutil
 import subprocess
 
 import pytest
@@ -41,10 +40,7 @@ export function add(number) {
 }
 
 
-def test_a_module_gets_what_it_imports_and_shares_it_with_others() -> None:
-    node = shutil.which("node")
-    if not node:
-        pytest.skip("no Node.js was found")
+def test_a_module_gets_what_it_imports_and_shares_it_with_others(node: str) -> None:
     script = bundled(MODULES) + 'console.log(moduleAt("grid/js/main.js").default());\n'
     ran = subprocess.run(
         [node, "--input-type=module"], input=script, capture_output=True, text=True, timeout=60, check=True
