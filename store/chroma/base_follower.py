@@ -1,7 +1,6 @@
 """Chroma follows SQLite in a thread of its own; on failure it only lags behind, and tries again."""
 
 import logging
-import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -12,7 +11,7 @@ from store.catalog.catalog import DISK_ERRORS
 from store.chroma.place import ChromaPlace
 from store.chroma.process import ChromaEnded, ChromaProcess, ServerAway
 from store.errors import MemedexError
-from store.jobs.background_worker import Worker
+from store.jobs.background_worker import Worker, described
 from store.progress import Progress
 from store.settings import settings
 
@@ -21,7 +20,6 @@ log = logging.getLogger(__name__)
 BATCH = 1_000  # points; well below Chroma's get_max_batch_size of 5,461
 TIMEOUT = 20.0  # seconds for the batch at hand, when the program ends or somebody must not wait …
 LOOK = 60.0  # seconds between two looks whether a server lost our collections while nothing changed
-_CLASSES = re.compile("^(ChromaFailed: )?(ServerAway|OthersCollection): ")  # before what is a whole sentence
 SERVER_TIMEOUT = 5.0  # … and for one on a server when the program ends: nothing there is damaged by it
 
 
@@ -36,14 +34,14 @@ class ChromaFollower(ABC):
     """Applies changes whenever it is woken, until it is closed."""
 
     def __init__(self, *, does: str, place: ChromaPlace) -> None:
-        self.worker = Worker(does, self._work)
+        self.worker = Worker(does, self._work, describe=_described)
         self._place = place
         self._is_on = settings().chroma == "on"
         self._chroma: ChromaProcess | None = None
         self._using = threading.Lock()  # Chroma's files: one at a time
         self._is_cut_short = False  # somebody cannot wait for it
         self._asked: Closable | None = None  # the process that was last at work on them
-        self._watch = Worker("asking the Chroma server what it has", self._look)
+        self._watch = Worker("asking the Chroma server what it has", self._look, describe=_described)
         if self._is_on and place.name:
             self._watch.wake(after=LOOK)
 
@@ -51,7 +49,7 @@ class ChromaFollower(ABC):
     def fault(self) -> str:
         """Why Chroma lags behind, or a server cannot be asked; "" while it follows."""
         trouble = self.worker.trouble or self._watch.trouble
-        return _CLASSES.sub("", trouble.reason) if trouble else ""
+        return trouble.reason if trouble else ""
 
     def wake_if_needed(self) -> None:
         """Open Chroma only if it lacks something, or its files changed."""
@@ -271,3 +269,9 @@ class ChromaFollower(ABC):
                 if not self._is_cut_short:
                     raise
                 self.wake()  # it was ended for somebody who could not wait: no fault of its own
+
+
+def _described(error: BaseException) -> str:
+    return (
+        str(error) if isinstance(error, ServerAway) else described(error)
+    )  # its message is a whole sentence

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from store.chroma.collections import COLLECTIONS, made_with
 from store.chroma.process import ServerAway
-from store.chroma.server import CLOUD_BATCH, ChromaServer, OthersCollection, ServerCollections
+from store.chroma.server import CLOUD_BATCH, ChromaServer, ServerCollections
 from store.errors import ServerUnavailable
 from store.records import Facet
 
@@ -62,7 +62,7 @@ class ServerLists:
             raise ServerUnavailable(
                 f"{self._server} does not have the library's collections yet; search works once it does"
             ) from error
-        except (ServerAway, OthersCollection) as error:
+        except ServerAway as error:
             raise ServerUnavailable(str(error)) from error
 
     def close(self) -> None:

@@ -32,7 +32,7 @@ _TRIES = 5  # of one request to a busy server
 _TIMEOUT = 10.0  # seconds for a request that asks nothing
 
 
-class OthersCollection(Exception):
+class OthersCollection(ServerAway):
     """A collection with a name of ours belongs to another program or library."""
 
 

@@ -24,6 +24,11 @@ _LONGEST_REST = 10.0  # … and what is new is found within so many seconds
 _LATER = 10  # by how much an unhurried thread stands behind the others, where the system lets threads do so
 
 
+def described(error: BaseException) -> str:
+    """The error with its class, which says what it is where the message does not."""
+    return f"{type(error).__name__}: {error}"
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerFault:
     """What keeps a worker from its work now."""
@@ -53,6 +58,7 @@ class Worker:
         longest: float | None = None,
         is_unhurried: bool = False,
         turn: Turn | None = None,
+        describe: Callable[[BaseException], str] = described,
     ) -> None:
         self.name = name  # what it does, in a person's words
         self.trouble: WorkerFault | None = None
@@ -60,6 +66,7 @@ class Worker:
         self._longest = longest
         self._is_unhurried = is_unhurried
         self._turn = turn or Turn()
+        self._describe = describe
         self._progress = Progress()
         self._changed = threading.Condition()
         self._due = inf  # on the monotonic clock, as is the next
@@ -178,7 +185,7 @@ class Worker:
             return False
 
     def _note(self, error: BaseException) -> None:
-        before, reason = self.trouble, f"{type(error).__name__}: {error}"
+        before, reason = self.trouble, self._describe(error)
         times = before.times + 1 if before else 1
         longest = LONGEST if self._longest is None else self._longest
         rest = min(longest, FIRST * 2 ** min(times - 1, 30))

@@ -59,6 +59,7 @@ def test_decisions_wait_in_the_queue_while_the_server_is_away(
         status = library.status()
         assert status.chroma_behind == 1
         assert on_server.url in status.chroma_fault
+        assert "ServerAway" not in status.chroma_fault
         assert on_server.url in library.check_chroma()[0]
         on_server.start()
         assert follows(library)

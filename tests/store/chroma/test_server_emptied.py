@@ -74,6 +74,7 @@ def test_others_collections_in_place_of_ours_are_noticed_without_a_decision(
         theirs.rename(on_server.folder)
         on_server.start()
         assert eventually(lambda: "belongs to another library" in library.status().chroma_fault)
+        assert "OthersCollection" not in library.status().chroma_fault
         assert entries(on_server)[COLLECTIONS["entity"]] == {address(8)}
         on_server.kill()
         on_server.folder.rename(theirs)
