@@ -82,6 +82,7 @@ def _server(_: int) -> tuple[socket.socket, threading.Lock, subprocess.Popen[byt
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     own = {name: value for name, value in os.environ.items() if not name.startswith("MEMEDEX_")}
+    own["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     command = [PYTHON, "-u", "-m", __name__]  # none that is forked
     with theirs:
         process = subprocess.Popen(command, stdin=theirs, stdout=subprocess.DEVNULL, cwd=PROJECT, env=own)
@@ -100,7 +101,10 @@ def main() -> None:
             message, files, *_ = socket.recv_fds(asking, _LONGEST, 3)
             if not message:
                 return
-            asking.send(str(_fork(loads(message), files, asking)).encode())
+            asked = loads(message)
+            if any(each.startswith("MEMEDEX_CAPTION_MODEL=") for each in asked["environment"]):
+                import_module("litellm")  # takes three seconds, here once
+            asking.send(str(_fork(asked, files, asking)).encode())
             for file in files:
                 os.close(file)
 

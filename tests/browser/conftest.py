@@ -202,7 +202,7 @@ def _run_server(
         ]
         assert not noise, "the server printed warnings:\n" + "".join(server.log)
     finally:
-        process.terminate()
+        process.kill()  # to end in order takes longer than to start
         process.join(30)
         listener.join()
         printed.close()

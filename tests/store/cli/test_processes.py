@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import termios
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -39,19 +40,13 @@ def run(tmp_path: Path) -> Run:
 # -- next to another process -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "verb",
-    [["approve", PENDING], ["undo"], ["promote", "--all"], ["import", "."], ["doctor", "--repair"]],
-    ids=" ".join,
-)
-def test_writing_commands_exit_with_3_while_another_process_holds_the_library(
-    run: Run, root: Path, verb: list[str]
-) -> None:
-    with open_library(root) as library:
+def test_writing_commands_exit_with_3_while_another_process_holds_the_library(run: Run, root: Path) -> None:
+    verbs = (["approve", PENDING], ["undo"], ["promote", "--all"], ["import", "."], ["doctor", "--repair"])
+    with open_library(root) as library, ThreadPoolExecutor() as at_once:
         before = library.counts()
-        done = run(*verb)
-        assert (done.returncode, done.stdout) == (3, "")
-        assert f"process {os.getpid()}" in done.stderr
+        for verb, done in zip(verbs, at_once.map(lambda verb: run(*verb), verbs), strict=True):
+            assert (done.returncode, done.stdout) == (3, ""), verb
+            assert f"process {os.getpid()}" in done.stderr, verb
         assert library.counts() == before
 
 
