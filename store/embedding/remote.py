@@ -129,26 +129,25 @@ class RemoteEmbedder(EndpointEmbedder):
         until = time.monotonic() + _PATIENCE
         problem = "it did not answer before"
         while True:
-            if pause := self._breaker.wait():
-                if time.monotonic() + pause > until:
-                    raise ModelUnavailable(f"{self.name} is away: {problem}; ask again in {pause:,.0f} s")
-                time.sleep(min(pause, _LOOK))
-                continue
-            retry_after: float | None = None
-            try:
-                answer = self._request(url, body, headers or {})
-                if answer.status_code not in _LATER:
-                    self._breaker.succeeded()
-                    return self._read(answer)
-                problem = f"the server answers {answer.status_code}"
-                header = answer.headers.get("retry-after", "")
-                retry_after = float(header) if header.isdecimal() and len(header) < 6 else None
-            except (httpx.TransportError, BadSource) as error:
-                problem = str(error) or type(error).__name__
-            except BaseException:
-                self._breaker.succeeded()  # it answered, even if not as it should
-                raise
-            self._breaker.failed(retry_after=retry_after)
+            with self._breaker.attempt() as attempt:
+                if not attempt.pause:
+                    retry_after: float | None = None
+                    try:
+                        answer = self._request(url, body, headers or {})
+                        if answer.status_code not in _LATER:
+                            return self._read(answer)
+                        problem = f"the server answers {answer.status_code}"
+                        header = answer.headers.get("retry-after", "")
+                        retry_after = float(header) if header.isdecimal() and len(header) < 6 else None
+                    except (httpx.TransportError, BadSource) as error:
+                        problem = str(error) or type(error).__name__
+                    attempt.failed(retry_after=retry_after)
+            if attempt.pause:
+                if time.monotonic() + attempt.pause > until:
+                    raise ModelUnavailable(
+                        f"{self.name} is away: {problem}; ask again in {attempt.pause:,.0f} s"
+                    )
+                time.sleep(min(attempt.pause, _LOOK))
 
     def _request(self, url: str, body: Any, headers: dict[str, str]) -> httpx.Response:
         if token := settings().embedding_token:

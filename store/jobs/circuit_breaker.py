@@ -3,7 +3,8 @@
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 _FIRST = 1.0  # seconds after the first failure; doubled with each further one
 _LONGEST = 60.0
@@ -15,7 +16,7 @@ _GIVE_UP = 6 * 3600.0  # seconds after which one that did answer is given up
 class CircuitBreaker:
     """After a failure nobody asks for a while, longer each time; then one lane asks while the others wait.
 
-    Thread-safe. A caller that was let through must report `succeeded` or `failed`.
+    Thread-safe.
     """
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -27,8 +28,20 @@ class CircuitBreaker:
         self._is_probing = False
         self._answers = 0
 
-    def wait(self) -> float:
-        """The seconds that the caller has to wait; 0 means: ask now, and report the result."""
+    @contextmanager
+    def attempt(self) -> Iterator["Attempt"]:
+        """An attempt to ask within the block, or how long to wait before one.
+
+        However the block ends, the server counts as answering, unless `Attempt.failed` was called.
+        """
+        attempt = Attempt(self._wait(), self._failed)
+        try:
+            yield attempt
+        finally:
+            if not attempt.pause and not attempt.has_failed:
+                self._succeeded()
+
+    def _wait(self) -> float:
         with self._lock:
             now = self._clock()
             if now < self._until:
@@ -40,14 +53,12 @@ class CircuitBreaker:
             self._is_probing = True
             return 0.0
 
-    def succeeded(self) -> None:
-        """Report that the server answered, even with a refusal."""
+    def _succeeded(self) -> None:
         with self._lock:
             self._answers += 1
             self._failures, self._is_probing = 0, False
 
-    def failed(self, *, retry_after: float | None) -> None:
-        """Report that the server did not answer, or asked for a pause of `retry_after` seconds."""
+    def _failed(self, retry_after: float | None) -> None:
         with self._lock:
             now = self._clock()
             if not self._failures:
@@ -64,3 +75,17 @@ class CircuitBreaker:
         with self._lock:
             away = self._clock() - self._away_since if self._failures else 0.0
             return away > _GIVE_UP or (not self._answers and self._failures >= _UNSEEN)
+
+
+class Attempt:
+    """One caller's request: sent now if `pause` is 0, otherwise not before so many seconds."""
+
+    def __init__(self, pause: float, fail: Callable[[float | None], None]) -> None:
+        self.pause = pause
+        self.has_failed = False
+        self._fail = fail
+
+    def failed(self, *, retry_after: float | None) -> None:
+        """Report that the server did not answer, or asked for a pause of `retry_after` seconds."""
+        self.has_failed = True
+        self._fail(retry_after)

@@ -75,7 +75,7 @@ class JobContext(Generic[L]):
 
     @property
     def is_stopping(self) -> bool:
-        """Whether it was paused or cancelled, or the program ends; work in progress may be finished."""
+        """Whether it was paused, cancelled or failed, or the program ends; work in hand may be finished."""
         return self._stop.is_set()
 
     def stop(self) -> None:
@@ -152,13 +152,14 @@ class JobContext(Generic[L]):
 
     def _lane(self, do: Do, batch: int) -> None:
         try:
-            while not self.is_stopping and self._failure is None and (items := self._next(batch)):
+            while not self.is_stopping and (items := self._next(batch)):
                 results = list(do(items))
                 if {result.item.position for result in results} != {item.position for item in items}:
                     raise RuntimeError(f"the work {self.job.kind!r} did not answer for every item")
                 self.record(results)
         except BaseException as error:  # noqa: BLE001  raised again where the lanes meet
             self._failure = self._failure or error
+            self._stop.set()
 
     def _free(self, position: int, count: int) -> list[Item]:
         """Items behind this position that no lane is working on; they wait too until they are stored."""

@@ -21,7 +21,7 @@ from store.errors import (
     ProviderRefuses,
 )
 from store.jobs import Item, ItemDeferred, ItemDone, ItemRefused, JobContext, JobKind, Result
-from store.jobs.circuit_breaker import CircuitBreaker
+from store.jobs.circuit_breaker import Attempt, CircuitBreaker
 from store.llm.client import Usage
 from store.llm.prompts import Prompt
 from store.records import Record
@@ -73,8 +73,7 @@ class _DraftingRun:
 
     def one(self, item: Item) -> Result:
         """Ask for one caption: done, deferred or refused. Raises what concerns every item."""
-        number = item.payload["variant"]
-        (captioner, prompt), breaker = self.variants[number], self.breakers[number]
+        breaker = self.breakers[item.payload["variant"]]
         try:
             record = self.library.get(item.payload["address"])
             if record.tier == "trash":
@@ -82,35 +81,34 @@ class _DraftingRun:
             picture = self.library.picture(record.address).read_bytes()
         except (MemedexError, OSError) as error:
             return ItemRefused(item, str(error))
-        if not self.wait(breaker):
-            return ItemDeferred(item)
+        while True:
+            with breaker.attempt() as attempt:
+                if not attempt.pause:
+                    return self.ask(item, record, picture, attempt)
+            if self.context.is_stopping:
+                return ItemDeferred(item)
+            self.context.rest(attempt.pause, reason=f"waiting: {self.trouble}")
+
+    def ask(self, item: Item, record: Record, picture: bytes, attempt: Attempt) -> Result:
+        """Ask the provider within this attempt."""
+        captioner, prompt = self.variants[item.payload["variant"]]
         self.reserve()
         used = Usage()
         try:
             draft = captioner.draft(self.question(record, picture, prompt))
             used = draft.usage
-            breaker.succeeded()
             return ItemDone(item, self.written(record, draft, prompt))
         except ProviderBusy as error:
             used = error.usage or used
-            breaker.failed(retry_after=error.retry_after)
-            return self.again(item, error, breaker, model=captioner.model)
+            attempt.failed(retry_after=error.retry_after)
+            return self.again(item, error, model=captioner.model)
         except ProviderRefuses:
             raise
         except CaptioningFailed as error:
             used = error.usage or used
-            breaker.succeeded()
             return ItemRefused(item, str(error), self.paid(used, model=captioner.model))
         finally:
             self.release(used)
-
-    def wait(self, breaker: CircuitBreaker) -> bool:
-        """Wait until the provider may be asked (True), or the job is stopping (False)."""
-        while (seconds := breaker.wait()) > 0:
-            if self.context.is_stopping:
-                return False
-            self.context.rest(seconds, reason=f"waiting: {self.trouble}")
-        return True
 
     def question(self, record: Record, picture: bytes, prompt: Prompt) -> CaptionRequest:
         """The question about one record, as the job's options want it."""
@@ -125,10 +123,10 @@ class _DraftingRun:
             hint=options.get("hint", ""),
         )
 
-    def again(self, item: Item, error: ProviderBusy, breaker: CircuitBreaker, *, model: str) -> Result:
+    def again(self, item: Item, error: ProviderBusy, *, model: str) -> Result:
         """Ask later again; unless only this record fails, or the provider never answered."""
         self.trouble = error.why or str(error)
-        if breaker.is_given_up and self.context.job.total > 1:
+        if self.breakers[item.payload["variant"]].is_given_up and self.context.job.total > 1:
             raise CaptioningFailed(f"{error}; what is left waits, continue when the provider is back")
         self.tries[item.position] += 1
         used = error.usage or Usage()

@@ -11,7 +11,7 @@ from store.fetching.download import Downloads, TryLater
 from store.fetching.guard import Guard, any_address, is_global
 from store.importing.candidate import Candidate, RemoteLogo
 from store.jobs import Item, ItemDeferred, ItemDone, ItemRefused, Job, JobContext, Result
-from store.jobs.circuit_breaker import CircuitBreaker
+from store.jobs.circuit_breaker import Attempt, CircuitBreaker
 from store.settings import settings
 
 if TYPE_CHECKING:
@@ -68,19 +68,17 @@ class Fetching:
             host = self._downloads.host(uri)
         except MemedexError as error:
             return ItemRefused(item, str(error))
-        breaker = self._hosts.breaker(host)
-        if pause := breaker.wait():
-            self._context.rest(min(pause, _NAP), reason=f"{host} asked to wait")
-            return ItemDeferred(item)
-        try:
-            with self._hosts.turn(host):
-                picture = self._downloads.picture(uri)
-        except TryLater as error:
-            return self._again(item, breaker, error)
-        except MemedexError as error:
-            breaker.succeeded()
-            return ItemRefused(item, str(error))
-        breaker.succeeded()
+        with self._hosts.breaker(host).attempt() as attempt:
+            if attempt.pause:
+                self._context.rest(min(attempt.pause, _NAP), reason=f"{host} asked to wait")
+                return ItemDeferred(item)
+            try:
+                with self._hosts.turn(host):
+                    picture = self._downloads.picture(uri)
+            except TryLater as error:
+                return self._again(item, attempt, error)
+            except MemedexError as error:
+                return ItemRefused(item, str(error))
         candidate = Candidate(item.payload["item"], item.payload["sidecar"], picture)
         report = library.add(
             [candidate],
@@ -90,14 +88,13 @@ class Fetching:
         )
         return ItemRefused(item, report.refused[0].reason) if report.refused else ItemDone(item)
 
-    def _again(self, item: Item, breaker: CircuitBreaker, error: TryLater) -> Result:
+    def _again(self, item: Item, attempt: Attempt, error: TryLater) -> Result:
         self._tries[item.position] += 1
         if error.seconds is not None and error.seconds > LONGEST_PAUSE:
-            breaker.succeeded()
             return ItemRefused(
                 item, f"{error}, and asks to come back in {error.seconds / 60:,.0f} min; try it again then"
             )
-        breaker.failed(retry_after=error.seconds)
+        attempt.failed(retry_after=error.seconds)
         if self._tries[item.position] >= TRIES:
             return ItemRefused(item, f"{error}; asked {TRIES} times, try it again later")
         return ItemDeferred(item)

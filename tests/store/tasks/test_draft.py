@@ -180,6 +180,15 @@ def test_a_wrong_key_fails_the_job_immediately(model: LanguageModelServer, libra
     assert "OPENAI_API_KEY" in job.error
 
 
+def test_a_key_that_is_revoked_while_lanes_wait_for_the_provider_fails_the_job(
+    model: LanguageModelServer, library: Library
+) -> None:
+    model.answers = [*[fails(503, "away")] * 4, fails(401, "key revoked")]
+    job = drafted(library, lanes=4)
+    assert (job.state, job.done, job.left) == ("failed", 0, 6)
+    assert "OPENAI_API_KEY" in job.error
+
+
 BAD = {
     "prose": says("What a lovely picture!"),
     "half of it": says(JSON[:50], finish_reason="length"),
