@@ -18,6 +18,7 @@ from store.chroma.contents import own_names
 from store.chroma.folder import remove_files
 from store.chroma.ownership import ownership
 from store.disk.aside import PREFIX
+from store.disk.exchange import STAGED, Exchange, exchange, is_decided
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock, holder_file
@@ -38,12 +39,15 @@ class Restored(Outcome):
     replaced: Path | None = None  # where what was there before is kept
 
 
-def restore_backup(root: Path, source: Path, *, progress: Progress | None = None) -> Restored:
+def restore_backup(
+    root: Path, source: Path, *, progress: Progress | None = None, disk: Disk | None = None
+) -> Restored:
     """Restore the backup after verifying each of its files; the current library is kept as a backup.
 
     If files are damaged they are refused and nothing is changed. Raises BadBackup if it is not a backup,
     LibraryInUse if another process writes, ReadOnly over a replica, NotWritten if the disk refuses. If
-    cancelled, it changes nothing.
+    cancelled, it changes nothing. Interrupted by a crash, it changes nothing either, or the next opening
+    finishes it.
     """
     progress = progress or Progress()
     source, layout = source.expanduser().resolve(), Layout(root.resolve())
@@ -54,17 +58,18 @@ def restore_backup(root: Path, source: Path, *, progress: Progress | None = None
         return Restored(refused=damaged)
     lock = WriterLock(layout.lock if has_library(listed) else _memory_lock(layout))
     lock.acquire()
-    staged = layout.root / f".restoring-{token_hex(4)}"
+    staged = layout.root / f"{STAGED}{token_hex(4)}"
     try:
         _stage(source, staged, listed, progress)
         if progress.cancelled:
             return Restored()
-        replaced_folder = _exchange(layout, staged, lock)
+        replaced_folder = _exchange(layout, staged, lock, disk or Disk())
         return Restored(done=list(listed.files), replaced=replaced_folder)
     except OSError as error:
         raise NotWritten(f"nothing was restored: {error}") from error
     finally:
-        shutil.rmtree(staged, ignore_errors=True)
+        if not is_decided(staged):
+            shutil.rmtree(staged, ignore_errors=True)
         lock.release()
 
 
@@ -113,7 +118,7 @@ def _make_ready(layout: Layout) -> None:
             (layout.operations / operation).mkdir(parents=True, exist_ok=True)
 
 
-def _exchange(layout: Layout, staged: Path, lock: WriterLock) -> Path | None:
+def _exchange(layout: Layout, staged: Path, lock: WriterLock, disk: Disk) -> Path | None:
     """Move the old library away and the new one in place.
 
     Returns where the old one is kept, if there was one.
@@ -125,13 +130,17 @@ def _exchange(layout: Layout, staged: Path, lock: WriterLock) -> Path | None:
     has_truth = bool(listed.files or own_names(layout.chroma))
     replaced = layout.root / BACKUPS / f"before-restore-{time.strftime('%Y%m%d-%H%M%S')}-{token_hex(2)}"
     aside = replaced if has_truth else staged / "before"
-    aside.mkdir(parents=True)
+    disk.make_folder(aside)
     listed.write(aside)
     if os.name == "nt":  # Windows does not rename a folder that holds an open file
         lock.release()
-    moves = [(layout.root / name, aside / name) for name in places if (layout.root / name).exists()]
-    _rename([*moves, *((staged / name, layout.root / name) for name in places)], aside)
-    Disk().fsync_folders([layout.root])
+    try:
+        exchange(Exchange(layout.root, staged, aside, places), disk=disk)
+    except OSError:
+        with contextlib.suppress(OSError):  # nothing but the manifest is in it any more
+            (aside / manifest.NAME).unlink()
+            aside.rmdir()
+        raise
     with contextlib.suppress(OSError):  # only to save room
         _remove_own_chroma(Layout(aside))
         shutil.rmtree(Layout(aside).matrices, ignore_errors=True)
@@ -181,20 +190,6 @@ def _is_derived(path: Path, layout: Layout) -> bool:
         part = path.relative_to(layout.chroma).parts[0]
         return part not in ("images", "metadata") and not part.startswith(PREFIX)
     return path.is_relative_to(layout.thumbnails) or path.is_relative_to(layout.matrices)
-
-
-def _rename(moves: list[tuple[Path, Path]], aside: Path) -> None:
-    """Do all of these renames; if one fails, those before it are reversed."""
-    done: list[tuple[Path, Path]] = []
-    try:
-        for old, new in moves:
-            old.rename(new)
-            done.append((old, new))
-    except OSError:
-        for old, new in reversed(done):
-            new.rename(old)
-        shutil.rmtree(aside)  # nothing but the manifest is in it any more
-        raise
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from store.catalog.catalog import DISK_ERRORS
 from store.cli.terminal import Terminal
+from store.disk.exchange import is_interrupted
 from store.disk.layout import Layout
 from store.errors import InvalidRecord, MemedexError, ModelUnavailable, UnknownRecord
 from store.library import Library
@@ -42,7 +43,7 @@ def root_of(arguments: Namespace) -> Path:
 
 def has_library(root: Path) -> bool:
     """Whether this root holds a library."""
-    return Layout(root).memecoins.is_dir()
+    return Layout(root).memecoins.is_dir() or is_interrupted(root)
 
 
 def check_there_is_one(arguments: Namespace) -> None:

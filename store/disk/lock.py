@@ -10,6 +10,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from store.disk.aside import carry_out_moves, move_aside
+from store.disk.exchange import finish_exchanges, is_interrupted
 from store.disk.files import Disk
 from store.errors import LibraryInUse, ReadOnly
 
@@ -43,10 +44,15 @@ class WriterLock:
         Raises LibraryInUse, naming the holder, if another process has it; ReadOnly if the folder cannot be
         written to.
         """
+        root = self._path.parent.parent
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._make_way()
-            self._lock.acquire(timeout=timeout)
+            while not self._lock.is_locked:
+                finish_exchanges(root)  # before the folder is made whose place a restored one takes
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._make_way()
+                self._lock.acquire(timeout=timeout)
+                if is_interrupted(root):  # it began since, and this may be the lock of a folder that goes
+                    self._lock.release()
         except Timeout:
             raise LibraryInUse(
                 f"the library in {self._path.parent} is in use by {holder(self._path)}; close that one first "

@@ -10,6 +10,7 @@ from typing import Self
 
 from store.chroma.server_place import describe_place
 from store.disk.aside import finish_moves, moved_aside
+from store.disk.exchange import finish_exchanges
 from store.disk.files import Disk
 from store.disk.lock import WriterLock
 from store.disk.open_writers import Writers
@@ -81,6 +82,7 @@ class Memory(MemoryUpkeep):
     ) -> "Memory":
         """Open it for reading and writing without ever keeping it in order: an agent's, for days."""
         root = Path(root).resolve()
+        finish_exchanges(root)
         return cls(root, embedder=embedder, models=models, writes=True)
 
     @classmethod

@@ -2,19 +2,27 @@
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import store.disk.exchange
 from store.backup import backup, restore_backup
+from store.cli.open_library import has_library
+from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.errors import BadBackup, LibraryInUse, NotWritten
 from store.library import Library
 from store.maintenance.doctor import check
+from store.runtime import open_library, open_reader
 from tests.store.backup.conftest import reopen
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
-from tests.store.invariants import chroma_agrees_with_the_sidecars, contents, holds
+from tests.store.invariants import StoredRecord, chroma_agrees_with_the_sidecars, contents, holds
+from tests.store.world import FaultInjector, PowerCut
+
+Records = dict[str, StoredRecord]
 
 
 @pytest.mark.slow
@@ -154,41 +162,129 @@ def test_a_restore_is_refused_while_the_library_is_open_for_writing(source: Libr
     holds(source)
 
 
-@pytest.mark.parametrize("at", range(1, 4))
-def test_a_failed_rename_during_a_restore_leaves_the_library_unchanged(
-    source: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
-) -> None:
-    root = source.layout.root
+@pytest.fixture
+def to_exchange(source: Library, tmp_path: Path) -> tuple[Path, Records, Records]:
+    """A root, the records of its backup in `copy`, and those it has itself by now."""
     backup(source, tmp_path / "copy")
-    (tmp_path / "copy" / "taxonomy.json").write_text("{}")
-    manifest = json.loads((tmp_path / "copy" / "manifest.json").read_bytes())
-    manifest["files"].pop("taxonomy.json")
-    (tmp_path / "copy" / "manifest.json").write_text(json.dumps(manifest))
+    early = contents(source).records
     source.add([coin(20)])
-    expected = contents(source)
+    late = contents(source).records
     source.close()
-    renamed = 0
-    rename = Path.rename
+    return source.layout.root, early, late
 
-    def failing_rename(self: Path, target: Path) -> Path:
-        nonlocal renamed
-        renamed += 1
-        if renamed == at:
-            raise OSError(28, "No space left on device")
-        return rename(self, target)
 
-    monkeypatch.setattr(Path, "rename", failing_rename)
-    if at < 3:
-        with pytest.raises(NotWritten):
-            restore_backup(root, tmp_path / "copy")
-        assert not list((root / "backups").iterdir())
-    else:  # a restore makes only two renames
-        assert restore_backup(root, tmp_path / "copy").replaced
-    monkeypatch.undo()
-    assert not list(root.glob(".restoring-*"))
+def test_a_disk_that_refuses_any_step_of_a_restore_leaves_the_library_unchanged(
+    to_exchange: tuple[Path, Records, Records], tmp_path: Path
+) -> None:
+    root, _, late = to_exchange
+    for step, disk, injector in each_step():
+        injector.fail(step, OSError(28, "No space left on device"), lasts=False)
+        try:
+            restored = restore_backup(root, tmp_path / "copy", disk=disk)
+        except NotWritten:
+            is_over = False
+        else:
+            is_over = True
+            break
+        assert not list((root / "backups").glob("*"))
+        assert not list(root.glob(".restoring-*"))
+        with reopen(root) as library:
+            assert contents(library).records == late
+    assert is_over
+    assert restored.replaced
+    assert step > 5
+
+
+def test_a_restore_that_the_power_cuts_at_any_step_leaves_the_old_library_or_the_new_one(
+    to_exchange: tuple[Path, Records, Records], tmp_path: Path
+) -> None:
+    root, early, late = to_exchange
+    whole = shutil.copytree(root, tmp_path / "whole")
+    found = []
+    for step, disk, injector in each_step():
+        shutil.rmtree(root)
+        shutil.copytree(whole, root)
+        injector.cut_power(step)
+        try:
+            restore_backup(root, tmp_path / "copy", disk=disk)
+        except PowerCut:
+            is_over = False
+        else:
+            is_over = True
+        with reopen(root) as library:
+            records = contents(library).records
+            assert records in (early, late)
+            found.append(records == early)
+        assert not list(root.glob(".restoring-*"))
+        if records == early:
+            (kept,) = (root / "backups").iterdir()
+            with reopen(kept) as library:
+                assert contents(library).records == late
+        if is_over:
+            break
+    assert found == sorted(found), "from one step on it is the new one"
+    assert found.count(True) > 3, "the power was cut while they were exchanged, too"
+
+
+def test_the_folders_that_hold_the_replaced_library_reach_the_disk(
+    to_exchange: tuple[Path, Records, Records], tmp_path: Path
+) -> None:
+    root, _, _ = to_exchange
+    injector = FaultInjector()
+    restored = restore_backup(root, tmp_path / "copy", disk=Disk(before=injector))
+    assert restored.replaced
+    moved = injector.steps.index(("rename", root / "memecoins"))
+    synced = [path for name, path in injector.steps[moved:] if name == "fsync"]
+    assert {root, restored.replaced} <= {*synced}
+    assert ("fsync", root / "backups") in injector.steps[:moved], "with the name of the folder in it"
+
+
+def test_a_library_that_is_opened_while_a_backup_takes_its_place_is_in_use(
+    to_exchange: tuple[Path, Records, Records],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    root, early, _ = to_exchange
+    monkeypatch.setattr(store.disk.exchange, "_TIMEOUT", 0)
+    refused = []
+
+    def look(name: str, path: Path) -> None:
+        if name == "rename" and path == root / "memecoins":  # the old one is gone
+            for opening in (open_reader, open_library):
+                with pytest.raises(LibraryInUse, match="is being restored"):
+                    opening(root, embedder=Hashed())
+                refused.append(opening)
+            assert has_library(root), "and the command line does not say that there is none"
+
+    assert restore_backup(root, tmp_path / "copy", disk=Disk(before=look)).replaced
+    assert len(refused) == 2
     with reopen(root) as library:
-        assert (contents(library).records == expected.records) == (at < 3)
-        holds(reopen(root))
+        assert contents(library).records == early
+
+
+def test_what_another_program_puts_in_the_place_meanwhile_is_kept(
+    to_exchange: tuple[Path, Records, Records], tmp_path: Path
+) -> None:
+    root, _, late = to_exchange
+    notes = [root / "memecoins" / "notes.txt"]
+
+    def disturb(name: str, path: Path) -> None:
+        if name == "rename" and path == root / "memecoins" and notes:
+            path.mkdir()
+            notes.pop().write_text("mine")
+
+    with pytest.raises(NotWritten, match="nothing was restored"):
+        restore_backup(root, tmp_path / "copy", disk=Disk(before=disturb))
+    with reopen(root) as library:
+        assert contents(library).records == late
+    assert [path.read_text() for path in (root / "backups").rglob("notes.txt")] == ["mine"]
+
+
+def each_step() -> Iterator[tuple[int, Disk, FaultInjector]]:
+    """A number and a disk, for each step that a restore may take."""
+    for step in range(1, 40):
+        injector = FaultInjector()
+        yield step, Disk(before=injector), injector
 
 
 def test_a_restore_into_an_empty_library_keeps_no_old_copy(source: Library, tmp_path: Path) -> None:
