@@ -64,7 +64,7 @@ class Inbox:
         found = dict(sorted(_found(self.folder, "", folders)))
         before, self._resting, self._folders = self._resting, found, folders
         self.is_restless = before != found or any(changed > fresh for changed in folders.values())
-        known = self._known()
+        known = self._known(found)
         for names in _together(found).values():
             if not any(known.get(name, ("",))[0] != found[name] for name in names):
                 continue
@@ -81,10 +81,11 @@ class Inbox:
         except OSError:
             return True
 
-    def _known(self) -> dict[str, tuple[str, str]]:
+    def _known(self, found: Iterable[str]) -> dict[str, tuple[str, str]]:
         with self._library.catalog.reading() as db:
             rows = db.execute("SELECT path, stat, reason FROM inbox").fetchall()
-        return {row["path"]: (row["stat"], row["reason"]) for row in rows}
+        known = {row["path"]: (row["stat"], row["reason"]) for row in rows}
+        return {name: known[_stored(name)] for name in found if _stored(name) in known}
 
     def _take(
         self,
@@ -127,7 +128,7 @@ class Inbox:
         with self._library.catalog.writing() as db:
             db.executemany(
                 "INSERT OR REPLACE INTO inbox VALUES (?, ?, ?, ?)",
-                [(name, found[name], reasons[name], now) for name in names],
+                [(_stored(name), found[name], _stored(reasons[name]), now) for name in names],
             )
 
     def _tell(self, refused: Sequence[tuple[str, str]]) -> None:
@@ -175,6 +176,11 @@ def _found(top: Path, below: str, folders: dict[str, int]) -> Iterator[tuple[str
                     yield from _found(top, name, folders)
                 elif may_be_taken(name) and (stat := _stat(entry, top)):
                     yield name, f"{stat.st_size}:{stat.st_mtime_ns}"
+
+
+def _stored(text: str) -> str:
+    """The text as the catalog can hold it: a file's name on disk need not be Unicode."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _stat(entry: "os.DirEntry[str]", top: Path) -> os.stat_result | None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,21 @@ def test_a_refused_file_is_reported_once_with_the_reason(
     lines = (folder / LOG).read_text().splitlines()
     assert len(lines) == 2
     assert any("broken.png: " in line for line in lines)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are Unicode")
+def test_a_file_whose_name_is_no_unicode_is_imported_once_or_reported_as_others_are(
+    inbox: Inbox, library: Library, folder: Path
+) -> None:
+    (folder / "good.png").write_bytes(picture(1))
+    (folder / os.fsdecode(b"bad\xff.png")).write_bytes(picture(2))
+    (folder / os.fsdecode(b"broken\xff.png")).write_bytes(b"no picture")
+    assert len(scan_twice(inbox)) == 2
+    assert [one.path for one in inboxes.refused(library)] == [r"broken\udcff.png"]
+    assert inboxes.taken_files(library) == 2
+    again = scan_twice(Inbox(library, folder))
+    assert again == []
+    assert len((folder / LOG).read_text().splitlines()) == 1
 
 
 def test_a_sidecar_that_arrives_before_its_picture_is_imported_with_it(
