@@ -65,6 +65,7 @@ class _List:
 class _Addresses:
     found: list[str]
     mask: Mask
+    generation: int
     removals: int
 
 
@@ -100,7 +101,8 @@ class Listing:
         """Addresses of the records that match, in any order; the same object until they are others."""
         with _moment(catalog) as now:
             mask, known = self._passing(now, filter), self._addresses.get(filter)
-            if known is None or known.removals != now.removals:
+            is_newer = known is not None and known.generation > now.generation
+            if known is None or is_newer or known.removals != now.removals:
                 before, found = np.zeros(now.size, np.bool_), []
             else:
                 before, found = _of_size(now, known.mask), known.found
@@ -111,7 +113,8 @@ class Listing:
                     gone = set(_addresses(now.db, changed[~mask[changed]].tolist()))
                     found = [address for address in found if address not in gone]
                 found = found + named
-            self._addresses[filter] = _Addresses(found, mask, now.removals)
+            if not is_newer:
+                self._addresses[filter] = _Addresses(found, mask, now.generation, now.removals)
             return found
 
     def sample(self, catalog: Catalog, filter: Filter, *, limit: int) -> list[str]:

@@ -1,6 +1,7 @@
 """Pages and numbers are those that SQL gives, after each kind of change, in each process."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -180,6 +181,20 @@ def test_an_older_moment_does_not_replace_a_newer_list(ten_coins: Library) -> No
         assert own.count(ten_coins.catalog, pending) == 9
         assert own._passing(before, pending).sum() == 10, "as it was then"
         assert own.count(ten_coins.catalog, pending) == 9
+
+
+def test_the_addresses_of_an_older_moment_can_still_be_asked_for(
+    ten_coins: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pending, own, catalog = Filter(tier="pending"), ten_coins._listing, ten_coins.catalog
+    with _moment(catalog) as before:
+        ten_coins.add([coin(number) for number in range(20, 23)])
+        newer = own.addresses(catalog, pending)
+        with monkeypatch.context() as earlier:
+            earlier.setattr(listing, "_moment", lambda _: nullcontext(before))
+            assert len(own.addresses(catalog, pending)) == 10, "as it was then"
+        assert len(newer) == 13
+        assert own.addresses(catalog, pending) is newer
 
 
 @pytest.mark.parametrize(
