@@ -231,13 +231,16 @@ class GoldenQueries:
                 golden.line.encode()  # half a character, as JSON can say it, could not be kept
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadSource(f"this is no list of golden queries: {error}") from error
-        gone = [one for one in self.all(collection=collection) if one.line not in answers]
+        before = {one.line: one for one in self.all(collection=collection)}
         with self._catalog.writing() as db:
-            for golden in gone:
-                _note_removed(db, golden, actor="file")
-            db.execute("DELETE FROM golden WHERE collection = ?", [collection])
+            for known in before.values():
+                if known.line not in answers:
+                    _note_removed(db, known, actor="file")
+                    db.execute("DELETE FROM golden WHERE line = ?", [known.line])
             for golden in goldens:
-                _put(db, golden)
+                # What the file leaves as it was keeps its author and time.
+                if golden.line not in before or before[golden.line].answers != golden.answers:
+                    _put(db, golden)
             db.execute(
                 "INSERT OR REPLACE INTO meta VALUES (?, ?)", [_FILE + collection, content_hash(content)]
             )

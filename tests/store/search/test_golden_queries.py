@@ -130,6 +130,36 @@ def test_saving_a_golden_query_keeps_manual_edits_of_the_file(library: Library) 
     assert kept(library) == {"cat": (address(3),), "dog": (address(2),)}
 
 
+def test_queries_that_a_manual_edit_leaves_as_they_were_keep_their_author_and_time(library: Library) -> None:
+    library.golden.save("frog", [address(1)], actor="ann")
+    library.golden.save("dog", [address(2)], actor="ben")
+    frog, _ = library.golden.all()
+    file = library.layout.golden / "own.json"
+    rows = [{"line": "dog", "answers": [address(3)]}, {"line": "frog", "answers": [address(1)]}]
+    file.write_text(json.dumps({"queries": rows}))
+    library.golden.apply_external_edits()
+    after = {one.line: one for one in library.golden.all()}
+    assert after["frog"] == frog
+    assert (after["dog"].answers, after["dog"].actor) == ((address(3),), "file")
+
+
+def test_a_crash_after_the_file_was_written_changes_no_author(
+    library: Library, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.golden.save("frog", [address(1)], actor="ann")
+    with monkeypatch.context() as crash:
+        crash.setattr(library.catalog, "set_meta", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            library.golden.save("dog", [address(2)], actor="ben")
+    before = library.golden.all()
+    library.close()
+    library = open_library(root, embedder=Hashed())
+    assert library.golden.all() == before
+    assert [one.actor for one in before] == ["ann", "ben"]
+    assert library.golden.unread() == []
+    library.close()
+
+
 def test_answers_outside_the_library_are_reported_with_their_tier(
     library: Library, captioned: Callable[..., list[str]]
 ) -> None:
