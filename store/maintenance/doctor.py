@@ -1,7 +1,6 @@
 """Check a library from the files up, and repair what can be repaired."""
 
 import contextlib
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +31,7 @@ from store.reading.reader import Reader
 from store.tags import taxonomy_file
 from store.writing import reconcile
 from store.writing.salvage import is_lost, last_copy
+from store.writing.staging import set_aside
 
 if TYPE_CHECKING:
     from store.library import Library
@@ -269,10 +269,9 @@ def _moved_aside(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
 
 
 def _mend(fault: reconcile.Fault, library: "Library") -> None:
-    disk, aside = Disk(), library.layout.set_aside
+    disk = Disk()
     sidecar = library.layout.sidecar(fault.lost[0], fault.address) if fault.lost else None
     for path in (*fault.stray, *([sidecar] if sidecar and sidecar.exists() else [])):
-        disk.make_folder(aside)
-        disk.rename(path, aside / f"{time.time_ns()}-{path.name}")
+        set_aside(path, library.layout, disk)
     if fault.lost and sidecar:
         disk.replace(sidecar, library.sidecar_text(fault.lost[1]).encode())

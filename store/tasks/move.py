@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store.jobs import Item, Job, JobContext, JobKind, Result, results_of
+from store.jobs import Item, ItemDone, ItemRefused, Job, JobContext, JobKind, Result, results_of
 
 if TYPE_CHECKING:
     from store.library import Library
@@ -28,11 +28,13 @@ def move(context: "JobContext[Library]") -> None:
             reason=context.job.options.get("reason", ""),
             actor=context.job.actor,
         )
-        if len(items) == 1:
-            return results_of(items, outcome)
-        refused = {refusal.item for refusal in outcome.refused}  # one bad picture must not cost the others
-        alone = [result for item in items if item.key in refused for result in do([item])]
-        return [*results_of([item for item in items if item.key not in refused], outcome), *alone]
+        results = results_of(items, outcome)
+        refused = [result.item for result in results if isinstance(result, ItemRefused)]
+        if len(items) == 1 or not refused:
+            return results
+        done = [result for result in results if isinstance(result, ItemDone)]
+        alone = [result for item in refused for result in do([item])]  # one must not cost the others
+        return [*done, *alone]
 
     context.each(do, batch=_EMBEDDED if verb == "promote" else _BATCH)
 

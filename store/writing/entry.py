@@ -1,6 +1,8 @@
 """Step 5 of the write path: what an operation did to the files is entered into the catalog."""
 
 import sqlite3
+from collections.abc import Collection
+from pathlib import Path
 
 from store.captions import drafts
 from store.catalog import history, rows
@@ -10,9 +12,10 @@ from store.disk.stats import file_stats
 from store.operations import Operation
 
 
-def enter(db: sqlite3.Connection, layout: Layout, operation: Operation) -> None:
+def enter(db: sqlite3.Connection, layout: Layout, operation: Operation, *, edited: Collection[Path]) -> None:
     """Enter the records as they are now, their history, and what Chroma has to follow.
 
+    Files that were `edited` by hand meanwhile are entered as unknown, so that they are compared and count.
     Deletes the person's draft of a caption that was written.
     """
     generation = next_generation(db)
@@ -21,7 +24,7 @@ def enter(db: sqlite3.Connection, layout: Layout, operation: Operation) -> None:
             db,
             change.address,
             change.after,
-            stats=file_stats(layout, change.after, change.address),
+            stats=file_stats(layout, change.after, change.address, unknown=edited),
             now=operation.created_at,
             generation=generation,
             embeddings=change.embeddings,

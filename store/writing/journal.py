@@ -2,8 +2,7 @@
 
 import contextlib
 import sqlite3
-import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from store.writing.group_commit import GroupCommit, Waiting
 from store.writing.missing_files import MissingFiles
 from store.writing.payload import Payload
 from store.writing.renames import has_new_sidecar, renames
-from store.writing.staging import remove_undecided
+from store.writing.staging import remove_undecided, set_aside
 
 CHANGED_OUTSIDE = (
     "its files were changed outside the program; repair the library (System status, or doctor --repair)"
@@ -208,8 +207,7 @@ class Journal:
 
     def _finish(self, operations: Sequence[Operation]) -> None:
         try:
-            self._apply(operations)
-            self._tell_catalog(operations)
+            self._tell_catalog(operations, edited=self._apply(operations))
             self.stuck = ""
         except DISK_ERRORS as error:
             self.stuck = str(error)
@@ -242,21 +240,28 @@ class Journal:
             ) from error
         raise error
 
-    def _apply(self, operations: Sequence[Operation]) -> None:
+    def _apply(self, operations: Sequence[Operation]) -> set[Path]:
+        """Rename the files of these operations; returns those that were edited by hand since.
+
+        A file that arrived before an interruption may have been edited by now.
+        """
         touched: set[Path] = set()
+        edited: set[Path] = set()
         for operation in operations:
             folder = self._folder(operation)
             for change in operation.changes:
                 for source, target, expected in renames(self._layout, folder, change):
                     self._disk.make_folder(target.parent)
-                    self._move(source, target, expected)
+                    if not source.exists() and target.exists():
+                        edited |= {target} if file_hash(target) != expected else set()
+                    else:
+                        self._move(source, target, expected)
                     touched |= {source.parent, target.parent}
-        self._disk.fsync_folders(sorted(touched))
+        self._disk.fsync_folders(sorted(folder for folder in touched if folder.is_dir()))
+        return edited
 
     def _move(self, source: Path, target: Path, expected: str) -> None:
         if not source.exists():
-            if file_hash(target) == expected:
-                return  # done before an interruption
             if self._lost is None:
                 raise FileNotFoundError(
                     f"{source} is missing; put it back from a backup, or doctor --repair goes on without it"
@@ -264,20 +269,15 @@ class Journal:
             self._lost.fill(target, expected)
             return
         if target.exists():  # nobody's work is overwritten, not even a stranger's file
-            self._set_aside(target)
+            set_aside(target, self._layout, self._disk)
         self._disk.rename(source, target)
         if target.name.endswith(".replaced.json") and file_hash(target) != expected:
-            self._set_aside(target)  # edited by hand a moment ago
+            set_aside(target, self._layout, self._disk)  # edited by hand a moment ago
 
-    def _set_aside(self, path: Path) -> None:
-        self._disk.make_folder(self._layout.set_aside)
-        self._disk.rename(path, self._layout.set_aside / f"{time.time_ns()}-{path.name}")
-        self._disk.fsync_folders([self._layout.set_aside])  # before something else takes its place
-
-    def _tell_catalog(self, operations: Sequence[Operation]) -> None:
+    def _tell_catalog(self, operations: Sequence[Operation], *, edited: Collection[Path]) -> None:
         with self._catalog.writing() as db:
             for operation in operations:
-                enter(db, self._layout, operation)
+                enter(db, self._layout, operation, edited=edited)
                 db.execute("DELETE FROM journal WHERE id = ?", [operation.id])
 
     def _folder(self, operation: Operation) -> Path:

@@ -1,5 +1,6 @@
 """The folders in which operations stage their new files, `operations/<catalog>-<operation>`."""
 
+import time
 from pathlib import Path
 
 from store.disk.aside import carry_out_moves, move_aside
@@ -24,3 +25,10 @@ def remove_undecided(layout: Layout, disk: Disk, *, known: set[Path], own: str) 
         into = layout.memecoins
         move_aside(strange, source=folder, into=into, what=what, disk=disk)
         carry_out_moves(into, disk=disk)
+
+
+def set_aside(path: Path, layout: Layout, disk: Disk) -> None:
+    """Move a file out of a path that the program needs, to `set-aside`, under the time and its name."""
+    disk.make_folder(layout.set_aside)
+    disk.rename(path, layout.set_aside / f"{time.time_ns()}-{path.name}")
+    disk.fsync_folders([layout.set_aside])  # before something else takes its place

@@ -1,10 +1,26 @@
 """A decision on many records is one job and one decision."""
 
+import errno
+from pathlib import Path
+
 import pytest
 
+from store.disk.files import Disk
 from store.errors import Superseded
 from store.library import Library
+from store.runtime import open_library
 from tests.store.conftest import address, approved_with_caption, coin
+from tests.store.hashed import Hashed
+
+
+class _NoRenames:
+    """A disk on which nothing is renamed into `approved` for a while."""
+
+    is_broken = False
+
+    def __call__(self, name: str, path: Path) -> None:
+        if self.is_broken and name == "rename" and path.parent.name == "approved":
+            raise OSError(errno.EACCES, "the disk says no")
 
 
 @pytest.mark.slow
@@ -45,3 +61,24 @@ def test_a_decision_undone_while_running_does_not_continue(library: Library) -> 
     with pytest.raises(Superseded, match="the rest is left alone"):
         library.move("approve", [address(1)], decision="all that match")
     assert library.counts()["pending"] == 2
+
+
+@pytest.mark.usefixtures("without_chroma")
+def test_a_decision_that_waits_for_the_disk_ends_the_job_and_is_refused_to_no_record(root: Path) -> None:
+    disk = _NoRenames()
+    keys = [address(number) for number in range(3)]
+    with open_library(root, embedder=Hashed(), disk=Disk(before=disk)) as library:
+        library.add([coin(number) for number in range(3)])
+        disk.is_broken = True
+        job = library.jobs.start("move", keys, name="Approve", options={"verb": "approve"})
+        assert library.jobs.wait(job.id, timeout=60)
+        ended = library.jobs.get(job.id)
+        assert (ended.state, ended.done, ended.refused) == ("failed", 0, 0)
+        assert "is decided but waits" in ended.error
+        disk.is_broken = False
+        library.jobs.resume(job.id)
+        assert library.jobs.wait(job.id, timeout=60)
+        ended = library.jobs.get(job.id)
+        assert (ended.state, ended.done, ended.refused) == ("done", 3, 0)
+        assert len(library.history(decision=job.decision)) == 3
+        assert library.counts()["approved"] == 3

@@ -88,7 +88,7 @@ def test_an_operation_that_cannot_be_carried_out_does_not_prevent_the_others() -
 def test_a_mistake_after_the_decision_tells_everybody_that_theirs_waits(
     prepared: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise ValueError("a mistake of the program")
 
     shutil.copytree(prepared, root, dirs_exist_ok=True)
@@ -110,7 +110,7 @@ def test_a_mistake_while_the_group_is_finished_one_by_one_is_told_as_well(
     shutil.copytree(prepared, root, dirs_exist_ok=True)
     errors = iter([OSError("the disk says no"), ValueError("a mistake of the program")])
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise next(errors)
 
     with Scenario.opened(root) as library:

@@ -1,6 +1,7 @@
 """A file removed by hand before a decision is complete: a repair continues, and nothing else is lost."""
 
 import errno
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,34 +13,44 @@ from store.maintenance import doctor
 from store.runtime import open_library
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
+from tests.store.invariants import holds
+from tests.store.writing.conftest import edit
 
 FIRST, SECOND, THIRD = (address(number) for number in range(3))
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
-class _NoRenames:
-    """A disk on which renames into `approved` fail for a while."""
+class _Faulty:
+    """A disk on which one kind of step fails in `approved` for a while."""
 
-    is_broken = False
+    step = ""
 
     def __call__(self, name: str, path: Path) -> None:
-        if self.is_broken and name == "rename" and path.parent.name == "approved":
+        if name == self.step and "approved" in (path.name, path.parent.name):
             raise OSError(errno.EACCES, "the disk says no")
 
 
 @pytest.fixture
-def stuck(root: Path) -> Iterator[Library]:
-    """A library with the approval of two coins committed but not yet applied."""
-    disk = _NoRenames()
-    library = open_library(root, embedder=Hashed(), disk=Disk(before=disk))
-    library.add([coin(0), coin(1), coin(2)])
-    disk.is_broken = True
+def disk() -> _Faulty:
+    return _Faulty()
+
+
+@pytest.fixture
+def library(root: Path, disk: _Faulty) -> Iterator[Library]:
+    with open_library(root, embedder=Hashed(), disk=Disk(before=disk)) as library:
+        library.add([coin(0), coin(1), coin(2)])
+        yield library
+
+
+@pytest.fixture
+def stuck(library: Library, disk: _Faulty) -> Library:
+    """The library with the approval of two coins committed but not yet applied."""
+    disk.step = "rename"
     library.approve([FIRST, SECOND], actor="ann")
-    disk.is_broken = False
+    disk.step = ""
     assert library.status().applying == (FIRST, SECOND)
-    yield library
-    library.close()
+    return library
 
 
 def test_a_lost_picture_affects_only_its_own_coin(stuck: Library) -> None:
@@ -99,3 +110,31 @@ def test_a_repair_removes_a_coin_whose_files_were_both_removed(stuck: Library) -
     stuck.layout.sidecar("approved", FIRST).unlink()
     assert not [finding for finding in doctor.repair(stuck) if finding.address]
     assert stuck.counts()["approved"] == 1
+
+
+def test_a_lost_staging_folder_holds_up_no_later_decision(library: Library, disk: _Faulty) -> None:
+    library.approve([FIRST])
+    disk.step = "rename"
+    library.caption(FIRST, caption={"entity": "a frog"})
+    disk.step = ""
+    shutil.rmtree(library.layout.operations)
+    assert doctor.repair(library) == []
+    assert library.get(FIRST).caption["entity"] == "a frog"
+    assert library.approve([SECOND]).done == [SECOND]
+    holds(library)
+
+
+def test_a_sidecar_edited_by_hand_before_the_decision_is_complete_counts(
+    library: Library, disk: _Faulty
+) -> None:
+    disk.step = "fsync"
+    assert "is decided but waits" in library.approve([FIRST]).refused[0].reason
+    disk.step = ""
+    edit(library.layout.sidecar("approved", FIRST), token_name="By hand")
+
+    assert library.approve([SECOND]).done == [SECOND]
+    assert "they count now" in library.delete([FIRST]).refused[0].reason
+    assert (library.get(FIRST).name, library.get(FIRST).tier) == ("By hand", "approved")
+    assert [event.verb for event in library.history(address=FIRST, limit=2)] == ["change", "approve"]
+    assert not library.layout.set_aside.exists()
+    holds(library)
