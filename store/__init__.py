@@ -1,6 +1,8 @@
 """The library of memecoins and everything about it that is not a web page (docs/python.md).
 
-from store import Query, Part, open_library
+from pathlib import Path
+
+from store import Part, Query, open_library
 
 with open_library(Path("res")) as library:
     results = library.search(Query((Part(text="sad frog"),)))

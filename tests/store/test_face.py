@@ -47,7 +47,7 @@ def test_the_examples_in_docs_python_md_run(
             shutil.copy(RESOURCES / "demo" / f"{name}{ending}", coins)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMEDEX_EMBEDDER", "offline")
-    names: dict[str, object] = {"coins": coins}
+    names: dict[str, object] = {}
     exec(compile(SHOWN, "docs/python.md", "exec"), names)
     assert (tmp_path / "coins.zip").is_file()
     with store.open_reader(tmp_path / "res") as reader:
