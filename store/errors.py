@@ -69,7 +69,7 @@ class UnknownPrompt(MemedexError, LookupError):
 
 
 class UnknownJob(MemedexError, LookupError):
-    """No piece of long work has this number."""
+    """No job has this number."""
 
 
 class UnknownSession(MemedexError, LookupError):

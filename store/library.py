@@ -131,7 +131,7 @@ class Library(LibraryUpkeep):
         sources: Mapping[Facet, CaptionSource] | None = None,
         actor: str = "",
     ) -> Outcome:
-        """Write facets: a text, "" for nothing to say, None to clear; facets not given stay as they are.
+        """Write facets: a text, "" to leave one empty on purpose, None to clear it; others stay as they are.
 
         In the library, only changed facets are embedded again. Refuses a record whose revision differs from
         `revision`. `sources` names the model of each facet that a model wrote. Ends the person's own draft.

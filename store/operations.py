@@ -109,6 +109,6 @@ class DecisionIntent:
 
 
 def _make_storable(words: object, *names: str) -> None:
-    """Replace half a character: the journal would take it, the history never."""
+    """Replace an unpaired surrogate: the journal would take it, the history never."""
     for name in names:
         object.__setattr__(words, name, getattr(words, name).encode("utf-8", "replace").decode())

@@ -1,4 +1,4 @@
-"""Progress of long work: the store writes it, another thread reads it."""
+"""Progress of a job: the store writes it, another thread reads it."""
 
 from dataclasses import dataclass
 

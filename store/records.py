@@ -85,7 +85,7 @@ class Record:
     def caption(self) -> dict[Facet, str]:
         """The text facets written so far. A missing one is not written yet.
 
-        "" means there is nothing to say.
+        "" means left empty on purpose.
         """
         caption = self.sidecar.get("caption") or {}
         return {facet: caption[facet] for facet in CAPTION_FACETS if facet in caption}
@@ -169,7 +169,9 @@ def sidecar_bytes(sidecar: Mapping[str, Any]) -> bytes:
         text = json.dumps(sidecar, ensure_ascii=False, indent=2, allow_nan=False)
         return text.encode() + b"\n"
     except (TypeError, ValueError, RecursionError) as error:  # NaN, lone surrogates, endless nesting
-        cause = "it holds half a sign" if isinstance(error, UnicodeError) else error  # an unpaired surrogate
+        cause = (
+            "it holds an unpaired surrogate (invalid Unicode)" if isinstance(error, UnicodeError) else error
+        )
         raise InvalidRecord(f"the metadata cannot be written as JSON: {cause}") from error
 
 

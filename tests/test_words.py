@@ -41,7 +41,7 @@ def _script(path: Path) -> Iterator[str]:
 # Parts of sentences: names of jobs and workers, messages, the help of the command line.
 EARLIER_PARTS = re.compile(
     r"\b(in step|in the trash|in pending|nothing to say|right answers"
-    r"|(take|takes|taken|taking|took) (in|back|that in|captions in)|health page|asks? .*anew)\b",
+    r"|(take|takes|taken|taking|took) (in|back|(it|one|that|them|captions) in)|health page|asks? .*anew)\b",
     re.IGNORECASE,
 )
 

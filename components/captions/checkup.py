@@ -21,12 +21,12 @@ _LABELS: dict[Kind, tuple[str, str]] = {
     ),
     "lacking": ("Missing caption", "Without entity and context a coin cannot be promoted."),
     "unwritten": ("Optional facets empty", "Write them, or choose “Leave empty”."),
-    "short": ("Too short", "Fewer than four words (two for visual and emotions) tell little from others."),
+    "short": ("Too short", "Fewer than four words (two for visual and emotions) do not distinguish a coin."),
     "long": (
         "Longer than the model reads",
         "Read in several windows that are averaged: each detail counts for less.",
     ),
-    "repeated": ("Repeats", "Four fifths of the words or more stand elsewhere, too."),
+    "repeated": ("Repeats", "Shares at least 80 % of its words with another caption."),
     "tags": ("Unknown tags", "Tags that the taxonomy does not have, or not any more."),
 }
 

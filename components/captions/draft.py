@@ -80,7 +80,7 @@ def figures(plan: Plan) -> None:
     cost = (
         "cost unknown: no price for this model" if plan.cost is None else f"about {format.dollars(plan.cost)}"
     )
-    st.caption(f"{format.counted(plan.count, 'question')} · about {tokens:,} tokens · {cost}")
+    st.caption(f"{format.counted(plan.count, 'request')} · about {tokens:,} tokens · {cost}")
     if not plan.sees:
         st.warning("This model is known not to see pictures.", icon=":material/visibility_off:")
 
@@ -124,7 +124,7 @@ def _planned(library: Library, addresses: Sequence[str], model: str, prompt: str
     try:
         return draft_start.plan_drafting(library, addresses, model=model, prompt=prompt)
     except MemedexError as error:
-        st.error("This cannot be asked:", icon=":material/error:")
+        st.error("Can't start drafting:", icon=":material/error:")
         st.text(str(error))
         return None
 
@@ -140,7 +140,7 @@ def _begin_row(library: Library, plan: Plan | None, addresses: Sequence[str]) ->
     count = len(addresses)
     lanes = Field(
         "lanes", "Parallel requests", "number", value=LANES, least=1, most=MAX_LANES,
-        help="Questions under way at the same time; a provider's rate limit is waited for.",
+        help="Requests at the same time; a provider's rate limit is waited for.",
     )  # fmt: skip
     budget = Field(
         "budget", "Budget, US dollars", "number", value=0.0,

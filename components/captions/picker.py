@@ -38,7 +38,7 @@ def pick(library: Library) -> Picked | None:
     if (
         linked is None and "address" in st.query_params
     ):  # another coin instead would get the words meant for it
-        st.button("Go on with the list", icon=":material/arrow_forward:", on_click=_forget_link)
+        st.button("Back to the list", icon=":material/arrow_forward:", on_click=_forget_link)
         return None
     first = _list_of(linked) if linked else "To caption" if library.count(_LISTS["To caption"]) else "Library"
     st.session_state.setdefault("caption-list", first)  # as `default` it would make another widget each time
@@ -135,7 +135,7 @@ def linked_to(library: Library) -> Record | None:
     try:
         record = library.get(address)
     except MemedexError as error:
-        st.warning("The link leads nowhere:", icon=":material/link_off:")
+        st.warning("Invalid link:", icon=":material/link_off:")
         st.text(str(error))
         return None
     if record.tier not in ("approved", "library"):

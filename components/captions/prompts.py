@@ -103,7 +103,7 @@ def _versions(library: Library, prompt: Prompt) -> None:
         if library.can_write:
             forms.show(
                 f"back-{chosen.label}", library, partial(_restore, library, chosen),
-                button=Button(f"Bring {chosen.label} back", icon="restore"),
+                button=Button(f"Restore {chosen.label}", icon="restore"),
             )  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def _wanted() -> ReplaceRequest:
         )
         ignores_case = st.toggle("Ignore case", key="replace-case", value=True)
     facets = st.pills(
-        "In", CAPTION_FACETS, key="replace-facets", selection_mode="multi", default=CAPTION_FACETS,
+        "Facets", CAPTION_FACETS, key="replace-facets", selection_mode="multi", default=CAPTION_FACETS,
         format_func=lambda facet: PURPOSES[facet].label, label_visibility="collapsed",
     )  # fmt: skip
     return ReplaceRequest(find or "", put or "", tuple(facets), is_pattern, ignores_case)
@@ -82,9 +82,7 @@ def _selection(library: Library) -> tuple[list[Record], list[str]]:
     if chosen := st.session_state.get(_CHOSEN):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.badge(f"{format.counted(len(chosen), 'coin')} chosen", color="primary")
-            st.button(
-                "Look through all instead", type="tertiary", on_click=st.session_state.pop, args=(_CHOSEN,)
-            )
+            st.button("Search all captions", type="tertiary", on_click=st.session_state.pop, args=(_CHOSEN,))
         return [record for record in library.records(chosen) if record.tier != "trash"], []
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         scope = st.segmented_control(

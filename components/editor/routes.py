@@ -43,7 +43,7 @@ async def serve(request: Request) -> Response:
 
 def _answer(library: Library, verb: str, message: Mapping[str, Any]) -> Response:
     if verb not in _VERBS:
-        return PlainTextResponse("no such thing", 404)
+        return PlainTextResponse("unknown request", 404)
     try:
         answer = _VERBS[verb](library, message)
     except MemedexError as error:

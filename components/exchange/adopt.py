@@ -149,7 +149,7 @@ def _report(library: Library, job: Job) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         is_undone = adopt.is_undone(library, job)
         st.markdown(
-            f"{format.plain(job.name)} · {format.ago(job.ended_at)}: {counts.get('taken', 0):,} taken, "
+            f"{format.plain(job.name)} · {format.ago(job.ended_at)}: {counts.get('taken', 0):,} imported, "
             f"{counts.get('present', 0):,} already there, {counts.get('refused', 0):,} refused"
             f"{' · undone' if is_undone else ''}",
             width="stretch",

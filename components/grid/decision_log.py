@@ -183,7 +183,7 @@ def _outcome(
         return _refused(entry, refused(error, library.layout.root))
     except Exception:
         log.exception("%s of %d coins failed", entry.verb, len(entry.addresses))
-        return _refused(entry, f"{entry.verb} failed by a mistake of the program; its log says more")
+        return _refused(entry, f"{entry.verb} failed: a bug in Memedex; see the server log")
 
 
 def _carry_out(library: Library, entry: LoggedDecision, *, page: SettledPage, is_later: bool) -> Outcome:

@@ -27,7 +27,7 @@ def addresses(library: Reader, message: Mapping[Any, Any]) -> list[str]:
     try:
         filter = _FILTER.validate_json(text)
         names_tier = "tier" in json.loads(text)
-    except ValueError:  # no filter, or half a character in it
+    except ValueError:  # no filter, or an unpaired surrogate in it
         return []
     if not names_tier:  # a page says it of all tiers as well
         return []

@@ -42,9 +42,9 @@ def show(library: Library, sets: list[CoinSet]) -> None:
             st.caption("Nobody has approved or rejected any of these coins yet.")
         else:
             figures.show(
-                figures.bars(frame, title="Coins an hour", colors=compared.colors(sets)), frame,
+                figures.bars(frame, title="Decisions per hour", colors=compared.colors(sets)), frame,
                 title="Decisions per hour", key="insights-speed",
-                alt="How many coins each person decides in an hour of work",
+                alt="How many coins each person decides per hour of work",
                 about="Approvals and rejections that were not undone, divided by the hours in which the "
                 "person made at least one.",
             )  # fmt: skip
@@ -95,7 +95,7 @@ def speeds(found: Sequence[Sequence[ReviewSpeed]], sets: Sequence[CoinSet]) -> "
         for person in people[:_MOST]:
             coins = person.approved + person.rejected
             text = (
-                f"{person.an_hour:.1f} an hour: {person.approved:,} approved, {person.rejected:,} rejected "
+                f"{person.an_hour:.1f} per hour: {person.approved:,} approved, {person.rejected:,} rejected "
                 f"in {format.counted(person.hours, 'hour')}"
             )
             line = "" if presenter.is_on() else figures.line_of(narrowed(one.filter, actor=person.actor))

@@ -70,7 +70,7 @@ def _narrowed(library: Library, addresses: Sequence[str]) -> Sequence[str]:
     everything = library.records(library.addresses(Filter(tier="library"))[:SAMPLE])
     found = {one.term: one for one in common_terms(chosen, everything)}
     if not found:
-        st.caption("They have nothing in common that the other coins have not as often.")
+        st.caption("No tag or word is more frequent here than in the library.")
         return addresses
 
     def label(term: str) -> str:

@@ -99,7 +99,7 @@ def _scope(memory: Memory) -> tuple[dict[str, dict[str, str]], dict[str, int]]:
 def _template(memory: Memory) -> str:
     with st.expander("Template", icon=":material/data_object:"):
         st.session_state.setdefault(_TEMPLATE, stored_template(memory))
-        st.caption("Places: " + ", ".join(f"`{{{name}}}`" for name in PLACEHOLDERS))
+        st.caption("Placeholders: " + ", ".join(f"`{{{name}}}`" for name in PLACEHOLDERS))
         template = st.text_area(
             "Template", key=_TEMPLATE, height=160, persist_state="session", label_visibility="collapsed"
         )

@@ -50,7 +50,7 @@ def _drawer(library: Library, memory: Memory, kind: str, row: Row) -> None:
     if kind == "documents":
         citation.show(memory, row)
     chosen = st.segmented_control(
-        "About", [*_PARTS, "Coins"], default="Surroundings", required=True,
+        "About", [*_PARTS, "Coins"], default="Context", required=True,
         key="memedex.entry_about", label_visibility="collapsed",
     )  # fmt: skip
     if chosen == "Coins":
@@ -112,7 +112,7 @@ def _surroundings(memory: Memory, kind: str, row: Row) -> None:
     if kind == "transcript_vectors" and not any(texts):
         texts = memory.transcripts.around(row["parent_id"])
     if not any(texts):
-        st.caption("It stands alone.")
+        st.caption("No neighbouring entries.")
         return
     for text in texts[0]:
         st.text(text)
@@ -187,8 +187,8 @@ def _versions(memory: Memory, kind: str, row: Row) -> None:
 
 
 _PARTS: dict[str, Callable[[Memory, str, Row], None]] = {
-    "Surroundings": _surroundings,
-    "Near it": _near,
+    "Context": _surroundings,
+    "Similar": _near,
     "Vector": _vector,
     "Metadata": _metadata,
     "Versions": _versions,

@@ -40,7 +40,7 @@ def show(memory: Memory) -> None:
             icon=":material/check_circle:",
         )
     if memory.can_write:
-        st.header("Examination", anchor=False)
+        st.header("Check", anchor=False)
         _examination(memory)
 
 
@@ -156,8 +156,8 @@ def _examination(memory: Memory) -> None:
     if not result:
         st.success(f"All is well. ({format.ago(job.ended_at)})", icon=":material/check_circle:")
         return
-    rows = [{"kind": one.kind, "what": one.what, "what mends it": one.remedy} for one in result]
-    tables.show(rows, alt="What is wrong and what mends it")
+    rows = [{"kind": one.kind, "what": one.what, "fix": one.remedy} for one in result]
+    tables.show(rows, alt="The problems and their fixes")
     job_bar.button(
         "repair-memory", library, "Repair the text memory", lambda _: doctor.repair(memory), kept_as=_JOB,
         button=Button("Repair", icon="build", disabled=busy),

@@ -25,7 +25,7 @@ def show(memory: Memory) -> None:
     with st.expander("Change a model", icon=":material/model_training:"):
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             kind = st.selectbox(
-                "Of", list(KINDS), key="memory-model-kind", format_func=lambda name: KINDS[name].label
+                "Kind", list(KINDS), key="memory-model-kind", format_func=lambda name: KINDS[name].label
             )
             passages = memory.passages[kind]
             names = dict.fromkeys((*_KNOWN, memory_settings().embedder_of(kind)))

@@ -85,16 +85,16 @@ def _recorded(memory: Memory, session: str) -> None:
 
 def _forgetting(memory: Memory, key: str) -> None:
     """Delete a session's memory for good."""
-    with st.popover("Forget this session", icon=":material/delete_forever:"):
+    with st.popover("Delete session permanently", icon=":material/delete_forever:"):
         st.markdown(
             "Its texts, vectors, history and every copy in any file are removed. **This cannot be undone.**"
         )
-        is_gone = _forget_button(memory, [key], "Forget this key")
+        is_gone = _forget_button(memory, [key], "Delete this key")
         parts = key.split("_")
         for first in range(1, len(parts)):  # a character's name may hold an underscore as well
             session = "_".join(parts[first:])
             if len(keys := memory.sessions.keys_of(session)) > 1:
-                label = f"Forget all {len(keys)} characters' keys of {session}"
+                label = f"Delete all {len(keys)} keys of {session}"
                 is_gone |= _forget_button(memory, keys, label)
     if is_gone:
         st.session_state.pop("scope_session_memory", None)
@@ -111,5 +111,5 @@ def _forget(memory: Memory, keys: list[str], _: Mapping[str, Any]) -> str:
     except NotPermitted:
         raise
     except MemedexError as error:
-        raise MemedexError(f"It is not gone yet: {error}") from error
-    return f"{counted('session_memory', gone)} gone for good, from every file."
+        raise MemedexError(f"Not deleted yet: {error}") from error
+    return f"{counted('session_memory', gone)} permanently deleted, from every file."

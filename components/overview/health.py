@@ -89,7 +89,7 @@ def _copies(library: Library, status: Status) -> list[tuple[str, str, bool]]:
 
 
 def _unreadable(pictures: int) -> str:
-    return f"{format.counted(pictures, 'picture')} set apart, tried again:" if pictures else "all can be read"
+    return f"{format.counted(pictures, 'picture')} skipped; retrying:" if pictures else "all can be read"
 
 
 def _files(status: Status) -> str:
@@ -150,7 +150,7 @@ def _show(library: Library, job: Job, *, busy: bool) -> None:
         st.info(format.plain(sentence, limit=400), icon=":material/healing:")
     when = format.ago(job.ended_at)
     if stopped:
-        text = "Stopped before its end. *Run check* goes on where it was, and reads again what changed since."
+        text = "Stopped. *Run check* continues and rereads what changed."
         st.info(f"{text} ({when})", icon=":material/pause_circle:")
     if not found and not stopped:
         st.success(
@@ -158,12 +158,12 @@ def _show(library: Library, job: Job, *, busy: bool) -> None:
         )
     if not found:
         return
-    st.warning(f"{format.counted(len(found), 'thing')} to mend. ({when})", icon=":material/build:")
-    rows = [{"coin": one.address, "what": one.what, "what mends it": one.remedy} for one in found[:_MOST]]
-    tables.show(rows, alt="What is wrong and what mends it")
+    st.warning(f"{format.counted(len(found), 'problem')} found. ({when})", icon=":material/build:")
+    rows = [{"coin": one.address, "what": one.what, "fix": one.remedy} for one in found[:_MOST]]
+    tables.show(rows, alt="The problems and their fixes")
     job_bar.button(
         "repair", library, "Repair the library", partial(_repair, library), kept_as=_EXAMINATION,
         button=Button(
-            "Repair", icon="build", help="Mends what can be mended; nothing is deleted.", disabled=busy
+            "Repair", icon="build", help="Repairs what can be repaired; nothing is deleted.", disabled=busy
         ),
     )  # fmt: skip

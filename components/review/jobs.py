@@ -72,13 +72,12 @@ def show(library: Library) -> None:
 
 def _nothing_yet(library: Library) -> None:
     """What will be listed here, and where it starts."""
+    st.markdown("No jobs running.")
     if not library.can_write:
-        st.markdown("Nothing long is under way.")
         return
-    st.markdown("Nothing long is under way.")
     st.caption(
-        "What takes more than a moment is followed here while you work elsewhere; it can be paused, and goes "
-        "on after a restart. It begins on these pages:"
+        "Long jobs are listed here while you work elsewhere; they can be paused, and continue "
+        "after a restart. They start on these pages:"
     )
     grid = st.grid(3, min_column_width=220)
     for script, icon, title, what in _BEGINNINGS:
@@ -138,7 +137,7 @@ def _buttons(library: Library, job: Job) -> None:
     elif job.refused and not job.is_ephemeral:
         forms.button(
             f"list-again-{job.id}", library, partial(library.jobs.try_again, job.id),
-            button=Button(f"Try {format.counted(job.refused, 'refused one')} again", icon="replay"),
+            button=Button(f"Retry {job.refused:,} refused", icon="replay"),
         )  # fmt: skip
 
 

@@ -29,9 +29,9 @@ def _line(library: Library, one: Removed) -> None:
         actor = presenter.name(one.actor) or "removed to make room"
         st.caption(f"{format.plain(actor)} · {format.ago(one.removed_at)}", width="content")
         if one.put_back_at:
-            st.caption(f"put back by {format.plain(presenter.name(one.put_back_by))}", width="content")
+            st.caption(f"restored by {format.plain(presenter.name(one.put_back_by))}", width="content")
         elif library.can_write and library.removed.can_restore(one):
             forms.button(
                 f"put-back-{one.id}", library, partial(library.removed.restore, one.id),
-                button=Button("Put back", icon="restore"), message=f"The {one.what} is back.",
+                button=Button("Restore", icon="restore"), message=f"{one.what.capitalize()} restored.",
             )  # fmt: skip

@@ -91,13 +91,13 @@ def _behind(library: Library, taxonomy: Taxonomy) -> None:
     behind = tags.straying(library, taxonomy)
     if behind and not library.jobs.keys_under_way("tags"):
         st.warning(
-            f"{format.counted(len(behind), 'coin')} do not follow this table.",
+            f"{format.counted(len(behind), 'coin')} have outdated categories.",
             icon=":material/sync_problem:",
         )
         forms.button(
             "follow-taxonomy", library,
             partial(_begin, library, taxonomy.entries, behind, job_bar.watcher()),
-            button=Button("Let them follow"),
+            button=Button("Update categories"),
         )  # fmt: skip
 
 

@@ -100,7 +100,7 @@ def _golden(library: Library, rows: Sequence[Golden]) -> None:
         tables.show(
             [
                 {
-                    "Question": one.line,
+                    "Query": one.line,
                     "Relevant coins": sum(answer not in elsewhere for answer in one.answers),
                     "Not in the library": sum(answer in elsewhere for answer in one.answers),
                     "Collection": one.collection,
@@ -127,7 +127,7 @@ def _golden(library: Library, rows: Sequence[Golden]) -> None:
         golden_picker.show(library)
     if kept := library.golden.all():
         with st.popover("Remove a query", icon=":material/delete:"):
-            line = st.selectbox("Question", [one.line for one in kept], key="golden_forget")
+            line = st.selectbox("Query", [one.line for one in kept], key="golden_forget")
             remove = partial(library.golden.delete, line)
             forms.button("golden-remove", library, remove, button=Button("Remove"), after_run=True)
 
@@ -149,10 +149,10 @@ def _calibration(library: Library) -> None:
         st.caption(f"Version {held.version} of {when}, over {format.counted(held.records, 'coin')}.")
         tables.show(
             [
-                {"Question": kind, **{facet: _figures(of.get(facet)) for facet in FACETS}}
+                {"Query": kind, **{facet: _figures(of.get(facet)) for facet in FACETS}}
                 for kind, of in held.figures.items()
             ],
-            alt="Mean and deviation of each facet's cosines, for each kind of question",
+            alt="Mean and deviation of each facet's cosines, for each kind of query",
         )  # fmt: skip
     if library.can_write:
         label = "Measure again" if held else "Measure"

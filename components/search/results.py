@@ -91,7 +91,7 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
     if waiting := library.waiting_for_vectors():
         st.info(f"{waiting[0].upper()}{waiting[1:]}.", icon=":material/hourglass_empty:")
     if results.why_empty == NO_COMMON_FACET:
-        st.info("What this question speaks about has no weight, or no coin has it.", icon=":material/tune:")
+        st.info("The facets of this query have weight 0, or no coin has them.", icon=":material/tune:")
     elif not results.hits and any(weights.values()):
         _nothing(request)
         return

@@ -28,8 +28,8 @@ def show_error(error: Exception) -> bool:
         _say("This could not be done. What went wrong:", disk_words(error, is_local=login.is_local()))
     else:
         _say(
-            "This is a mistake of the program.",
-            f"Error {log_error(error)}: the server's log says all about it.",
+            "This is a bug in Memedex.",
+            f"Error {log_error(error)}. Details are in the server log.",
         )
         if login.is_local():
             st.exception(error)
@@ -40,7 +40,7 @@ def disk_words(error: Exception, *, is_local: bool) -> str:
     """Why the disk refused something; only the local machine sees the server's paths."""
     if is_local:
         return refused(error, settings().root.resolve())
-    return f"The server's disk refused it. Error {log_error(error)} in the server's log says more."
+    return f"The server's disk refused it. Error {log_error(error)}. Details are in the server log."
 
 
 def log_error(error: Exception) -> str:
@@ -53,6 +53,6 @@ def log_error(error: Exception) -> str:
 def _say(title: str, words: str) -> None:
     st.error(title, icon=":material/error:")
     st.text(words)
-    st.caption("What was decided before stands.")
+    st.caption("Earlier decisions are saved.")
     # A key of its own: several parts of a page may fail in one run.
-    st.button("Show the page again", type="primary", key=f"memedex.again-{secrets.token_hex(4)}")
+    st.button("Reload page", type="primary", key=f"memedex.again-{secrets.token_hex(4)}")

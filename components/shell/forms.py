@@ -200,7 +200,7 @@ def _answer(library: Library, body: Mapping[str, Any]) -> Response:
         except MemedexError as error:
             return PlainTextResponse(str(error), 409)
     if message is None:
-        return PlainTextResponse("this page has to be run first", 404)
+        return PlainTextResponse("reload the page and try again", 404)
     _confirmed[place] = True
     if message:
         session.queue_message_of(place[0], message, icon=":material/check:")
@@ -213,7 +213,7 @@ def _do_once(library: Library, form: _Form | None, key: str, values: Mapping[str
         return form.send(_checked(form.fields, values))
     if known := library.requests.find(key):
         if known.answer is None:
-            raise InvalidRecord("this was begun, and its end is not known: look whether it is done first")
+            raise InvalidRecord("an earlier try may have succeeded; check before sending it again")
         return ""
     if form is None:
         return None

@@ -135,7 +135,7 @@ def ask_to_log_in() -> None:
     """Say why nothing is shown, and how to log in."""
     st.title("Memedex")
     if claims().get("is_logged_in") and logins.is_current(claims(), session=session()):
-        st.error("You are not on this library's lists of people.")
+        st.error("You have no access to this library.")
         st.text(f"You are logged in as {person()}. Ask the administrator to add you, or use another login.")
         st.button("Log out", key="log-out", icon=":material/logout:", on_click=_log_out)
         return
@@ -157,7 +157,7 @@ def ask_to_log_in() -> None:
 
 
 def _say_how_to_set_up() -> None:
-    st.error("This server can be reached from other machines, and nobody could be asked for a login.")
+    st.error("This server is reachable from other machines, but no login is set up.")
     st.markdown(
         "Either let it listen on this machine alone, `streamlit run app.py --server.address 127.0.0.1`, "
         "or set a shared password, `python -m store password`, "

@@ -73,12 +73,12 @@ def bearer(library: Reader, token: object, *, claims: logins.Claims) -> Bearer:
         raise NotPermitted("this is from a page of another library")
     actor, session = str(about["who"]), str(about["session"])
     if about["until"] <= time.time() or logins.has_ended(session, about["login"]) or not _is_there(session):
-        raise LoginEnded("this page is too old; load it again")
+        raise LoginEnded("this page has expired; reload it")
     if about["login"] or shell_login.is_required():
         if not shell_login.is_permitted(claims, session=session):
-            raise LoginEnded("the login of this page has ended; load it again and log in")
+            raise LoginEnded("the login of this page has ended; reload it and log in")
         if about["login"] != logins.mark(claims) or actor != logins.person(claims):
-            raise NotPermitted("this is from a page of somebody else")
+            raise NotPermitted("this page belongs to another user; reload it")
     return Bearer(actor, session, str(about["login"]))
 
 

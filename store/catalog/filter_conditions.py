@@ -31,16 +31,21 @@ def _facet(value: str) -> Facet | None:
     return next((facet for facet in CAPTION_FACETS if facet == value.lower()), None)
 
 
+def _unknown_facet(value: str) -> str:
+    *others, last = (f"has:{facet}" for facet in CAPTION_FACETS)
+    return f"unknown facet {value}: use {', '.join(others)} or {last}"
+
+
 def _has(filter: Filter, value: str) -> Filter | str:
     if facet := _facet(value):
         return replace(filter, having=tuple(dict.fromkeys((*filter.having, facet))))
-    return f"has:{value} is not understood; there are {', '.join(CAPTION_FACETS)}"
+    return _unknown_facet(value)
 
 
 def _lacks(filter: Filter, value: str) -> Filter | str:
     if facet := _facet(value):
         return replace(filter, lacking=tuple(dict.fromkeys((*filter.lacking, facet))))
-    return f"has:{value} is not understood; there are {', '.join(CAPTION_FACETS)}"
+    return _unknown_facet(value)
 
 
 def _in_tier(filter: Filter, value: str) -> Filter | str:

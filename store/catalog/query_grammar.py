@@ -102,7 +102,7 @@ class Parsed:
 def parse(line: str, dialect: Dialect = "filter") -> Parsed:
     """Parse a line. Never raises: every text has a tree."""
     whole = line.encode(errors="ignore").decode()
-    faults = () if whole == line else ("half a character was left out: it was not UTF-8",)
+    faults = () if whole == line else ("an unpaired surrogate (invalid Unicode) was left out",)
     found, hints = tokens(whole.strip(), dialect)
     built: Node | None = _parser(dialect).parse(found) if found else None  # type: ignore[assignment]
     if built and any(map(_says_nothing, leaves(built))):

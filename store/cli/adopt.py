@@ -96,7 +96,7 @@ def _undo(path: Path, arguments: Namespace, terminal: Terminal) -> int:
 
 def _print(report: "AdoptionReport", arguments: Namespace, terminal: Terminal) -> int:
     terminal.say(
-        f"{report.system}: taken {len(report.taken):,}, already there {len(report.present):,}, "
+        f"{report.system}: imported {len(report.taken):,}, already there {len(report.present):,}, "
         f"refused {len(report.refused):,}, moved aside {len(report.moved_aside):,}; "
         f"vectors reused {report.reused:,}, computed {report.embedded:,}"
     )

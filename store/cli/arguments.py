@@ -177,7 +177,7 @@ def _undoing(verbs: _Verbs) -> None:
 
 def _listing(verbs: _Verbs) -> None:
     """Commands that list coins."""
-    listed = verbs.add("list", queries.list_, "the records, newest first")
+    listed = verbs.add("list", queries.list_, "coins, newest first")
     listed.add_argument(
         "line",
         nargs="?",
@@ -188,12 +188,12 @@ def _listing(verbs: _Verbs) -> None:
     listed.add_argument("--tier", choices=TIERS)
     listed.add_argument("--words", default="", help="in name, ticker, description or caption")
     queries.add_filters(listed)
-    verbs.add("show", queries.show, "one record").add_argument("address", metavar="ADDRESS")
+    verbs.add("show", queries.show, "one coin").add_argument("address", metavar="ADDRESS")
 
 
 def _searching(verbs: _Verbs) -> None:
     """The command that searches."""
-    search = verbs.add("search", cli_search.search, "the library's best answers, each facet explained")
+    search = verbs.add("search", cli_search.search, "search the library and explain each score")
     search.add_argument(
         "text",
         nargs="?",
@@ -204,7 +204,7 @@ def _searching(verbs: _Verbs) -> None:
     search.add_argument(
         "--image", type=typed_path, metavar="FILE", help="search by a picture, alone or with LINE"
     )
-    search.add_argument("--like", metavar="ADDRESS", help="search for more like this record")
+    search.add_argument("--like", metavar="ADDRESS", help="search for coins like this one")
     search.add_argument(
         "--weights",
         type=values.weights,
@@ -227,32 +227,34 @@ def _searching(verbs: _Verbs) -> None:
 def _reading_history(verbs: _Verbs) -> None:
     """Commands that read decisions, and copy coins out of the library."""
     history = verbs.add("history", queries.history, "what was decided, newest first")
-    history.add_argument("--address", metavar="ADDRESS", help="of this record alone")
+    history.add_argument("--address", metavar="ADDRESS", help="of this coin alone")
     history.add_argument(
         "--limit", type=values.positive, default=100, metavar="N", help="how many events (100)"
     )
 
-    export = verbs.add("export", queries.export, "records and pictures to a new folder or zip")
+    export = verbs.add("export", queries.export, "coins and pictures to a new folder or zip")
     export.add_argument("path", type=typed_path, metavar="PATH")
     export.add_argument("--format", choices=FORMATS, default=FORMATS[0], metavar="F", help=", ".join(FORMATS))
     export.add_argument(
-        "--texts", choices=TEXTS, default=JOINED, metavar="T", help=f"of the format txt: {', '.join(TEXTS)}"
+        "--texts", choices=TEXTS, default=JOINED, metavar="T", help=f"with --format txt: {', '.join(TEXTS)}"
     )
     export.add_argument("--tier", choices=TIERS, help="this tier alone; else all but rejected")
     export.add_argument(
-        "--previous", type=typed_path, metavar="FILE", help="of tokenlist: the list that this one follows"
+        "--previous", type=typed_path, metavar="FILE", help="with --format tokenlist: the previous list"
     )
-    export.add_argument("--only", nargs="+", default=[], metavar="ADDRESS", help="these records alone")
+    export.add_argument("--only", nargs="+", default=[], metavar="ADDRESS", help="these coins alone")
 
 
 def _maintaining(verbs: _Verbs) -> None:
     """Commands for the library as a whole."""
     doctor = verbs.add("doctor", maintenance.doctor, "check files, catalog, vectors and Chroma")
-    doctor.add_argument("--repair", action="store_true", help="mend what can be mended, losing nothing")
+    doctor.add_argument("--repair", action="store_true", help="repair what can be repaired, losing nothing")
     search_index = verbs.add(
         "index", index.index, "bring Chroma's collections to where the settings say, and compare them"
     )
-    search_index.add_argument("--rebuild", action="store_true", help="make them again, without a model")
+    search_index.add_argument(
+        "--rebuild", action="store_true", help="rebuild the collections; needs no model"
+    )
     model = verbs.add("model", maintenance.model, "show the embedding model, or change it")
     model.add_argument("name", nargs="?", metavar="NAME", help="auto, offline, openclip:…, litellm:…")
     model.add_argument(
@@ -266,7 +268,7 @@ def _maintaining(verbs: _Verbs) -> None:
     verbs.add("backup", maintenance.backup, "copy the library, also while it is in use").add_argument(
         "path", type=typed_path, metavar="PATH", help="a new folder"
     )
-    verbs.add("restore-backup", maintenance.restore_backup, "put a backup back").add_argument(
+    verbs.add("restore-backup", maintenance.restore_backup, "restore a backup").add_argument(
         "path", type=typed_path, metavar="PATH"
     )
     verbs.add(

@@ -13,11 +13,11 @@ from store.identity import current_user
 
 def add_arguments(verbs: Verbs) -> None:
     """`evaluate`, `calibrate`."""
-    evaluated = verbs.add("evaluate", evaluate, "how well golden queries are answered, as a table")
+    evaluated = verbs.add("evaluate", evaluate, "run the golden queries and print recall, MRR and nDCG")
     evaluated.add_argument(
         "-k", type=values.depth, default=TOP, metavar="K", help="how many results count (10)"
     )
-    evaluated.add_argument("--keep", action="store_true", help="also for the page, beside other models'")
+    evaluated.add_argument("--keep", action="store_true", help="store the result for the Evaluation page")
     verbs.add("calibrate", calibrate, "measure the scale of each facet's cosines again")
 
 
@@ -29,7 +29,7 @@ def evaluate(arguments: Namespace, terminal: Terminal) -> int:
                 terminal.say(f"not counted: {fault}")
         else:
             for name in reader.golden.unread():
-                how = "--keep, or the dashboard, takes it in"
+                how = "--keep, or the dashboard, imports it"
                 terminal.say(f"{name} was changed by hand and is not counted: {how}")
         elsewhere = evaluation.elsewhere(reader, evaluation.all_of(reader))
         found = terminal.watch(lambda progress: evaluation.evaluate(reader, progress=progress))

@@ -26,7 +26,7 @@ class Verbs(Protocol):
 
 def add_arguments(verbs: Verbs) -> None:
     """`jobs`."""
-    jobs = verbs.add("jobs", jobs_, "long work: how it stands, and going on with it")
+    jobs = verbs.add("jobs", jobs_, "list background jobs; resume, retry or cancel one")
     jobs.add_argument("action", nargs="?", type=_action, choices=_ACTIONS)
     jobs.add_argument("number", nargs="?", type=int, metavar="N")
 
@@ -106,7 +106,7 @@ def _print_jobs(found: list[Job], arguments: Namespace, terminal: Terminal) -> N
         ]
         terminal.answer_table(("JOB", "STATE", "WHAT", "WHO", "BEGUN", ""), rows)
     else:
-        terminal.say("nothing long has been done yet")
+        terminal.say("no jobs yet")
 
 
 def _figures(job: Job) -> str:

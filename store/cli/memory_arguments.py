@@ -64,12 +64,12 @@ def add_arguments(memory: ArgumentParser) -> None:
         dest="threshold",
         type=float,
         metavar="PERCENT",
-        help="least relevance (of memories this root's, 30 unless set)",
+        help="minimum score (memories: this root's threshold, 30 by default)",
     )
     search.add_argument(
         "--near-misses", type=int, default=0, metavar="N", help="also show so many below the threshold"
     )
-    least = add("threshold", memory_edits.threshold, "the least relevance of memories; with a number, set it")
+    least = add("threshold", memory_edits.threshold, "the minimum score of memories; with a number, set it")
     least.add_argument("percent", nargs="?", type=float, metavar="PERCENT")
 
     lore = add("lore", memory_queries.lore, "what is known of a world")
@@ -168,7 +168,7 @@ def add_arguments(memory: ArgumentParser) -> None:
     delete_vectors.add_argument("--kind", choices=memory_edits.KINDS, help="of one kind of memory alone")
     stored_vectors.add_arguments(delete_vectors)
     doctor = add("doctor", memory_edits.doctor, "check files, full text, vectors and Chroma")
-    doctor.add_argument("--repair", action="store_true", help="mend what can be mended, losing nothing")
+    doctor.add_argument("--repair", action="store_true", help="repair what can be repaired, losing nothing")
 
 
 def _entries(add: Callable[..., ArgumentParser]) -> None:

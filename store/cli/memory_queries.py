@@ -129,7 +129,7 @@ def documents(arguments: Namespace, terminal: Terminal) -> int:
         for hit in hits
     ]
     if not rows:
-        terminal.say("no paper of these protocols is there; import-document takes one in")
+        terminal.say("no paper of these protocols is there; import one with import-document")
     return answered(found, arguments, terminal, rows)
 
 

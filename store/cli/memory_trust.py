@@ -51,7 +51,7 @@ def add_arguments(add: Add) -> None:
     listed.add_argument("id", nargs="?", metavar="ID", help="its beginning is enough")
     again = add("replay", replay, "what a context would have been otherwise")
     again.add_argument("id", metavar="ID", help="as `contexts` lists it; its beginning is enough")
-    again.add_argument("--threshold", type=float, metavar="PERCENT", help="another least relevance")
+    again.add_argument("--threshold", type=float, metavar="PERCENT", help="another minimum score")
     again.add_argument("--without", action="append", default=[], metavar="ID", help="without this entry")
     again.add_argument(
         "--chunk", type=int, nargs=2, metavar=("SIZE", "OVERLAP"), help="of papers, in characters"

@@ -21,7 +21,7 @@ def add_arguments(verbs: Verbs) -> None:
     listed.add_argument("--end", nargs="+", default=[], metavar="ID", help="end these, in all their tabs")
     listed.add_argument("--end-all", action="store_true", help="end all of them")
     password = verbs.add("password", password_, "set the shared password of the dashboard")
-    password.add_argument("--remove", action="store_true", help="nobody logs in by a password any more")
+    password.add_argument("--remove", action="store_true", help="disable password login")
 
 
 def sessions(arguments: Namespace, terminal: Terminal) -> int:

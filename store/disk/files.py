@@ -161,9 +161,7 @@ def refused(error: Exception, place: Path) -> str:
             "allow it more (ulimit -n), and try again"
         )
     if "unable to open" in message:
-        return (
-            f"{place}, or something in it, is gone or may not be opened; put it back or mend the permission"
-        )
+        return f"{place}, or something in it, is gone or may not be opened; put it back or fix the permission"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     return message

@@ -64,7 +64,7 @@ class WriterLock:
                 raise
             raise ReadOnly(
                 f"nothing can be written in {self._path.parent} ({error.strerror}): list, show, search, "
-                "history and export work there; mend the permission to change anything"
+                "history and export work there; fix the permission to change anything"
             ) from error
         with contextlib.suppress(OSError):  # a full disk must not keep a library from opening
             self._holder.write_text(json.dumps({"process": os.getpid(), "since": time.time()}))

@@ -192,11 +192,13 @@ class _Connection(sqlite3.Connection):
     """Raises InvalidRecord for values that no database can hold."""
 
     def execute(self, sql: str, values: Any = (), /) -> sqlite3.Cursor:
-        """Execute a statement. Raises InvalidRecord for half a character and for an endless number."""
+        """Execute a statement. Raises InvalidRecord for an unpaired surrogate and for an endless number."""
         try:
             return super().execute(sql, values)
         except UnicodeEncodeError as error:
-            raise InvalidRecord("half a character cannot be looked up or stored: it was not UTF-8") from error
+            raise InvalidRecord(
+                "a text with an unpaired surrogate (invalid Unicode) cannot be looked up or stored"
+            ) from error
         except OverflowError as error:
             raise InvalidRecord("a number of more than 64 bits cannot be looked up or stored") from error
 

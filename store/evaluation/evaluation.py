@@ -1,6 +1,6 @@
 """Evaluate golden queries: recall, reciprocal rank and gain, for each setting of the sliders.
 
-The ranks of the right answers are stored, so that any k can be computed afterwards.
+The ranks of the relevant coins are stored, so that any k can be computed afterwards.
 """
 
 import json
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 TOP = 10  # k where nobody asks for another
 _SETTINGS = ((False, False), (True, False), (False, True))  # calibrated, fused
-DEPTH = 200  # how far right answers are looked for, the largest k
+DEPTH = 200  # how far relevant coins are looked for, the largest k
 FEWEST = 3  # queries of a tag, below which their mean says nothing of it
 
 
@@ -45,7 +45,7 @@ class TagScore:
 
 @dataclass(frozen=True, slots=True)
 class PresetResult:
-    """One setting, with the ranks of each query's right answers, ascending from 1."""
+    """One setting, with the ranks of each query's relevant coins, ascending from 1."""
 
     preset: str
     calibrated: bool
@@ -70,7 +70,7 @@ class Evaluation:
     model: str
     at: float  # UNIX seconds
     lines: tuple[str, ...]  # what was asked
-    right: tuple[int, ...]  # how many right answers each has in this library
+    right: tuple[int, ...]  # how many relevant coins each has in this library
     left_out: tuple[str, ...]  # lines whose answers are not in the library
     rows: tuple[PresetResult, ...]
 

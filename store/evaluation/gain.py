@@ -69,8 +69,8 @@ def check_enough(good: int, bad: int) -> None:
     """Raises InvalidRecord, saying what is missing, for fewer than LEAST good or bad marks."""
     if good < LEAST or bad < LEAST:
         raise InvalidRecord(
-            f"mark {LEAST} results good (g) and {LEAST} bad (b) or more, both of the same question; "
-            f"of such questions there are {good} good and {bad} bad so far"
+            f"mark at least {LEAST} results good and {LEAST} bad, both for the same query; "
+            f"so far {good} good and {bad} bad"
         )
 
 

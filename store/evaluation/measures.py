@@ -1,8 +1,8 @@
 """How well a query is answered, and the mean over queries with its interval.
 
-recall@k   the share of the right answers among the first k; of at most k, so that 1 can always be reached
-MRR        the mean of 1 / rank of the first right answer (0 if none is among the results)
-nDCG@k     Σ 1/log2(1 + rank) over the right answers among the first k, divided by its maximum
+recall@k   the share of the relevant coins among the first k; of at most k, so that 1 can always be reached
+MRR        the mean of 1 / rank of the first relevant coin (0 if none is among the results)
+nDCG@k     Σ 1/log2(1 + rank) over the relevant coins among the first k, divided by its maximum
            (Järvelin and Kekäläinen 2002, with gains of 0 and 1)
 
 Each with a 95 % interval by the bootstrap: a thousand samples of the queries with replacement.
@@ -39,7 +39,7 @@ class EvaluationScores:
 def of_query(places: Sequence[int], right: int, *, k: int) -> tuple[float, float, float]:
     """Recall@k, reciprocal rank and nDCG@k of one query.
 
-    `places` are the ranks of its right answers that were found, ascending from 1, of `right` ones that exist.
+    `places` are the ranks of the relevant coins that were found, ascending from 1, of `right` that exist.
     """
     near = [place for place in places if place <= k]
     most = min(right, k)

@@ -212,7 +212,7 @@ def _row(record: Record, file_name: str, *, in_cell: bool = False) -> dict[str, 
     spread = {facet: (record.caption.get(facet) or None) for facet in CAPTION_FACETS}
     more = {key: value for key, value in record.sidecar.items() if key not in (*_FLAT, "tags", "caption")}
     if isinstance(caption, dict):
-        # An empty facet means nothing to say, an absent one not written yet: a cell cannot tell them apart.
+        # An empty facet is empty on purpose, an absent one not written yet: a cell cannot tell them apart.
         left = {key: text for key, text in caption.items() if spread.get(key) is None}
         if left or not caption:
             more["caption"] = left

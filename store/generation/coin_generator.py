@@ -150,7 +150,7 @@ def _texts(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
             value = ", ".join(value)
         if isinstance(value, str | int):
-            text = str(value).encode(errors="ignore").decode()  # JSON can say half a character
+            text = str(value).encode(errors="ignore").decode()  # JSON can say an unpaired surrogate
             yield key.strip().lower().replace(" ", "_"), " ".join(text.split())
     for value in fields.values():
         for inner in value if isinstance(value, list) else [value]:

@@ -130,7 +130,7 @@ class _Reading:
             self.used |= waiting
             count, them = (f"{len(waiting):,} pictures", "them") if len(waiting) > 1 else ("1 picture", "it")
             reason = (
-                f"{count} beside it may be told of in what could not be read; mend it, or import {them} alone"
+                f"{count} beside it may be told of in what could not be read; fix it, or import {them} alone"
             )
             yield Refusal(self.tree.item(broken), reason)
 

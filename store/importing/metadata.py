@@ -48,7 +48,7 @@ def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:
         if value is not None:
             sidecar[key] = tags(value)
     sidecar |= {key: value for key, value in rest.items() if not (key == "caption" and value is None)}
-    sidecar_bytes(sidecar)  # half a character or an infinite number cannot be kept
+    sidecar_bytes(sidecar)  # an unpaired surrogate or an infinite number cannot be kept
     return sidecar
 
 

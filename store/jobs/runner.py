@@ -36,7 +36,7 @@ class Runner(Generic[L]):
         # Jobs whose end could not be written down yet: what went wrong, and whether they go on.
         self._unended: dict[int, tuple[JobContext[L], str, bool]] = {}
         self.workers: Sequence[Worker] = [
-            Worker(f"long work ({queue})", partial(self._run, queue))
+            Worker(f"jobs ({queue})", partial(self._run, queue))
             for queue in sorted({kind.queue for kind in self._kinds.values()})
         ]
         self._change = threading.Condition()

@@ -179,7 +179,7 @@ def _operations(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
         yield DoctorFinding(f"a change is decided but not finished: {cause}", remedy, address)
     if taxonomy_file.waiting(reader.catalog):
         what = f"the taxonomy was changed, but {reader.layout.own_taxonomy} could not be written"
-        yield DoctorFinding(what, "make room or mend the permission, then repair")
+        yield DoctorFinding(what, "make room or fix the permission, then repair")
 
 
 def _files(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
@@ -189,12 +189,14 @@ def _files(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
         yield DoctorFinding(fault.reason, fault.remedy, fault.address)
     for change in found.changed:
         yield DoctorFinding(
-            "its files were changed outside the program", "repair takes them in", change.address
+            "its files were changed outside the program", "repair imports them", change.address
         )
     for row in found.gone:
-        yield DoctorFinding("its files were removed", "restore-backup; repair lets it go", row["address"])
+        yield DoctorFinding(
+            "its files were removed", "restore a backup; otherwise repair removes the record", row["address"]
+        )
     for address, tier, what in _silent_changes(reader, work):
-        yield DoctorFinding(f"its {what} in {tier} is not what was written", "repair takes it in", address)
+        yield DoctorFinding(f"its {what} in {tier} is not what was written", "repair imports it", address)
 
 
 def _silent_changes(reader: Reader, work: _Work) -> Iterator[SilentChange]:

@@ -1,4 +1,4 @@
-"""Decisions of all kinds in one row: whose was the last, and which kinds it changed."""
+"""Decisions of all kinds in one sequence: whose was the last, and which kinds it changed."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from store.memory.engine.undo import AT_FORGETTING
 from store.outcome import Outcome
 from store.permissions import Actor
 
-NUMBERED = "numbered_after"  # decisions above this number are numbered in one row with other kinds'
+NUMBERED = "numbered_after"  # decisions above this number are numbered in one sequence with other kinds'
 
 Kinds = Mapping[str, Passages]
 

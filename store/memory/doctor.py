@@ -32,7 +32,7 @@ def check(memory: "Memory") -> list[MemoryFinding]:
         MemoryFinding(kind, fault, "the other kinds work") for kind, fault in memory.status().faults.items()
     ]
     found += [
-        MemoryFinding("world_lore", f"{one.item}: {one.reason}", "mend the file")
+        MemoryFinding("world_lore", f"{one.item}: {one.reason}", "fix the file")
         for one in memory.lore.refused
     ]
     for world in memory.lore.worlds():

@@ -1,4 +1,4 @@
-"""Golden queries: queries with their right answers, and people's judgements of single results.
+"""Golden queries: queries with their relevant coins, and people's judgements of single results.
 
 Both are in the catalog. Each collection of golden queries is also a file in the root's folder `golden/`, for
 version control and exchange; a file edited by hand is imported when the library opens. A query is a line
@@ -34,7 +34,7 @@ _NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class Golden:
-    """A query with its right answers, all equally right."""
+    """A query with its relevant coins, all equally right."""
 
     line: str
     answers: tuple[str, ...]  # addresses
@@ -64,7 +64,7 @@ def parts_of(line: str) -> tuple[Part, ...]:
 
 
 def checked_line(line: str) -> str:
-    """The line as it is stored, without filters, because the right answers do not depend on them.
+    """The line as it is stored, without filters, because the relevant coins do not depend on them.
 
     Raises InvalidRecord if it is too long, asks nothing, or needs an uploaded picture.
     """
@@ -101,7 +101,7 @@ class GoldenQueries:
         return [_golden(row, row["collection"]) for row in rows]
 
     def save(self, line: str, answers: Iterable[str], *, collection: str = OWN, actor: str = "") -> None:
-        """Store a query with its right answers, replacing earlier ones of the same line; updates the file."""
+        """Store a query with its relevant coins in place of those it had; updates the collection's file."""
         golden = Golden(
             checked_line(line),
             _answers(answers),
@@ -166,7 +166,7 @@ class GoldenQueries:
         return found
 
     def by_judgement(self) -> list[Golden]:
-        """The judged queries as golden queries whose right answers are the results judged good."""
+        """The judged queries as golden queries whose relevant coins are the results judged good."""
         with self._catalog.reading() as db:
             rows = db.execute(
                 "SELECT line, json_group_array(address) AS answers, max(who) AS who, max(at) AS at "
@@ -216,7 +216,7 @@ class GoldenQueries:
             try:
                 self._import_file(collection, content)
             except BadSource as error:
-                raise BadSource(f"{path.name} was changed by hand, and {error}; mend or remove it") from error
+                raise BadSource(f"{path.name} was changed by hand, and {error}; fix or remove it") from error
 
     def _import_file(self, collection: str, content: bytes) -> None:
         try:
@@ -228,7 +228,7 @@ class GoldenQueries:
                 answers.setdefault(checked_line(one["line"]), []).extend(_answers(one["answers"]))
             goldens = [Golden(line, _answers(right), name, "file") for line, right in answers.items()]
             for golden in goldens:
-                golden.line.encode()  # half a character, as JSON can say it, could not be kept
+                golden.line.encode()  # an unpaired surrogate, as JSON can say it, could not be kept
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadSource(f"this is no list of golden queries: {error}") from error
         before = {one.line: one for one in self.all(collection=collection)}
@@ -269,7 +269,7 @@ def shipped(folder: Path, collection: str) -> bytes:
 def _answers(addresses: Iterable[str]) -> tuple[str, ...]:
     answers = tuple(dict.fromkeys(checked_address(answer) for answer in addresses))
     if not answers:
-        raise InvalidRecord("a golden query needs at least one right answer")
+        raise InvalidRecord("a golden query needs at least one relevant coin")
     return answers
 
 

@@ -38,7 +38,7 @@ class Part:
         if self.text is not None and not self.text.strip():
             raise InvalidRecord("the text to search for is empty")
         if self.text is not None and not self.text.isascii() and any(map(_is_half, self.text)):
-            raise InvalidRecord("the text to search for holds half a character: it was not UTF-8")
+            raise InvalidRecord("the text to search for holds an unpaired surrogate (invalid Unicode)")
         if self.text is not None and len(self.text) > MAX_FACET:
             raise InvalidRecord(
                 f"the text to search for has {len(self.text):,} characters, at most {MAX_FACET:,} are allowed"

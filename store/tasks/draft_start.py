@@ -30,7 +30,7 @@ __all__ = [
     "suggested",
 ]
 
-LANES = 8  # questions under way at once
+LANES = 8  # requests at the same time
 MAX_LANES = 64
 
 

@@ -236,7 +236,7 @@ class Journal:
         if isinstance(error, DISK_ERRORS):
             cause = getattr(error, "strerror", None) or error  # without number and path
             raise NotWritten(
-                f"nothing was changed: {cause}; make room or mend the permission and try again"
+                f"nothing was changed: {cause}; make room or fix the permission and try again"
             ) from error
         raise error
 
@@ -296,5 +296,5 @@ def _waits(operation: Operation, cause: str) -> str:
     named = f"{len(operation.changes):,} records" if others else first.address
     return (
         f"{operation.verb} of {named} is decided but waits: {cause}. "
-        "It goes on by itself once the cause is gone (free disk space, mend the permission)"
+        "It goes on by itself once the cause is gone (free disk space, fix the permission)"
     )

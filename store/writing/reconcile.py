@@ -197,7 +197,7 @@ def _compare(
         try:
             state, content = read(layout, tier, address)
         except InvalidRecord as error:
-            remedy = "mend the file, or repair to put back what the catalog has" if row else "mend the file"
+            remedy = "fix the file, or repair to restore what the catalog has" if row else "fix the file"
             lost = (tier, row["sidecar_hash"]) if row else None
             found.faults.append(Fault(address, str(error), remedy, lost=lost))
             return

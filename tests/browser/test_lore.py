@@ -125,9 +125,9 @@ def test_two_protocols_are_compared_and_a_citation_highlights_its_passage(
 
 def test_a_permanently_deleted_session_remains_in_no_file(memory_server: Server, page: Page) -> None:
     page.goto(f"{memory_server.url}/lore?view=Browse&kind=Sessions&scope_session_memory=capy_budget-debate")
-    page.get_by_role("button", name="Forget this session").click()
-    page.get_by_role("button", name="Forget this key").click()
-    expect(page.get_by_text("4 exchanges gone for good")).to_be_visible()
+    page.get_by_role("button", name="Delete session permanently").click()
+    page.get_by_role("button", name="Delete this key").click()
+    expect(page.get_by_text("4 exchanges permanently deleted")).to_be_visible()
     for folder, _, names in os.walk(Places(memory_server.root).folder):
         for path in (Path(folder) / name for name in names):
             with suppress(FileNotFoundError):  # the dashboard goes on writing

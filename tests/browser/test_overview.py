@@ -154,7 +154,7 @@ def test_a_server_that_others_can_reach_shows_nothing_without_a_login(
     server = serve(shutil.copytree(seed, tmp_path / "res"), STREAMLIT_SERVER_ADDRESS="0.0.0.0")
     for path in ("", "search?q=frog", "captions"):
         page.goto(f"{server.url}/{path}")
-        expect(page.get_by_text("nobody could be asked for a login")).to_be_visible()
+        expect(page.get_by_text("no login is set up")).to_be_visible()
         wait_until_idle(page)
         expect(page.get_by_text("Frog")).to_have_count(0)
         expect(page.get_by_test_id("stSidebar").get_by_role("link")).to_have_count(0)

@@ -36,7 +36,7 @@ def test_the_editor_stays_on_a_coin_that_somebody_else_rejects(library: Library)
     message = words(rerun(app))
     assert f"{UNCAPTIONED.name} is rejected now" in message
     assert not any(box.key == "caption-pick" for box in app.selectbox)
-    press(app, "Go on with the list")
+    press(app, "Back to the list")
     assert "Every approved coin is captioned" in words(app)
 
 
@@ -57,7 +57,7 @@ def test_a_replacement_is_limited_to_coins_chosen_in_a_grid(library: Library) ->
     app.session_state["memedex.replacing.chosen"] = [FROG.address, "local-gone"]
     app.text_input(key="replace-find").set_value("a ")
     assert "1 coin. One undo" in words(rerun(app))
-    press(app, "Look through all instead")
+    press(app, "Search all captions")
     assert "4 coins. One undo" in words(app)
 
 

@@ -21,7 +21,7 @@ def test_a_refusal_explains_how_to_fix_it() -> None:
     test = AppTest.from_function(page, default_timeout=60).run()
     assert [error.value for error in test.error] == ["This could not be done. What went wrong:"]
     assert test.text[0].value.endswith("is full; make room and try again")
-    assert [button.label for button in test.button] == ["Show the page again"]
+    assert [button.label for button in test.button] == ["Reload page"]
 
 
 def page_with_two_errors() -> None:
@@ -65,7 +65,7 @@ def test_a_remote_browser_sees_an_error_number_that_is_also_in_the_log(
     assert not test.exception
     shown = "\n".join(str(one.value) for kind in (test.error, test.text, test.caption) for one in kind)
     assert "secret" not in shown
-    (number,) = re.findall(r"Error ([0-9a-f]{8}):", shown)
+    (number,) = re.findall(r"Error ([0-9a-f]{8})\.", shown)
     (logged,) = [one for one in caplog.records if number in one.getMessage()]
     assert logged.exc_info
     assert isinstance(logged.exc_info[1], KeyError)

@@ -64,7 +64,7 @@ def test_another_programs_folder_is_looked_at_then_taken_over(empty: Library, tm
     press(app, "Import")
     finish_jobs()
     assert empty.counts()["pending"] == 1
-    assert "1 taken, 0 already there, 0 refused" in words(opened("exchange"))
+    assert "1 imported, 0 already there, 0 refused" in words(opened("exchange"))
 
 
 def test_the_preview_says_that_several_systems_are_one_decision(empty: Library, tmp_path: Path) -> None:

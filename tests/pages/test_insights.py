@@ -42,7 +42,7 @@ def test_every_bar_leads_to_as_many_coins_as_it_counts(library: Library) -> None
     for app in pages:
         for bar in bars(app):
             for line, text in zip(bar["customdata"], bar["hovertext"], strict=True):
-                if " an hour" not in text and line and not line.startswith(figures.NAMED):
+                if " per hour" not in text and line and not line.startswith(figures.NAMED):
                     number = text.split(":")[-1].split(" of ")[0] if ":" in text else text
                     assert coins_of(library, line) == int("".join(filter(str.isdigit, number.split()[0])))
                     checked += 1
@@ -147,7 +147,7 @@ def test_search_quality_shows_the_stored_evaluation_with_its_weak_tags(library: 
 def test_people_and_their_speed_are_shown_with_the_coins_they_decided(library: Library) -> None:
     library.reject([UNCAPTIONED.address], actor="bob")
     app = opened("insights", insights_view="Reviewing")
-    (speed,) = [bar for bar in bars(app) if any("an hour" in text for text in bar["hovertext"])]
+    (speed,) = [bar for bar in bars(app) if any("per hour" in text for text in bar["hovertext"])]
     by_bob = next(line for line in speed["customdata"] if "by:bob" in line)
     assert coins_of(library, by_bob) == 1
 

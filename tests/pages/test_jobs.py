@@ -46,7 +46,7 @@ def test_coins_without_captions_are_drafted_after_a_cost_estimate(
     model: LanguageModelServer, library: Library
 ) -> None:
     app = opened("drafting")
-    assert "1 question · about" in words(app)
+    assert "1 request · about" in words(app)
     assert "about $0.000" in words(app)
     press(app, "Draft 1 coin")
     finish_jobs()
@@ -153,8 +153,8 @@ def test_an_edited_prompt_is_tried_side_by_side_with_another(
 def test_without_a_language_model_the_page_says_how_to_configure_one(library: Library) -> None:
     assert "MEMEDEX_CAPTION_MODEL" in words(opened("drafting"))
     page_text = words(opened("jobs"))
-    assert "Nothing long is under way" in page_text
-    assert "It begins on these pages" in page_text
+    assert "No jobs running" in page_text
+    assert "They start on these pages" in page_text
 
 
 def test_only_coins_chosen_in_a_grid_are_drafted(model: LanguageModelServer, library: Library) -> None:

@@ -51,7 +51,7 @@ def test_a_link_to_near_duplicates_opens_them(memory: Memory) -> None:
 
 def test_a_session_is_permanently_deleted_with_all_its_characters(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Sessions", scope_session_memory="mira_lantern")
-    press(app, "Forget all 2 characters' keys of lantern")
+    press(app, "Delete all 2 keys of lantern")
     assert memory.sessions.passages.counts() == {"capy_budget-debate": 4}
 
 
@@ -78,7 +78,7 @@ def test_a_forgotten_session_is_in_no_file_of_the_root(
         finish_jobs()
     assert traces(root, words_, []), "while it is remembered, the search finds it"
     app = opened("lore", view="Browse", kind="Sessions", scope_session_memory="elf_xylophonist")
-    press(app, "Forget this key")
+    press(app, "Delete this key")
     assert traces(root, words_, []) == {}
     assert "undo never reaches past that" in memory.why_no_undo(by="tester")
 

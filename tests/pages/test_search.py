@@ -139,7 +139,7 @@ def test_a_closed_chip_does_not_change_the_line(library: Library) -> None:
 def test_words_for_the_image_facet_search_only_pictures(library: Library) -> None:
     assert f"{len(COINS)} coins ranked in" in words(opened("search", q="image: frog"))
     without_say = opened("search", q="image: frog", w="0,4,3,2,1")
-    assert "What this question speaks about has no weight" in words(without_say)
+    assert "The facets of this query have weight 0" in words(without_say)
 
 
 def test_a_saved_search_includes_the_values_of_the_controls(library: Library) -> None:
@@ -290,7 +290,7 @@ def test_weights_are_fitted_to_marks_taken_with_a_click_and_refused_without_enou
     coins = [coin.address for coin in COINS if coin.address in library.snapshot().addresses]
     library.golden.judge("dog", coins[0], True)
     app = press(opened("search", q="dog"), "Fit weights to marks")
-    assert "there are 0 good and 0 bad so far" in words(app)
+    assert "so far 0 good and 0 bad" in words(app)
     press(app, "Dismiss")
     assert "Fit weights to marks" in labels(app)
 
@@ -330,7 +330,7 @@ def test_a_question_is_shifted_by_its_marks_in_the_address_and_in_saved_searches
     assert "Shift question by marks" not in labels(opened("search", q="dog"))
     library.golden.judge("dog", FROG.address, True)
     app = press(opened("search", q="dog"), "Shift question by marks")
-    assert "there are 1 good and 0 bad so far" in words(app)
+    assert "so far 1 good and 0 bad" in words(app)
     gains = [
         Gain(marks=12, before=0.71, after=0.71, error=0.09),
         Gain(marks=13, before=0.71, after=0.84, error=0.2),

@@ -20,7 +20,7 @@ export class Row {
     this.beyond = el("p", { class: "beyond", hidden: true });
     this.empty = el(
       "button",
-      { type: "button", class: "nothing", "aria-pressed": "false", onclick: () => this.declare(!this.nothing), title: `Leave it out for ${purpose.leave_out}` },
+      { type: "button", class: "nothing", "aria-pressed": "false", onclick: () => this.declare(!this.nothing), title: `Leave empty for ${purpose.leave_out}` },
       "Leave empty",
     );
     this.aside = el("div", {});

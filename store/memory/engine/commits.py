@@ -1,6 +1,6 @@
-"""A short lock over each decision, so that several processes may write and their decisions stay in one row.
+"""A short lock over each decision, so that the decisions of several processes share one sequence of numbers.
 
-SQLite's own locks keep the transactions on one file apart. Decisions of all kinds are numbered in one row,
+SQLite's own locks keep the transactions on one file apart. Decisions of all kinds share one sequence of numbers,
 and each kind is a file of its own, so the number is chosen and committed under this lock.
 """
 

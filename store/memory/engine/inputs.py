@@ -29,7 +29,7 @@ def checked_characters(text: str, *, what: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InvalidInput(f"{what} holds half a character (a lone surrogate)") from None
+        raise InvalidInput(f"{what} holds an unpaired surrogate (invalid Unicode)") from None
     return text
 
 

@@ -182,7 +182,7 @@ def test_an_error_in_a_handler_is_reported_and_not_retried(
     ]
     assert reasons[0] == "no model"
     assert "is full" in reasons[1]
-    assert "mistake of the program" in reasons[2]
+    assert "a bug in Memedex" in reasons[2]
     assert "KeyError" in caplog.text
 
 

@@ -23,7 +23,7 @@ def test_a_dry_run_counts_and_the_real_one_leaves_a_report(run: Run, root: Path,
     assert {one["what"]: one["count"] for one in survey["found"]}["coins of the library"] == 3
     done = run("adopt", tmp_path / "other", "--vectors", CLIP, "--report", tmp_path / "r.csv")
     assert done.returncode == 0, done.stderr
-    assert "taken 3, already there 0, refused 0" in done.stderr
+    assert "imported 3, already there 0, refused 0" in done.stderr
     assert "vectors reused 9" in done.stderr
     rows = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
     assert {row["item"]: row["state"] for row in rows} == {address(n): "taken" for n in range(20, 23)}
@@ -38,7 +38,7 @@ def test_a_folder_with_several_systems_is_said_to_be_one_decision_and_undone_by_
     transcripts_of_reference_5(tmp_path / "other" / "s.db", ["How do I deploy?"])
     done = run("adopt", tmp_path / "other")
     assert "These 2 systems are one decision" in done.stderr
-    assert "taken 3, already there 0, refused 0" in done.stderr
+    assert "imported 3, already there 0, refused 0" in done.stderr
     undone = run("adopt", tmp_path / "other", "--undo", "--json")
     assert (undone.returncode, len(json.loads(undone.stdout)["done"])) == (0, 3)
 

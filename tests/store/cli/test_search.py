@@ -88,7 +88,7 @@ def test_by_me_means_the_current_user(run: Run, root: Path) -> None:
 def test_search_names_invalid_parts_and_uses_the_rest(run: Run, root: Path) -> None:
     done = run("search", f"marble + like:{NOWHERE} has:teeth", "--json")
     assert (done.returncode, len(json.loads(done.stdout)["hits"])) == (1, 2)
-    assert "has:teeth is not understood" in done.stderr
+    assert "unknown facet teeth" in done.stderr
     assert NOWHERE in done.stderr
 
 

@@ -28,7 +28,17 @@ def text_of(number: int) -> str:
         json.dumps({**coin(1).sidecar, "token_name": "\ud800"}).encode(),
         json.dumps({**coin(1).sidecar, "score": float("nan")}).encode(),
     ],
-    ids=["UTF-16", "UTF-32", "byte order mark", "Latin-1", "empty", "zeros", "deep", "half a sign", "NaN"],
+    ids=[
+        "UTF-16",
+        "UTF-32",
+        "byte order mark",
+        "Latin-1",
+        "empty",
+        "zeros",
+        "deep",
+        "unpaired surrogate",
+        "NaN",
+    ],
 )
 def test_a_sidecar_that_is_not_utf_8_json_is_reported_and_others_still_load(
     root: Path, content: bytes

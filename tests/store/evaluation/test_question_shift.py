@@ -57,9 +57,9 @@ def test_marks_of_a_question_move_it_and_others_stay(full: Library) -> None:
 @pytest.mark.usefixtures("without_chroma")
 def test_too_few_marks_are_refused_with_their_numbers(full: Library) -> None:
     marks = {address(number): number < 3 for number in range(12)}
-    with pytest.raises(InvalidRecord, match="there are 3 good and 9 bad so far"):
+    with pytest.raises(InvalidRecord, match="so far 3 good and 9 bad"):
         measured(full, QUERY, marks)
-    with pytest.raises(InvalidRecord, match="there are 0 good and 0 bad so far"):
+    with pytest.raises(InvalidRecord, match="so far 0 good and 0 bad"):
         measured(full, QUERY, {"not-in-the-library": True})
 
 

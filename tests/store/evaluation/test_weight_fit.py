@@ -55,7 +55,7 @@ def test_marks_that_say_nothing_are_refused_with_the_figures(seed: int) -> None:
 @pytest.mark.parametrize(("good", "bad"), [(0, 0), (LEAST - 1, 9), (9, LEAST - 1)])
 def test_too_few_marks_are_refused_with_their_numbers(good: int, bad: int) -> None:
     one = MarkedQuery(np.ones((good + bad, 5)), np.arange(good + bad) < good)
-    with pytest.raises(InvalidRecord, match=f"there are {good} good and {bad} bad so far"):
+    with pytest.raises(InvalidRecord, match=f"so far {good} good and {bad} bad"):
         fit([one] if good + bad else [], USUAL)
 
 

@@ -28,7 +28,7 @@ from tests.store.importing.files import MINT, import_folder, import_uploads, png
         (json.dumps(sidecar(x=1)).replace("1}", "9" * 5000 + "}").encode(), "cannot be read"),
         (
             json.dumps(sidecar(token_name="\ud800")).encode(),
-            "cannot be written as JSON: it holds half a sign",
+            "cannot be written as JSON: it holds an unpaired surrogate (invalid Unicode)",
         ),
         (json.dumps(sidecar(token_address="../../x")).encode(), "base58"),
         (json.dumps(sidecar(token_address=7)).encode(), "base58"),

@@ -127,7 +127,7 @@ def test_logos_next_to_a_truncated_token_list_are_not_imported(tmp_path):
     assert not coins
     assert [why.partition(":")[0] for _, why in refused] == [
         "it is not JSON",
-        "1 picture beside it may be told of in what could not be read; mend it, or import it alone",
+        "1 picture beside it may be told of in what could not be read; fix it, or import it alone",
     ]
 
 

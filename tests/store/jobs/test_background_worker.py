@@ -188,7 +188,7 @@ def test_jobs_continue_after_the_catalog_was_briefly_missing(
     number, behind = harness.start(), harness.start(["z"])
     both.set()
     assert came.wait(60)
-    assert eventually(lambda: workers_with_fault("removed or replaced") == ["long work (library)"])
+    assert eventually(lambda: workers_with_fault("removed or replaced") == ["jobs (library)"])
     assert "Traceback" in caplog.text
     catalog.with_name("away").rename(catalog)
     assert eventually(lambda: harness.jobs.get(behind).state == "done")

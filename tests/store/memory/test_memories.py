@@ -108,7 +108,7 @@ def test_two_memories_in_the_same_second_are_both_kept_with_their_time(memory: M
 @pytest.mark.parametrize(
     "tags",
     [["t"] * 11, ["x" * 51], "abc", [1], ["fine", None], ["\ud83d"]],
-    ids=["11", "51 long", "str", "int", "None", "half a character"],
+    ids=["11", "51 long", "str", "int", "None", "unpaired surrogate"],
 )
 def test_too_many_too_long_or_non_text_tags_are_refused(memory: Memory, tags: list) -> None:
     with pytest.raises(InvalidInput):

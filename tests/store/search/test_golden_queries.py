@@ -50,7 +50,7 @@ def test_a_line_that_cannot_be_searched_again_is_refused(library: Library, line:
 
 
 def test_an_answer_and_a_valid_collection_name_are_required(library: Library) -> None:
-    with pytest.raises(InvalidRecord, match="right answer"):
+    with pytest.raises(InvalidRecord, match="relevant coin"):
         library.golden.save("frog", [])
     with pytest.raises(InvalidRecord, match="name"):
         library.golden.save("frog", [address(1)], collection="../own")
@@ -87,7 +87,7 @@ def test_an_edited_file_is_applied_on_opening_and_a_broken_one_is_ignored(
         b'{"queries": [{"line": "frog", "answers": "local-1"}]}',
         b"\xff\xfe",
     ],
-    ids=["cut off", "nested", "half a character", "no list", "no list of answers", "no text"],
+    ids=["cut off", "nested", "unpaired surrogate", "no list", "no list of answers", "no text"],
 )
 def test_a_broken_file_is_reported_and_never_overwritten(
     library: Library, root: Path, content: bytes
@@ -100,7 +100,7 @@ def test_a_broken_file_is_reported_and_never_overwritten(
     (fault,) = library.golden.faults
     assert fault.startswith("own.json was changed by hand")
     for change in (lambda: library.golden.save("dog", [address(2)]), lambda: library.golden.delete("frog")):
-        with pytest.raises(BadSource, match="mend or remove it"):
+        with pytest.raises(BadSource, match="fix or remove it"):
             change()
     assert file.read_bytes() == content
     assert kept(library) == {"frog": (address(1),)}

@@ -85,7 +85,7 @@ def test_an_unknown_facet_is_refused_with_a_list_of_the_facets() -> None:
 
 
 def test_a_text_with_a_lone_surrogate_is_refused() -> None:
-    with pytest.raises(InvalidRecord, match="half a character"):
+    with pytest.raises(InvalidRecord, match="unpaired surrogate"):
         Part(text="frog \udcff")
 
 

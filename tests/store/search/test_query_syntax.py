@@ -93,7 +93,7 @@ def test_a_line_is_parsed_as_the_user_means_it(line: str, same: str) -> None:
 def test_a_lone_surrogate_is_dropped_and_reported() -> None:
     question = read("frog \udcff tag:mo\ud83don")
     assert question == read("frog tag:moon")
-    assert question.faults == ("half a character was left out: it was not UTF-8",)
+    assert question.faults == ("an unpaired surrogate (invalid Unicode) was left out",)
 
 
 def test_a_quoted_phrase_among_words_is_required() -> None:

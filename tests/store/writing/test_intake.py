@@ -158,7 +158,7 @@ def test_an_import_that_fails_while_it_is_read_keeps_earlier_batches(
 
 
 @pytest.mark.parametrize(
-    "spelling", ["\ud800x", "a\0b", "x" * 100_000, 7], ids=["half a character", "zero", "long", "number"]
+    "spelling", ["\ud800x", "a\0b", "x" * 100_000, 7], ids=["unpaired surrogate", "zero", "long", "number"]
 )
 def test_an_impossible_address_is_refused_alone(library: Library, spelling: object) -> None:
     report = library.add([coin(1), coin(2, token_address=spelling), coin(3)])

@@ -96,7 +96,7 @@ def test_a_library_on_a_read_only_disk_can_be_read(
         read_only.setattr(FileLock, "acquire", _refused)
         with open_reader(root, embedder=embedder) as reader:
             assert [record.name for record in reader.find(Filter())] == ["Coin 0"]
-        with pytest.raises(ReadOnly, match="mend the permission"):
+        with pytest.raises(ReadOnly, match="fix the permission"):
             open_library(root, embedder=embedder)
     assert sorted(root.rglob("*")) == files, "SQLite put nothing beside it"
 
@@ -123,7 +123,7 @@ def test_a_library_moved_away_refuses_changes_until_it_is_back(library: Library)
     [
         (OSError(errno.ENOSPC, "No space left on device"), "is full; make room"),
         (sqlite3.OperationalError("database or disk is full"), "is full; make room"),
-        (sqlite3.OperationalError("unable to open database file"), "put it back or mend the permission"),
+        (sqlite3.OperationalError("unable to open database file"), "put it back or fix the permission"),
         (PermissionError(errno.EACCES, "Permission denied", "a.json"), "Permission denied: a.json"),
     ],
     ids=lambda value: type(value).__name__,

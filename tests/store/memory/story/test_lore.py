@@ -43,7 +43,7 @@ def test_lore_is_stored_under_world_and_lore_id_with_its_metadata(memory: Memory
 @pytest.mark.parametrize(
     "metadata",
     [{"a": "\ud83d"}, {"\ud83d": "a"}, {"a": 2**63}, {"a": float("nan")}, {"chroma:document": "a"}],
-    ids=["half a character", "in its name", "64 bits", "NaN", "Chroma's own name"],
+    ids=["unpaired surrogate", "in its name", "64 bits", "NaN", "Chroma's own name"],
 )
 def test_metadata_that_chroma_cannot_hold_is_refused(memory: Memory, metadata: dict) -> None:
     with pytest.raises(InvalidInput, match="metadata"):
@@ -259,4 +259,4 @@ def test_a_memory_opens_when_the_model_is_unavailable(
         assert [(one.item, one.reason) for one in opened.lore.refused] == [
             ("peaks.yaml", "it was not imported: no weights here")
         ]
-    assert [world.id for world in reopen().lore.worlds()] == ["peaks"], "the next opening takes it in"
+    assert [world.id for world in reopen().lore.worlds()] == ["peaks"], "the next opening imports it"
