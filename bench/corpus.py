@@ -32,7 +32,7 @@ class Corpus:
             yield address, {f: self.vectors[f][row].tobytes() for f in FACETS if self.present[f][row]}
 
 
-class Asked:
+class KnownQueryEmbedder:
     """An embedder that knows every query's vector, so that the figures include no model time."""
 
     name = fingerprint = status = "bench"

@@ -101,7 +101,7 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def take_in_and_promote(root: Path, count: int, *, embedder: Embedder) -> dict[str, float]:
+def import_and_promote(root: Path, count: int, *, embedder: Embedder) -> dict[str, float]:
     """Seconds of each step for `count` records."""
     library = open_library(root, embedder=embedder)
     candidates = list(coins(count))
@@ -161,7 +161,7 @@ def main() -> None:
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}\n")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "instant"
-        seconds = take_in_and_promote(root, options.records, embedder=Instant())
+        seconds = import_and_promote(root, options.records, embedder=Instant())
         show("the model's time apart", seconds, options.records)
         runs = np.median([opening(root) for _ in range(options.runs)], axis=0)
         print(f"\n| opening {options.records:,} records, median of {options.runs} | |\n| --- | --- |")
@@ -170,7 +170,7 @@ def main() -> None:
             print(f"| {name} | {value * 1000:,.0f} ms |")
         print(f"| memory at the end | {runs[-1]:,.0f} MiB |\n")
         few = options.with_model
-        seconds = take_in_and_promote(Path(folder) / "offline", few, embedder=open_embedder("offline"))
+        seconds = import_and_promote(Path(folder) / "offline", few, embedder=open_embedder("offline"))
         show("with the offline model", seconds, few)
 
 

@@ -169,7 +169,9 @@ def main() -> None:
         is_new = not (root / "memory").exists()
         with Memory.open(root, embedder=Subjects()) as memory:
             if is_new:
-                take_in(memory, Path(made) / "sessions", messages=arguments.messages, events=arguments.events)
+                import_sessions(
+                    memory, Path(made) / "sessions", messages=arguments.messages, events=arguments.events
+                )
             ready = once(memory.passages["transcript_vectors"].resident)
             print(
                 f"| search over {memory.passages['transcript_vectors'].count():,} chunks and "
@@ -184,7 +186,7 @@ def main() -> None:
     )
 
 
-def take_in(memory: Memory, folder: Path, *, messages: int, events: int) -> None:
+def import_sessions(memory: Memory, folder: Path, *, messages: int, events: int) -> None:
     """Import everything, then one session again."""
     write_sessions(folder, messages=messages, events=events)
     seconds = once(lambda: memory.transcripts.import_sessions([folder]))

@@ -12,7 +12,7 @@ import numpy as np
 
 os.environ |= {"MEMEDEX_EMBEDDER": "offline", "MEMEDEX_CHROMA": "off"}
 
-from bench.corpus import Array, Asked
+from bench.corpus import Array, KnownQueryEmbedder
 from bench.library import coins
 from bench.million_library import MODEL
 from bench.million_vectors import questions
@@ -160,7 +160,7 @@ def _page(library: Library, filter: Filter) -> None:
     library.count(filter), library.find(filter, limit=_PAGE)
 
 
-class _Known(Asked):
+class _KnownWords(KnownQueryEmbedder):
     """Knows the vectors of the questions, and has the name of the library's model."""
 
     def __init__(self, kind: str) -> None:
@@ -171,13 +171,14 @@ class _Known(Asked):
 
     def embed_texts(self, texts: Sequence[str]) -> Array:
         rows = [
-            super(_Known, self).embed_texts([text]) if text[0].isdigit() else self._nonsense for text in texts
+            super(_KnownWords, self).embed_texts([text]) if text[0].isdigit() else self._nonsense
+            for text in texts
         ]
         return np.concatenate(rows)
 
 
 def _opened(root: Path, kind: str) -> Library:
-    return open_library(root, embedder=_Known(kind), files_later=True)
+    return open_library(root, embedder=_KnownWords(kind), files_later=True)
 
 
 def _forget(file: Path) -> None:

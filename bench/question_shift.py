@@ -1,7 +1,7 @@
 """What a question gains from marks on coins that nobody marked: python -m bench.question_shift ROOT.
 
-The first MARKED results of each golden query are marked by its relevant coins, the question is shifted by those
-(Rocchio), and nDCG@10 is computed over the other coins, before and after.
+The first MARKED results of each golden query are marked by its relevant coins, the question is shifted
+by them (Rocchio), and nDCG@10 is computed over the other coins, before and after.
 """
 
 import sys

@@ -25,7 +25,7 @@ from random import Random
 
 import numpy as np
 
-from bench.corpus import Asked, Corpus, make
+from bench.corpus import Corpus, KnownQueryEmbedder, make
 from bench.four_queries import FourQueries
 from store.catalog.words import MOST, WordShares
 from store.records import FACETS
@@ -173,7 +173,7 @@ class Memedex:
     """This program's search, from the question to fifty explained hits."""
 
     def __init__(self, corpus: Corpus, matrices: Matrices) -> None:
-        self._search = Search(matrices, embedder=Asked(corpus.questions))
+        self._search = Search(matrices, embedder=KnownQueryEmbedder(corpus.questions))
         self._asked = 0
         steps = np.random.default_rng(9).integers(1, 11, (1_000, 4)).tolist()
         self._moves = cycle(dict(zip(FACETS, (0.0, *step), strict=True)) for step in steps)

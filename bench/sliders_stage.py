@@ -5,7 +5,7 @@ from secrets import token_hex
 
 import streamlit as st
 
-from bench.corpus import Asked, make
+from bench.corpus import KnownQueryEmbedder, make
 from bench.sliders_looks import StagedLibrary
 from components.grid import CAPTION, LIKE, ShownRanking, chosen_weights, show_results
 from components.shell import resources, session
@@ -17,7 +17,7 @@ from store.vectors.matrices import load
 @st.cache_resource
 def searching(size: int) -> Search:
     corpus = make("clustered", size=size, dimensions=64, questions=1)
-    return Search(load(corpus.rows(), dimensions=64), embedder=Asked(corpus.questions))
+    return Search(load(corpus.rows(), dimensions=64), embedder=KnownQueryEmbedder(corpus.questions))
 
 
 st.set_page_config(layout="wide")

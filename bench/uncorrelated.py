@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bench.corpus import Asked
+from bench.corpus import KnownQueryEmbedder
 from bench.million_vectors import DIMENSIONS, pieces, questions
 from bench.search import machine
 from store.embedding.arrays import Vector
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _show(kind: str, size: int) -> None:
-    asked = Asked(questions(kind, count=_QUESTIONS))
+    asked = KnownQueryEmbedder(questions(kind, count=_QUESTIONS))
     search = Search(load(_rows(kind, size), dimensions=DIMENSIONS), embedder=asked)
     for what, values in _figures(search).items():
         texts = (f"{value:,.1f}" for value in (np.median(values), np.quantile(values, 0.95), max(values)))

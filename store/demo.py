@@ -62,6 +62,7 @@ def load(library: Library, *, progress: Progress | None = None, folder: Path = F
     """Bring every demo coin to its tier, except coins that a person has decided on.
 
     Safe to repeat: existing coins stay as they are, and a cancelled load resumes.
+    Raises BadSource if the demo's files cannot be read.
     """
     progress = progress or Progress()
     coins = entries(folder)

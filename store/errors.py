@@ -4,6 +4,7 @@ MemedexError
 ├── InvalidRecord (ValueError)
 ├── BadPicture (ValueError)
 ├── BadSource (ValueError)
+│   └── TooMuch                     of an archive: store/importing/archives.py
 ├── BadBackup (ValueError)
 ├── WrongSetting (ValueError)
 ├── UnknownRecord (LookupError)
@@ -23,6 +24,7 @@ MemedexError
 ├── ForeignFile
 ├── ModelUnavailable
 ├── ServerUnavailable
+├── TryLater                        of a download: store/fetching/download.py
 ├── NotInMemory
 ├── CaptioningFailed
 │   ├── ProviderBusy

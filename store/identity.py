@@ -14,7 +14,7 @@ _known = {"name": "somebody"}  # a container's user may have no name, as on many
 def current_user() -> str:
     """The current user's name: the setting, else the login name of the operating system.
 
-    Without file handles the system does not tell it: then it is the last one that it told.
+    If no file handle is free, this is the last known name.
     """
     if name := settings().user:
         return name

@@ -231,7 +231,7 @@ class Library(LibraryUpkeep):
         return self._undo.undo(n, actor=actor)
 
     def redo(self, n: int = 1, *, actor: str = "") -> Outcome:
-        """Redo the last undo, unless the person decided something since."""
+        """Redo the last undo. Raises NothingToUndo if there is none or the person decided something since."""
         return self._undo.redo(n, actor=actor)
 
     def undo_decisions(

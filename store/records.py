@@ -54,6 +54,7 @@ class Record:
 
     @property
     def name(self) -> str:
+        """The token name, as the sidecar has it."""
         return str(self.sidecar["token_name"])
 
     @property

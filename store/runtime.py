@@ -152,7 +152,7 @@ class LibraryRuntime(Library):
             FileComparison(catalog, layout, applied=self._apply_compared, turn=self._turn) if later else None
         )
         if not later:
-            self._embed_taken_in()
+            self._embed_edited_records()
 
     def watch_for_duplicates(self) -> None:
         """Look for duplicates in the background, now and after each change, until the library is closed.
@@ -268,10 +268,10 @@ class LibraryRuntime(Library):
     def _apply_compared(self, faults: list[Fault]) -> None:
         """Go on with what was changed outside, now that all files are compared."""
         self._found[:] = faults
-        self._embed_taken_in()
+        self._embed_edited_records()
         self._changed()
 
-    def _embed_taken_in(self) -> None:
+    def _embed_edited_records(self) -> None:
         """Embed library records whose sidecars were edited outside.
 
         Large numbers are left to `doctor --repair`.

@@ -86,7 +86,7 @@ def _since(library: Library, filter: AuditFilter) -> None:
     what = f" ({format.done(filter.verb)})" if filter.verb else ""
     st.markdown(f"{format.counted(len(chosen), 'decision')}{whose}{what} since then")
     forms.show(
-        "undo-since", library, partial(_take_back, library, chosen),
+        "undo-since", library, partial(_undo, library, chosen),
         button=Button("Undo them", kind="primary", disabled=not chosen),
     )  # fmt: skip
 
@@ -124,12 +124,12 @@ def _line(library: Library, decision: PastDecision) -> None:
         if library.can_write and not decision.is_undone and decision.verb not in FINAL:
             label = "Undo" if decision.verb != "undo" else "Redo"
             forms.show(
-                f"take-back-{decision.id}", library, partial(_take_back, library, [decision.id]),
+                f"take-back-{decision.id}", library, partial(_undo, library, [decision.id]),
                 button=Button(label, icon=label.lower(), kind="tertiary"),
             )  # fmt: skip
 
 
-def _take_back(library: Library, chosen: list[str], _: Mapping[str, Any]) -> str:
+def _undo(library: Library, chosen: list[str], _: Mapping[str, Any]) -> str:
     if undo_task.start(library, chosen, at_once=AT_ONCE):
         return ""
     return shell_undo.result(library.undo_decisions(chosen), message="Undone for")

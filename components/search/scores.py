@@ -70,7 +70,7 @@ def first_ranks(row: PresetResult) -> "pd.DataFrame":
 
 
 def measures(k: int) -> tuple[str, str, str]:
-    """The measures by their names, as `Scores` orders them."""
+    """The measures by their names, in the order of `EvaluationScores`."""
     return f"Recall@{k}", "MRR", f"nDCG@{k}"
 
 

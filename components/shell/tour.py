@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from components.shell import format, javascript, session
-from components.shell.tour_stops import STOPS, Stop, is_possible, left_behind, take_back
+from components.shell.tour_stops import STOPS, Stop, is_possible, left_behind, undo_tour
 from store.library import Library
 
 _HERE = Path(__file__).resolve().parent
@@ -65,7 +65,7 @@ def offer(library: Library) -> None:
             _go(1)
         left = len(left_behind(library)) if library.can_write else 0
         if left and st.button(f"Undo {format.counted(left, 'change')} of a tour", icon=":material/undo:"):
-            _take_back(library)
+            _undo_tour(library)
             st.rerun()
 
 
@@ -99,12 +99,12 @@ def _end(library: Library) -> None:
     st.session_state.pop(_IS_GOING, None)
     st.query_params.pop(_PARAMETER, None)
     if library.can_write and is_possible(library) and left_behind(library):
-        _take_back(library)
+        _undo_tour(library)
     st.switch_page("overview.py")
 
 
-def _take_back(library: Library) -> None:
-    outcome = take_back(library)
+def _undo_tour(library: Library) -> None:
+    outcome = undo_tour(library)
     session.queue_message("What the tour did is undone.", icon=":material/undo:")
     for refusal in outcome.refused:
         session.queue_message(f"Kept: {format.plain(refusal.item)}: {format.plain(refusal.reason)}")

@@ -35,7 +35,7 @@ class Stop:
     afterwards: str = ""
 
 
-def take_back(library: Library) -> Outcome:
+def undo_tour(library: Library) -> Outcome:
     """Undo what tours did, and open the drafts again that they took; what people changed since stays."""
     outcome = library.undo_decisions(left_behind(library), actor=WHO)
     taken = library.suggestions.of(DRAFTED, states=("taken",))
@@ -143,7 +143,7 @@ STOPS = (
         text="Every decision is listed with who made it, when and why, and each can be undone, also much "
         "later. What this tour did is undone now.",
         verb="Undo it all",
-        do=take_back,
+        do=undo_tour,
         is_done=lambda library: not left_behind(library),
         afterwards="Every coin is where it was, and the draft waits again. History keeps that it was "
         "done, and undone.",

@@ -188,7 +188,7 @@ class RecordLists:
         return row[0] if row else None
 
     def picture(self, address: str) -> Path:
-        """The path of the record's JPG, even while an operation moves it."""
+        """The path of the record's JPG, even while an operation moves it. Raises UnknownRecord."""
         tier = self.get(address).tier
         places = [self.layout.image(tier, address), *(self.layout.image(other, address) for other in TIERS)]
         return next((place for place in places if place.exists()), places[0])

@@ -128,7 +128,7 @@ class Collections(ABC):
         return found
 
     def vectors(self, name: str, ids: Sequence[str]) -> dict[str, np.ndarray[Any, Any]]:
-        """The vectors of these entries, by id; ids that Chroma lacks are left out."""
+        """The vectors (d,) of these entries, by id; ids that Chroma lacks are left out."""
         collection, found = self.collection(name), dict[str, np.ndarray[Any, Any]]()
         for some in in_pages(ids, self._page):
             got = self._ask(partial(collection.get, ids=list(some), include=["embeddings"]))
@@ -137,7 +137,7 @@ class Collections(ABC):
         return found
 
     def nearest(self, name: str, vector: np.ndarray[Any, Any], *, n: int = 1) -> list[str]:
-        """The ids with the nearest vectors by the index."""
+        """The `n` ids whose vectors are nearest to `vector` (d,) by the index, the nearest first."""
         collection = self.collection(name)
         n = min(n, self._ask(collection.count))
         ask = partial(collection.query, query_embeddings=[vector], n_results=n, include=[])

@@ -51,7 +51,10 @@ class ServerLists:
     def nearest(
         self, directions: Mapping[Facet, Vector], *, n: int, limits: Limits = EVERYTHING
     ) -> dict[Facet, Nearest]:
-        """The `n` entries nearest to each direction, which may have any length but zero."""
+        """The `n` entries nearest to each direction (d,), which may have any length but zero.
+
+        Raises ServerUnavailable if the server is away or does not have the collections yet.
+        """
         try:
             try:
                 return self._ask(directions, n, limits)

@@ -84,7 +84,8 @@ class ChromaServer:
     def connect(self, *, timeout: float | None = None) -> "ClientAPI":
         """A client of this database, which is created if the server has the tenant.
 
-        `timeout` is how many seconds the server may take for an answer.
+        `timeout` is how many seconds the server may take for an answer. Raises ValueError if the server does
+        not have the tenant.
         """
         import chromadb
         from chromadb.config import Settings

@@ -16,7 +16,7 @@ from store.progress import Progress
 from store.records import CAPTION_FACETS
 from store.tasks.draft_start import LANES, Plan, lacking, plan_drafting, start
 from store.tasks.import_captions import preview
-from store.tasks.import_captions import start as take_in
+from store.tasks.import_captions import start as start_import
 
 
 def add_arguments(verbs: Verbs) -> None:
@@ -144,7 +144,7 @@ def import_captions(arguments: Namespace, terminal: Terminal) -> int:
         if arguments.preview or not shown.changes:
             return status
         assert isinstance(library, Library)  # opened by `writing`
-        job = take_in(library, shown.changes, actor=arguments.actor or "")
+        job = start_import(library, shown.changes, actor=arguments.actor or "")
         return max(status, follow(library, job, arguments, terminal))
 
 

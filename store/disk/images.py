@@ -16,8 +16,8 @@ from store.errors import BadPicture
 
 SIDE = 512  # reference 1: 512×512 RGB JPG, quality 90
 QUALITY = 90
-MAX_BYTES = 50_000_000
-MAX_PIXELS = 64_000_000
+MAX_BYTES = 50_000_000  # of a file, before it is decoded
+MAX_PIXELS = 64_000_000  # read from the header, before memory is taken for them
 LARGE_PIXELS = 16_000_000  # several of these at once, from several threads, could take all memory
 # Raster formats that Pillow decodes by itself; never one that starts a program (EPS) or reads other files.
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "AVIF")

@@ -46,6 +46,7 @@ class PictureViews:
     large: Pixels  # (2, _LARGE, _LARGE)
 
     def mirrored(self) -> "PictureViews":
+        """The same views, mirrored left to right."""
         return PictureViews(self.small[..., ::-1], self.large[..., ::-1])
 
 

@@ -25,7 +25,7 @@ class Lazy(Generic[Loaded]):
         self.status = "not loaded"
 
     def get(self) -> Loaded:
-        """The weights, loaded by the first caller; others wait for it."""
+        """The weights, loaded by the first caller; others wait for it. Raises ModelUnavailable."""
         if self._loaded is not None:
             return self._loaded
         with self._lock:

@@ -32,7 +32,7 @@ class Choice:
 
     @classmethod
     def parse(cls, model: str) -> "Choice":
-        """The parts of a model's name, ARCHITECTURE[/TAG][@FILE]."""
+        """The parts of ARCHITECTURE[/TAG][@FILE]. Raises ModelUnavailable if it names no weights."""
         named, _, file = model.partition("@")
         architecture, _, tag = named.partition("/")
         if not architecture or not (tag or file):

@@ -76,6 +76,6 @@ def embed_in_windows(
 
 
 def unit(rows: Matrix) -> Matrix:
-    """Scale each row to length one, so that cosine is a dot product; a row of zeros stays zero."""
+    """(n, d): rows scaled to length one, so that cosine is a dot product; a row of zeros stays zero."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)

@@ -54,7 +54,7 @@ class PresetResult:
 
     @property
     def scale(self) -> str:
-        """The kind of score that was added up."""
+        """The kind of score: raw, calibrated, or raw with words."""
         return "calibrated" if self.calibrated else "raw + words" if self.fused else "raw"
 
     @property

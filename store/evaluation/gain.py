@@ -17,7 +17,7 @@ Good = NDArray[np.bool_]  # (n,): which marked coins of a query are good
 
 LEAST = 4  # marks of each kind, below which nothing is tried
 FOLDS = 20  # with more marks, several are left out at once
-_DRAWS = 400
+_DRAWS = 400  # bootstrap samples for the gain's interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_DRAWS = 1_000
+_DRAWS = 1_000  # bootstrap samples of the queries for an interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,10 @@ class Jobs:
         return self._there(number)
 
     def pause(self, number: int) -> None:
-        """Finish the work in progress and keep the rest, even after the program ends."""
+        """Finish the work in progress and keep the rest, even after the program ends.
+
+        Raises UnknownJob, and ReadOnly if the actor may not control jobs.
+        """
         runner = self._directed()
         job = self._there(number)
         if not job.is_ephemeral and self._repository.change(
@@ -125,7 +128,10 @@ class Jobs:
             runner.stop(number)
 
     def resume(self, number: int, *, options: Mapping[str, Any] | None = None) -> None:
-        """Continue a paused, interrupted or failed job, with new options such as a larger budget."""
+        """Continue a paused, interrupted or failed job, with new options such as a larger budget.
+
+        Raises UnknownJob, and ReadOnly if the actor may not control jobs.
+        """
         runner = self._directed()
         if not self._there(number).is_ephemeral:
             among: list[State] = ["paused", "interrupted", "failed"]
@@ -143,7 +149,10 @@ class Jobs:
             runner.stop(number)
 
     def try_again(self, number: int) -> bool:
-        """Try refused items again; False if there were none."""
+        """Try refused items again; False if there were none.
+
+        Raises UnknownJob, and ReadOnly if the actor may not control jobs.
+        """
         runner = self._directed()
         if self._there(number).is_ephemeral or not self._repository.try_again(number):
             return False

@@ -7,7 +7,7 @@
 
 At once, the two directions in which a facet's vectors differ most; in the background, t-SNE, which keeps
 neighbours together. A map stays as it is while records come and go: new ones are placed along its directions,
-or between their nearest neighbours (`between`), and no other moves until a new map is made.
+or between their nearest neighbours (`interpolate.py`), and no other moves until a new map is made.
 """
 
 from store.maps.chart import LEAST, Map, Method

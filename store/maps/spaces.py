@@ -63,7 +63,7 @@ def sample(snapshot: VectorSnapshot, space: Space) -> Vector:
 
 
 def principal(rows: Vector) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The deviation of centred rows along each axis, largest first, and these axes."""
+    """(n, d) centred rows → (d,) deviations along each axis, largest first, and the (d, d) axes, float64."""
     # By the covariance, d × d: the singular values of thousands of rows would take seconds.
     each = rows.astype(np.float64)
     squares, axes = np.linalg.eigh(each.T @ each / len(each))

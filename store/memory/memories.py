@@ -188,7 +188,10 @@ class Memories:
     def edit(
         self, id: str, *, content: str | None = None, tags: Sequence[str] | None = None, actor: str = ""
     ) -> None:
-        """Change a memory's text (embedded again) or its tags; id and timestamp stay."""
+        """Change a memory's text (embedded again) or its tags; id and timestamp stay.
+
+        Raises InvalidInput for a text or tags that cannot be stored, UnknownEntry if no memory has the id.
+        """
         columns: dict[str, Any] = {}
         if content is not None:
             columns["content"] = checked_text(content, what="the content", most=LONGEST)

@@ -183,7 +183,7 @@ def narrowed(
     actor: str = "",
     language: str = "",
 ) -> Filter:
-    """The filter of the coins that one count of `asked` counts."""
+    """`filter`, restricted to the coins behind one count."""
     found = replace(
         filter,
         tier=tier or filter.tier,

@@ -101,7 +101,11 @@ class GoldenQueries:
         return [_golden(row, row["collection"]) for row in rows]
 
     def save(self, line: str, answers: Iterable[str], *, collection: str = OWN, actor: str = "") -> None:
-        """Store a query with its relevant coins in place of those it had; updates the collection's file."""
+        """Store a query with its relevant coins in place of those it had; updates the collection's file.
+
+        Raises InvalidRecord for a line, an address or a name that is none, BadSource if the collection's file
+        was edited by hand and cannot be read.
+        """
         golden = Golden(
             checked_line(line),
             _answers(answers),
@@ -115,7 +119,10 @@ class GoldenQueries:
             self._write_file(collection)
 
     def delete(self, line: str, *, actor: str = "") -> None:
-        """Delete a golden query; `library.removed` can restore it."""
+        """Delete a golden query; `library.removed` can restore it.
+
+        Raises BadSource if its collection's file was edited by hand and cannot be read.
+        """
         with self._catalog.lock:
             for golden in [one for one in self.all() if one.line == line]:
                 self._let_in(golden.collection)
@@ -138,7 +145,10 @@ class GoldenQueries:
                 self._write_file(collection)
 
     def judge(self, line: str, address: str, good: bool | None, *, actor: str = "") -> None:
-        """Judge one result of a query right (True) or wrong (False); None removes the judgement."""
+        """Judge one result of a query right (True) or wrong (False); None removes the judgement.
+
+        Raises InvalidRecord for a line or an address that is none.
+        """
         line, address = checked_line(line), checked_address(address)
         with self._catalog.writing() as db:
             if good is None:

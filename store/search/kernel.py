@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-_RIDGE = 1.0
+_RIDGE = 1.0  # added to the diagonal, in units of a unit vector's similarity with itself
 
 
 @dataclass(frozen=True, slots=True)

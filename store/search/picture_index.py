@@ -72,9 +72,9 @@ class PictureIndex:
     def ordered(self, addresses: Sequence[str], order: Order, *, like: Vector | None = None) -> Ordered:
         """Sort these records, best first; ties keep their order.
 
-        `like`: by the cosine with this vector. `approved`: by the sum, over all approved pictures, of the
-        cosine to the power of 8, so that many near ones count and far ones hardly. `unlike`: by the distance
-        to the nearest picture of the library.
+        `like`: by the cosine with this vector (d,) of length 1. `approved`: by the sum, over all approved
+        pictures, of the cosine to the power of 8, so that many near ones count and far ones
+        hardly. `unlike`: by the distance to the nearest picture of the library.
         """
         with self._lock:
             rows = np.fromiter((self._row.get(address, -1) for address in addresses), np.intp, len(addresses))
@@ -90,7 +90,7 @@ class PictureIndex:
             return None if row is None else floats(self._vectors[row])
 
     def near(self, vector: Vector, *, least: float) -> dict[str, float]:
-        """Records whose pictures have at least this cosine with the vector."""
+        """Records whose pictures have at least this cosine with the vector (d,) of length 1."""
         with self._lock:
             rows = self._bounds.possible(self._vectors[: len(self._tiers)], vector, least=least)
             near: dict[str, float] = {}

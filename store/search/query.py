@@ -13,8 +13,8 @@ from store.vectors.weights import DEFAULT_WEIGHTS, Kind, check_facets, checked_n
 PartKey = tuple[Kind, str]
 
 EVERYTHING = Filter()
-MAX_TOP = 10_000
-MAX_PARTS = 32
+MAX_TOP = 10_000  # hits
+MAX_PARTS = 32  # of one query, each embedded by itself
 
 
 @dataclass(frozen=True, slots=True)

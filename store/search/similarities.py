@@ -20,8 +20,8 @@ Floats = NDArray[np.float64]
 FEW = 16_384  # rows; all of so few are compared exactly at once, in a few ms, and sliders are quickest then
 _MANY = 4096  # rows from which reading all of them in order may be quicker than these alone
 _SAMPLE = 256  # rows that tell how far apart cosines lie, of more than FEW records
-_LOOSE = 2.0  # times as far from the truth as by the facets alone a score by the blend may be
-_BLENDED = np.flatnonzero(USUAL)  # the facets that the blend is made of
+_LOOSE = 2.0  # times as far from the truth as by the facets alone a score by the combined vector may be
+_COMBINED = np.flatnonzero(USUAL)  # the facets that the combined vector is made of
 
 
 class Similarities:
@@ -29,8 +29,8 @@ class Similarities:
 
     A facet is scanned when a weight first needs it, by its quantised rows, each cosine with a proven bound of
     its error; `rescore` makes rows exact for good. If the query compares the same vector with all facets of
-    the blend, one scan of it serves the usual weights, and partly others. A caller of more than one method
-    holds `lock`.
+    the combined vectors, one scan of these serves the usual weights, and partly others. A caller of more
+    than one method holds `lock`.
     """
 
     def __init__(self, snapshot: VectorSnapshot, directions: Mapping[Facet, Vector]) -> None:
@@ -51,9 +51,9 @@ class Similarities:
             if self.spoken[number]:  # the mean of the products is the product with the mean
                 self.means[number] = snapshot.means[number] @ direction.exact.astype(np.float64)
         self._filled = np.zeros((len(FACETS), len(self.addresses)), np.float32)
-        self._blended = np.empty(0, np.float32)  # (N,) once scanned, never exact
-        used = [directions[FACETS[number]] for number in _BLENDED if number in self._asked]
-        self._can_blend = len(used) == len(_BLENDED) and all(np.array_equal(own, used[0]) for own in used)
+        self._combined = np.empty(0, np.float32)  # (N,) once scanned, never exact
+        used = [directions[FACETS[number]] for number in _COMBINED if number in self._asked]
+        self._can_combine = len(used) == len(_COMBINED) and all(np.array_equal(own, used[0]) for own in used)
         self._scanned: set[int] = set()
         self._exact = np.zeros(len(self.addresses), np.bool_)
 
@@ -118,8 +118,8 @@ class Similarities:
         scratch = np.empty_like(scores)
         error_slope = error_floor = 0.0
         if share:
-            direction = self._scan_blend()
-            np.multiply(self._blended, np.float32(share), out=scores)
+            direction = self._scan_combined()
+            np.multiply(self._combined, np.float32(share), out=scores)
             np.multiply(
                 self._snapshot.combined_errors, np.float32(share * direction.error_slope()), out=wrong
             )
@@ -164,8 +164,8 @@ class Similarities:
                 found = self._snapshot.products_of(rows, FACETS[number], direction.exact)
             self._filled[number, rows] = self._with_means(number, found, rows)
         self._exact[rows] = True
-        if everything:  # neither bytes nor the blend can say more
-            self._scanned, self._can_blend = set(self._asked), False
+        if everything:  # neither bytes nor the combined vectors can say more
+            self._scanned, self._can_combine = set(self._asked), False
 
     def rescored(self, rows: Rows) -> Floats:
         """(5, n): the cosines of exact rows, a missing one at its mean."""
@@ -183,36 +183,36 @@ class Similarities:
         self._scanned.add(number)
 
     def _least_to_scan(self, gains: Floats) -> tuple[float, Floats]:
-        """How much of the blend, and of each facet beside it, gives these gains with the least work."""
-        if not self._can_blend:
+        """How much of the combined vectors, and of each facet beside, gives these gains at least cost."""
+        if not self._can_combine:
             return 0.0, gains
         facets, together = self._snapshot.errors.mean(), self._snapshot.combined_errors.mean()
 
         def cost(share: float) -> tuple[int, float]:
-            rest = self._beside_blend(gains, share)
+            rest = self._beside_combined(gains, share)
             wrong = share * together + np.abs(rest).sum() * facets
             if wrong > _LOOSE * gains.sum() * facets:
                 return len(FACETS) + 1, wrong
             scans = sum(bool(gain) and number not in self._scanned for number, gain in enumerate(rest))
-            return scans + bool(share and not len(self._blended)), wrong
+            return scans + bool(share and not len(self._combined)), wrong
 
-        share = min([0.0, *(gains[_BLENDED] / USUAL[_BLENDED])], key=cost)
-        return float(share), self._beside_blend(gains, share)
+        share = min([0.0, *(gains[_COMBINED] / USUAL[_COMBINED])], key=cost)
+        return float(share), self._beside_combined(gains, share)
 
-    def _beside_blend(self, gains: Floats, share: float) -> Floats:
+    def _beside_combined(self, gains: Floats, share: float) -> Floats:
         rest = np.where(self.spoken, gains - share * USUAL, 0.0)
         return np.where(np.abs(rest) > 1e-9 * gains.max(), rest, 0.0)
 
-    def _scan_blend(self) -> Direction:
-        direction = self._asked[int(_BLENDED[0])]
-        if not len(self._blended):
+    def _scan_combined(self) -> Direction:
+        direction = self._asked[int(_COMBINED[0])]
+        if not len(self._combined):
             found = np.empty(len(self.addresses), np.float32)
             self._snapshot.approximate_combined(direction, out=found)
-            for number in _BLENDED:
+            for number in _COMBINED:
                 if self.spoken[number] and not self.complete[number]:
                     mean = np.float32(USUAL[number] * self.means[number])
                     np.add(found, mean, out=found, where=~self.present[number])
-            self._blended = found
+            self._combined = found
         return direction
 
     def _with_means(self, number: int, found: Vector, rows: Rows | slice) -> Vector:

@@ -17,7 +17,7 @@ from store.search.kernel import Floats, Kernel
 FEWEST = 3  # coins with a tag, below which it is not suggested
 LEAST = 0.3  # confidence
 MOST = 6
-_NEAREST = 10
+_NEAREST = 10  # coins whose tags are counted (docs/models.md)
 _BINS = 20  # of scores, each with its own confidence
 _DIGITS = 9  # of scores; those beyond depend on the order of the coins
 _DOUBT = 8  # cases of the average kind, which every bin is taken to have had as well

@@ -25,7 +25,7 @@ class TextNeighbours:
 def neighbours(
     snapshot: VectorSnapshot, facet: Facet, text: Vector, *, own: str, picture: Vector | None, scale: float
 ) -> TextNeighbours:
-    """Compare a text's vector with one facet of every other record, and with every picture.
+    """Compare a text's vector (d,) with one facet of every other record, and with every picture.
 
     `scale` turns the dot product of a text and a picture into their cosine (`Embedder.cross_modal_scale`).
     """

@@ -25,7 +25,7 @@ def hashed(text: str) -> str:
 
 
 def matches(password_hash: str, text: str) -> bool:
-    """Whether `stored` was made of this password; how long it takes says nothing about how near it is."""
+    """Whether this password matches the hash; the time it takes does not depend on how near it is."""
     if len(text) > _LONGEST:
         return False
     try:

@@ -53,7 +53,7 @@ class VectorSnapshot:
 
     @cached_property
     def combined_errors(self) -> Vector:
-        """(N,): the error of each record's quantised blend."""
+        """(N,): the error of each record's quantised combined vector."""
         none = np.empty(0, np.float32)
         return np.concatenate([none, *(view.of(view.segment.combined.errors) for view in self.segments)])
 

@@ -2,7 +2,7 @@
 
 Beside each float32 row is its form from `quantised`, a quarter as large: a scan of all records reads that,
 and float32 rows only where the result must be exact. A text query with the usual weights compares the same
-vector with four facets, and the sum of four products is the product with their sum. This sum, the `blend`, is
+vector with four facets, and the sum of four products is the product with their sum. This sum, `combined`, is
 stored as well, so that the most frequent query reads one row of bytes for each record instead of four. Blocks
 are in memory or in mapped files (`matrix_files`).
 """
@@ -25,12 +25,12 @@ from store.vectors.weights import DEFAULT_WEIGHTS
 Mask = NDArray[np.bool_]
 
 _USUAL = np.array([DEFAULT_WEIGHTS["text"][facet] for facet in FACETS])
-USUAL: NDArray[np.float64] = _USUAL / _USUAL.sum()  # (5,): the share of each facet in the blend
+USUAL: NDArray[np.float64] = _USUAL / _USUAL.sum()  # (5,): the share of each facet in `combined`
 
 
 @dataclass(eq=False)
 class Segment:
-    """Rows of five matrices side by side, filled from the top; the first `settled` rows are final."""
+    """Rows of five matrices side by side, filled from the top; the first `sealed` rows are final."""
 
     addresses: list[str]
     vectors: dict[Facet, Vector]  # (rows, d) each
@@ -41,7 +41,7 @@ class Segment:
     combined: (
         Quantised  # of each row's facets added up by their usual shares, nothing in a missing one's place
     )
-    sums: NDArray[np.float64]  # (5, d): of all settled rows
+    sums: NDArray[np.float64]  # (5, d): of all sealed rows
     sealed: int = 0
     read_ahead: Mapping[Facet, ReadAhead] = field(default_factory=dict)  # of vectors in mapped files
     dead: set[int] = field(default_factory=set)  # the writer's own; snapshots have `SegmentView.rows`
@@ -78,7 +78,7 @@ class Segment:
         new = slice(self.sealed, len(self.addresses))
         if new.start == new.stop:
             return
-        blended = np.zeros((new.stop - new.start, self.sums.shape[1]), np.float32)
+        combined = np.zeros((new.stop - new.start, self.sums.shape[1]), np.float32)
         for number, facet in enumerate(FACETS):
             rows = self.vectors[facet][new]
             made = quantised.quantise(rows)
@@ -86,8 +86,8 @@ class Segment:
             np.maximum(self.errors[new], made.errors, out=self.errors[new])
             self.sums[number] += rows.sum(axis=0, dtype=np.float64)
             if USUAL[number]:
-                blended += rows * np.float32(USUAL[number])
-        made = quantised.quantise(blended)
+                combined += rows * np.float32(USUAL[number])
+        made = quantised.quantise(combined)
         self.combined.codes[new], self.combined.steps[new], self.combined.errors[new] = (
             made.codes,
             made.steps,

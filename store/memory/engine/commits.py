@@ -1,7 +1,7 @@
 """A short lock over each decision, so that the decisions of several processes share one sequence of numbers.
 
-SQLite's own locks keep the transactions on one file apart. Decisions of all kinds share one sequence of numbers,
-and each kind is a file of its own, so the number is chosen and committed under this lock.
+SQLite's own locks keep the transactions on one file apart. Decisions of all kinds share one sequence of
+numbers, and each kind is a file of its own, so the number is chosen and committed under this lock.
 """
 
 import errno

@@ -166,7 +166,10 @@ class Database(SqliteFile):
 
     @contextmanager
     def recording(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that a power cut may lose, so that nobody waits for the disk."""
+        """A transaction that a power cut may lose, so that nobody waits for the disk.
+
+        Raises ReadOnly if opened for reading, NotWritten if the disk refuses.
+        """
         self.check_writable()
         with self.lock:
             self._writer.execute("PRAGMA synchronous = NORMAL")

@@ -11,7 +11,7 @@ from store.permissions import Actor
 
 
 class Questions:
-    """`passages.questions`: counts viewers as well, and nothing beside the process that writes."""
+    """Counts queries of each scope, those of viewers included; only in the writing process."""
 
     def __init__(self, database: Database, clock: Callable[[], float], *, writable: bool) -> None:
         self._database = database

@@ -32,8 +32,8 @@ class PassageScores:
     """Every entry's cosine, and whether it passes the filters; rows in no order."""
 
     ids: Sequence[str]
-    cosines: Vector
-    passing: NDArray[np.bool_]
+    cosines: Vector  # (n,)
+    passing: NDArray[np.bool_]  # (n,)
 
     def best(self, n: int, *, floor: float | None = None) -> list[Found]:
         """The n entries that pass with the highest cosine; ties by id, so that answers are reproducible."""

@@ -55,7 +55,7 @@ def test_a_tour_broken_off_says_what_it_left_and_can_be_taken_twice(library: Lib
     for _ in range(2):
         take(library, STOPS[0])
         assert len(tour_stops.left_behind(library)) == 1
-        assert tour_stops.take_back(library).refused == []
+        assert tour_stops.undo_tour(library).refused == []
         assert tour_stops.left_behind(library) == []
         assert state(library) == before
 
@@ -65,7 +65,7 @@ def test_what_a_person_decided_during_a_tour_stays(library: Library) -> None:
     take(library, *STOPS[:-1])
     library.restore([COPYCAT])
     library.approve([COPYCAT])
-    assert [refusal.item for refusal in tour_stops.take_back(library).refused] == [COPYCAT]
+    assert [refusal.item for refusal in tour_stops.undo_tour(library).refused] == [COPYCAT]
     assert library.get(COPYCAT).tier == "approved"
     assert not library.get(DRAFTED).is_captioned
 

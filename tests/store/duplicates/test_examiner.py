@@ -55,13 +55,13 @@ def test_new_coins_are_compared_automatically_in_the_background(
     done = threading.Event()
     examine = examiner.Examiner.examine
 
-    def told(self: examiner.Examiner, *, progress: Progress | None = None) -> int:
+    def examine_and_signal(self: examiner.Examiner, *, progress: Progress | None = None) -> int:
         found = examine(self, progress=progress)
         if not library.duplicates.unexamined() and library.count(Filter()) == 2:
             done.set()
         return found
 
-    monkeypatch.setattr(examiner.Examiner, "examine", told)
+    monkeypatch.setattr(examiner.Examiner, "examine", examine_and_signal)
     library.watch_for_duplicates()
     library.add([coin_with_drawing(0)])
     library.add([coin_with_drawing(1, drawing(0))])

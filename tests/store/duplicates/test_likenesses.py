@@ -16,7 +16,7 @@ from tests.store.hashed import Hashed
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
-class Looks:
+class FakePictureIndex:
     """Pictures of which some have a vector; notes which are compared."""
 
     embedder = Hashed()
@@ -26,7 +26,7 @@ class Looks:
         self.times_read = 0
         self.compared: list[str] = []
 
-    def read(self) -> "Looks":
+    def read(self) -> "FakePictureIndex":
         self.times_read += 1
         return self
 
@@ -39,19 +39,19 @@ class Looks:
 
 
 @pytest.fixture
-def looks() -> Looks:
-    return Looks()
+def looks() -> FakePictureIndex:
+    return FakePictureIndex()
 
 
 @pytest.fixture
-def finder(library: Library, looks: Looks) -> LikenessFinder:
-    pictures: Any = SimpleNamespace(embedder=Looks.embedder, looks=lambda: looks.read())
+def finder(library: Library, looks: FakePictureIndex) -> LikenessFinder:
+    pictures: Any = SimpleNamespace(embedder=FakePictureIndex.embedder, looks=lambda: looks.read())
     confirmation: Any = SimpleNamespace(similar=lambda address, near: near)
     return LikenessFinder(library.catalog, pictures, confirmation)
 
 
 def test_a_picture_is_compared_once_its_vector_has_come(
-    library: Library, finder: LikenessFinder, looks: Looks
+    library: Library, finder: LikenessFinder, looks: FakePictureIndex
 ) -> None:
     library.add([coin(0), coin(1)])
     looks.embedded = {address(0)}
@@ -65,7 +65,7 @@ def test_a_picture_is_compared_once_its_vector_has_come(
 
 
 def test_a_picture_of_two_coins_is_compared_although_the_first_of_them_went_away(
-    library: Library, finder: LikenessFinder, looks: Looks
+    library: Library, finder: LikenessFinder, looks: FakePictureIndex
 ) -> None:
     first = coin(0)
     library.add([first, replace(coin(1), picture=first.picture)])
@@ -79,7 +79,7 @@ def test_a_picture_of_two_coins_is_compared_although_the_first_of_them_went_away
 
 
 def test_no_vector_is_read_where_no_picture_waits(
-    library: Library, finder: LikenessFinder, looks: Looks
+    library: Library, finder: LikenessFinder, looks: FakePictureIndex
 ) -> None:
     assert finder.compare_new(progress=Progress()) == 0
     assert not looks.times_read

@@ -98,18 +98,18 @@ def test_approximate_scores_stay_within_their_error_bound(dimensions: int) -> No
     )
     truth = np.stack([own.astype(np.float64) @ direction.astype(np.float64) for own in rows])
     truth = np.where(has, truth, np.mean(truth, axis=1, where=has)[:, None])
-    blended = False
+    combined = False
     for turn in range(60):
         gains = USUAL * 10
         gains[turn % 5] *= (1.0, 0.3, 2.5)[turn % 3]
         if turn % 4 == 3:
             gains = random.uniform(0, 1, 5)
         scores, wrong = similarities.approximate(gains.tolist())
-        blended |= len(similarities._blended) > 0
+        combined |= len(similarities._combined) > 0
         assert np.all(np.abs(scores - gains @ truth) <= wrong)
         if turn > 30:
             similarities.rescore(np.sort(random.permutation(2_000)[:20]))
-    assert blended
+    assert combined
 
 
 def _same(one: Ranking, other: Ranking) -> bool:

@@ -13,7 +13,7 @@ ROW = 3_072  # bytes of a row of 768 numbers
 pytestmark = pytest.mark.skipif(not hasattr(mmap, "MADV_WILLNEED"), reason="nothing can be asked for here")
 
 
-class Asked:
+class RecordingMap:
     """Stands in for the map, and notes what is asked of it."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ def matrix(tmp_path: Path) -> np.ndarray:
 
 
 def test_rows_side_by_side_are_asked_for_together(matrix: np.ndarray) -> None:
-    ahead, asked = ReadAhead(matrix[16:]), Asked()
+    ahead, asked = ReadAhead(matrix[16:]), RecordingMap()
     ahead._map = asked
     ahead.ask(np.array([3, 4, 5, 20]))
     begin = 128 + 16 * ROW  # after the file's header
@@ -46,7 +46,7 @@ def test_rows_side_by_side_are_asked_for_together(matrix: np.ndarray) -> None:
 
 
 def test_a_row_is_asked_for_each_time_since_the_system_may_have_dropped_it(matrix: np.ndarray) -> None:
-    ahead, asked = ReadAhead(matrix[16:]), Asked()
+    ahead, asked = ReadAhead(matrix[16:]), RecordingMap()
     ahead._map = asked
     ahead.ask(np.array([3]))
     ahead.ask(np.array([3]))
