@@ -66,7 +66,10 @@ from store.vectors.blocks import VectorSnapshot
 
 
 class Reader(RecordLists, HistoryQueries):
-    """A library opened for reading: lists and searches from the catalog alone."""
+    """A library without its verbs: lists and searches from the catalog alone, as it is.
+
+    `open_reader` brings an incomplete catalog up to date first, and its verbs raise ReadOnly.
+    """
 
     def __init__(
         self, root: Path, *, embedder: Embedder | None = None, disk: Disk | None = None, writes: bool = False
