@@ -12,7 +12,7 @@ from components.shell.signed_post import answered
 
 
 async def cards(request: Request) -> Response:
-    """The answers of `late_cards` for the made-up records."""
+    """The answers of `deferred_cards` for the made-up records."""
     return await answered(
         request, lambda library, asked: deferred_cards.answer(StagedLibrary.of(library), asked)
     )

@@ -2,7 +2,7 @@
 
 const AT_ONCE = 200;
 
-export class LateCards {
+export class DeferredCards {
   /** `request()` gives the route, the query and the token; `came(cards)` receives the answer. */
   constructor({ request, came }) {
     this.request = request;

@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import { FACET_NAMES, listenToBars } from "./bars.js";
-import { LateCards } from "./late_cards.js";
+import { DeferredCards } from "./deferred_cards.js";
 import { Places } from "./places.js";
 import { RAW, rank } from "./rank.js";
 import { Sliders } from "./sliders.js";
@@ -13,7 +13,7 @@ export class Ranking {
     this.grid = grid;
     this.node = el("div", {});
     this.pool = new Map(); // row → card, of this query
-    this.late = new LateCards({ request: () => ({ url: grid.data.ranking.late, query: this.query, token: grid.data.beacon.token }), came: (cards) => this.fill(cards) });
+    this.late = new DeferredCards({ request: () => ({ url: grid.data.ranking.late, query: this.query, token: grid.data.beacon.token }), came: (cards) => this.fill(cards) });
   }
 
   /** A query's similarities, weights and cards. */
