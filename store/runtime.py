@@ -97,7 +97,7 @@ class LibraryRuntime(Library):
             if is_replica(layout.catalog):
                 _check_replica(layout.catalog)
                 return Library(layout.root, embedder=embedder)
-            if not is_made(layout.catalog):
+            if not is_made(layout.catalog) or salvage.is_interrupted(layout):
                 bring_up_to_date(layout, embedder, progress=progress)
             reader = Library(layout.root, embedder=embedder)
             if WriterLock(layout.lock).is_free() and is_stale(reader.catalog, layout):

@@ -3,6 +3,7 @@
 import logging
 import sqlite3
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from store.vectors import matrix_files
 from store.writing.surviving_rows import TABLES, take_rows
 
 log = logging.getLogger(__name__)
+
+_MADE, _DAMAGED = "made-", "damaged-"  # the new catalog and the old one, each with the same number
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,8 @@ def salvage_if_damaged(layout: Layout) -> Salvaged | None:
     for a replica.
     """
     refuse_replica(layout.catalog)
-    return salvage(layout) if is_lost(layout) or _is_damaged(layout) else None
+    is_needed = is_interrupted(layout) or is_lost(layout) or _is_damaged(layout)
+    return salvage(layout) if is_needed else None
 
 
 def move_foreign_catalog_aside(layout: Layout) -> bool:
@@ -94,21 +98,29 @@ def salvage(layout: Layout) -> Salvaged:
     lock = WriterLock(layout.lock)
     lock.acquire()
     try:
+        if made := _made(layout):
+            broken = _put_in_place(layout, made)
+            return Salvaged(_counts(layout.catalog), broken)
         return _salvage(layout)
     finally:
         lock.release()
 
 
 def recover_lost(layout: Layout) -> None:
-    """Rebuild a deleted catalog from its last snapshot, if there is one; the caller holds the lock."""
+    """Finish a salvage that was interrupted, or rebuild a deleted catalog from its last snapshot.
+
+    The caller holds the lock.
+    """
     carry_out_moves(layout.memecoins, disk=Disk())  # before anything of ours is made in their place
-    made = _beside(layout, "made")
-    if layout.catalog.exists():
-        made.unlink(missing_ok=True)
-    elif made.exists():  # the power went between the old one's name and the new one's
-        Disk().rename(made, layout.catalog)
+    if made := _made(layout):
+        _put_in_place(layout, made)
     elif is_lost(layout):
         log.warning("%s", _salvage(layout).summary)
+
+
+def is_interrupted(layout: Layout) -> bool:
+    """Whether a salvage made a new catalog that is not in its place yet."""
+    return _made(layout) is not None
 
 
 def is_lost(layout: Layout) -> bool:
@@ -130,14 +142,14 @@ def _salvage(layout: Layout) -> Salvaged:
     The new one is made beside it and renamed when it is complete, so a power cut cannot leave half of it.
     """
     was_lost, disk = is_lost(layout), Disk()
-    unfinished, made = _beside(layout, "unfinished"), _beside(layout, "made")
+    unfinished, number = _beside(layout, "unfinished"), time.time_ns()
     for ending in ("", "-wal", "-shm"):
         unfinished.with_name(unfinished.name + ending).unlink(missing_ok=True)
-    broken = _beside(layout, f"damaged-{time.time_ns()}")
+    broken, made = _beside(layout, f"{_DAMAGED}{number}"), _beside(layout, f"{_MADE}{number}")
     catalog = Catalog(unfinished, disk=disk, writable=True)
     with catalog.writing() as db:
         copy = take_rows(db, layout)
-        taken = {table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES}
+        taken = _count(db)
         _list_anew(db)
         db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_rebuild', '1')")
         if layout.catalog.exists() and not (
@@ -156,13 +168,42 @@ def _salvage(layout: Layout) -> Salvaged:
     catalog.close()  # what is in its log comes into the file itself
     disk.rename(unfinished, made)
     disk.fsync_folders([layout.memecoins])
+    _put_in_place(layout, made)
+    return Salvaged(taken, broken, copy, was_lost)
+
+
+def _made(layout: Layout) -> Path | None:
+    """The complete new catalog of a salvage that was interrupted before it had its place."""
+    return next(layout.memecoins.glob(f"{layout.catalog.name}.made*"), None)
+
+
+def _put_in_place(layout: Layout, made: Path) -> Path:
+    """Move the old catalog aside with its log, and the new one into its place; may be repeated.
+
+    Returns where the old one is: its number is that of the new one, so that the log of one that was moved
+    before a crash stays beside it.
+    """
+    disk, number = Disk(), made.name.partition(_MADE)[2] or time.time_ns()
+    broken = _beside(layout, f"{_DAMAGED}{number}")
     for ending in ("-wal", "-shm", ""):
         path = layout.catalog.with_name(layout.catalog.name + ending)
-        if path.exists():
-            disk.rename(path, broken.with_name(broken.name + ending))
+        target = broken.with_name(broken.name + ending)
+        if path.exists():  # one that was moved before the crash is not replaced by what a reader made since
+            disk.rename(
+                path, target.with_name(f"{target.name}.{time.time_ns()}") if target.exists() else target
+            )
     disk.rename(made, layout.catalog)
     disk.fsync_folders([layout.memecoins])
-    return Salvaged(taken, broken, copy, was_lost)
+    return broken
+
+
+def _counts(path: Path) -> dict[str, int]:
+    with closing(Catalog(path, disk=Disk(), writable=False)) as catalog, catalog.reading() as db:
+        return _count(db)
+
+
+def _count(db: sqlite3.Connection) -> dict[str, int]:
+    return {table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES}
 
 
 def _beside(layout: Layout, ending: str) -> Path:

@@ -4,6 +4,7 @@ import errno
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,14 +14,15 @@ from store.catalog.filters import Filter
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.errors import CatalogDamaged
+from store.library import Library
 from store.reading.reader import Reader
-from store.runtime import open_library
-from store.writing.salvage import salvage_if_damaged
+from store.runtime import open_library, open_reader
+from store.writing.salvage import Salvaged, salvage, salvage_if_damaged
 from store.writing.sqlite_pages import RawRows
 from tests.store.conftest import address, approved_with_caption, coin, written
 from tests.store.hashed import Hashed
 from tests.store.invariants import holds
-from tests.store.world import FaultInjector, abandon
+from tests.store.world import FaultInjector, PowerCut, abandon
 
 FIRST, SECOND, FOURTH = address(0), address(1), address(3)
 
@@ -184,3 +186,68 @@ def test_a_decision_that_was_finished_since_the_catalog_was_copied_is_not_repeat
 
     with open_library(quick_root, embedder=Hashed()) as library:
         assert library.get(FIRST).tier == "pending"
+
+
+@pytest.mark.parametrize("made", ["made", "made-7"], ids=["of an earlier version", "numbered"])
+@pytest.mark.parametrize("opens", [open_library, open_reader, salvage_if_damaged])
+def test_an_interrupted_salvage_is_finished_with_what_only_the_log_said(
+    made: str,
+    opens: Callable[..., Library | Salvaged],
+    quick_root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    layout = Layout(quick_root)
+    log = layout.catalog.with_name(f"{layout.catalog.name}-wal")
+    library = open_library(quick_root, embedder=Hashed())
+    library.add([coin(0)])
+    with closing(sqlite3.connect(layout.catalog)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    library.reject([FIRST], reason="blurred")  # only in the log
+    saved = {path.name: path.read_bytes() for path in (layout.catalog, log)}
+    abandon(library)
+    for name, content in saved.items():
+        (layout.memecoins / name).write_bytes(content)
+
+    def rename(disk: Disk, source: Path, target: Path) -> None:
+        if source == layout.catalog:  # its log is moved by now
+            raise PowerCut
+        source.replace(target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Disk, "rename", rename)
+        with pytest.raises(PowerCut):
+            salvage(layout)
+    assert layout.catalog.read_bytes() == saved[layout.catalog.name]
+    assert not log.exists()
+    (complete,) = layout.memecoins.glob("*.made-*")
+    (moved,) = layout.memecoins.glob("*.damaged-*-wal")
+    complete.rename(layout.catalog.with_name(f"{layout.catalog.name}.{made}"))
+
+    opened = opens(layout) if opens is salvage_if_damaged else opens(quick_root, embedder=Hashed())
+
+    if isinstance(opened, Salvaged):
+        assert opened.taken["history"] == 2
+        assert opened.kept.exists()
+        opened = open_library(quick_root, embedder=Hashed())
+    with opened as library:
+        assert library.history(address=FIRST, limit=1)[0].reason == "blurred"
+    assert not list(layout.memecoins.glob("*.made*"))
+    assert moved.read_bytes() == saved[log.name]
+
+
+def test_the_old_catalog_of_an_interrupted_salvage_comes_beside_its_log(quick_root: Path) -> None:
+    layout = Layout(quick_root)
+    with open_library(quick_root, embedder=Hashed()) as library:
+        library.add([coin(0)])
+    damaged = b"damaged" * 1000
+    layout.catalog.rename(layout.catalog.with_name(f"{layout.catalog.name}.made-7"))
+    layout.catalog.write_bytes(damaged)
+    layout.catalog.with_name(f"{layout.catalog.name}.damaged-7-wal").write_bytes(b"its log")
+    layout.catalog.with_name(f"{layout.catalog.name}-wal").write_bytes(b"made by a reader since")
+
+    with open_library(quick_root, embedder=Hashed()) as library:
+        assert library.get(FIRST).tier == "pending"
+
+    old = layout.catalog.with_name(f"{layout.catalog.name}.damaged-7")
+    assert old.read_bytes() == damaged
+    assert old.with_name(f"{old.name}-wal").read_bytes() == b"its log"
