@@ -146,8 +146,8 @@ def _salvage(layout: Layout) -> Salvaged:
     for ending in ("", "-wal", "-shm"):
         unfinished.with_name(unfinished.name + ending).unlink(missing_ok=True)
     broken, made = _beside(layout, f"{_DAMAGED}{number}"), _beside(layout, f"{_MADE}{number}")
-    catalog = Catalog(unfinished, disk=disk, writable=True)
-    with catalog.writing() as db:
+    # Closed, it has in the file itself what is in its log.
+    with closing(Catalog(unfinished, disk=disk, writable=True)) as catalog, catalog.writing() as db:
         copy = take_rows(db, layout)
         taken = _count(db)
         _list_anew(db)
@@ -165,7 +165,6 @@ def _salvage(layout: Layout) -> Salvaged:
         # Its generations restart, and Chroma may hold vectors that are lost here: it is kept aside.
         of_the_old = [(key,) for key in (matrix_files.NAMED, OWNER, "chroma_files", "chroma_dirty")]
         db.executemany("DELETE FROM meta WHERE key = ?", of_the_old)
-    catalog.close()  # what is in its log comes into the file itself
     disk.rename(unfinished, made)
     disk.fsync_folders([layout.memecoins])
     _put_in_place(layout, made)

@@ -251,3 +251,16 @@ def test_the_old_catalog_of_an_interrupted_salvage_comes_beside_its_log(quick_ro
     old = layout.catalog.with_name(f"{layout.catalog.name}.damaged-7")
     assert old.read_bytes() == damaged
     assert old.with_name(f"{old.name}-wal").read_bytes() == b"its log"
+
+
+def test_a_salvage_that_fails_keeps_no_file_open(quick_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_library(quick_root, embedder=Hashed()) as library:
+        library.add([coin(0)])
+
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("store.writing.salvage.take_rows", fail)
+    with pytest.raises(MemoryError):
+        salvage(Layout(quick_root))
+    assert not list(Layout(quick_root).memecoins.glob("*.unfinished-wal")), "which SQLite deletes on closing"
