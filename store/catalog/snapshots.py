@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import sqlite3
+import threading
 import time
 from calendar import timegm
 from collections.abc import Collection, Iterator, Sequence
@@ -37,6 +38,7 @@ _SPARE = 64_000_000  # bytes that a copy leaves free on the disk
 _SHARE = 2  # all copies take one part in so many of the space that is free without them
 _WHEN = "%Y%m%dT%H%M%S"
 _NAME = re.compile(r"(\d{8}T\d{6})-(daily|upgrade|repair)\.sqlite3")
+_making = threading.Lock()  # one at a time: each deletes what it finds unfinished
 _STEPS = 1_000  # of SQLite's machine, between two looks whether the copy is still wanted
 
 
@@ -94,24 +96,8 @@ def make(catalog: Path, reason: Why, *, progress: Progress | None = None) -> Cat
     The copy appears complete and verified, or not at all. Raises NotWritten without room, CatalogDamaged if
     the catalog is damaged: a damaged copy must not replace a sound one.
     """
-    folder, now, progress = _folder(catalog), int(time.time()), progress or Progress()
-    Disk().make_folder(folder)
-    for left in folder.glob(".*.new*"):  # a copy that was cut short
-        left.unlink()
-    copies = kept(catalog)
-    while any(one.at == now for one in copies):  # so that the newest is the last that was made
-        now += 1
-    path = folder / f"{time.strftime(_WHEN, time.gmtime(now))}-{reason}.sqlite3"
-    without = DERIVED if catalog.stat().st_size <= _SMALL else (*DERIVED, VECTORS)
-    try:
-        if copies:
-            _let_go_of_old(catalog, copies[0], progress)  # others may have filled the disk
-        _copy(catalog, path, without=without, progress=progress)
-        made = CatalogSnapshot(path, now, reason)
-        _let_go_of_old(catalog, made, progress)
-    except _Stopped:
-        return None
-    return made
+    with _making:
+        return _make(catalog, reason, progress or Progress())
 
 
 def rows(snapshot: CatalogSnapshot, table: str) -> Iterator[sqlite3.Row]:
@@ -138,6 +124,27 @@ def lineage(snapshot: CatalogSnapshot) -> str:
 
 def _folder(catalog: Path) -> Path:
     return catalog.parent / FOLDER
+
+
+def _make(catalog: Path, reason: Why, progress: Progress) -> CatalogSnapshot | None:
+    folder, now = _folder(catalog), int(time.time())
+    Disk().make_folder(folder)
+    for left in folder.glob(".*.new*"):  # a copy that was cut short
+        left.unlink()
+    copies = kept(catalog)
+    while any(one.at == now for one in copies):  # so that the newest is the last that was made
+        now += 1
+    path = folder / f"{time.strftime(_WHEN, time.gmtime(now))}-{reason}.sqlite3"
+    without = DERIVED if catalog.stat().st_size <= _SMALL else (*DERIVED, VECTORS)
+    try:
+        if copies:
+            _let_go_of_old(catalog, copies[0], progress)  # others may have filled the disk
+        _copy(catalog, path, without=without, progress=progress)
+        made = CatalogSnapshot(path, now, reason)
+        _let_go_of_old(catalog, made, progress)
+    except _Stopped:
+        return None
+    return made
 
 
 def _copy(source: Path, target: Path, *, without: Collection[str], progress: Progress) -> None:

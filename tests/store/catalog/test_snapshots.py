@@ -2,9 +2,11 @@
 
 import shutil
 import sqlite3
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,6 +119,26 @@ def test_a_copy_is_consistent_and_does_not_block_writers(
         assert FOURTH not in {row["address"] for row in snapshots.rows(made, "drafts")}
         last = f"while it is copied {Meanwhile.tables}"
         assert library.drafts.own(FOURTH, actor="ann") == {"entity": last}
+
+
+def test_a_copy_before_a_repair_leaves_the_daily_one_that_is_being_made_alone(
+    stocked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog, fill = Layout(stocked).catalog, snapshots._fill
+    before = len(snapshots.kept(catalog))
+    other = threading.Thread(target=snapshots.make, args=(catalog, "repair"))
+
+    def filled(*arguments: Any) -> None:
+        fill(*arguments)
+        if other.ident is None:  # the daily copy is complete, but has not its name yet
+            other.start()
+            other.join(0.3)  # long enough for the whole copy, if it did not wait
+
+    monkeypatch.setattr(snapshots, "_fill", filled)
+    assert snapshots.make(catalog, "daily")
+    other.join()
+    assert [one.reason for one in snapshots.kept(catalog)[:2]] == ["repair", "daily"]
+    assert len(snapshots.kept(catalog)) == before + 2
 
 
 def test_a_cancelled_or_failed_copy_leaves_no_file(stocked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
