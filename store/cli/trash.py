@@ -19,19 +19,19 @@ def add_arguments(verbs: Verbs) -> None:
 def empty_trash(arguments: Namespace, terminal: Terminal) -> int:
     """Say what would be deleted for good; with --yes, delete it."""
     with writing(arguments, terminal) as library:
-        found = library.trash.contents(days=arguments.older_than)
+        found = shown = library.trash.contents(days=arguments.older_than)
         if found.addresses and arguments.yes:
-            found = terminal.watch(
+            shown = terminal.watch(
                 lambda progress: library.trash.empty(
                     days=arguments.older_than, expected=len(found.addresses), actor=arguments.actor or "",
                     progress=progress,
                 )
             )  # fmt: skip
-    figures = f"{len(found.addresses):,} coins, {found.files:,} files, {found.size:,} bytes"
+    figures = f"{len(shown.addresses):,} coins, {shown.files:,} files, {shown.size:,} bytes"
     if arguments.json:
-        deleted = list(found.addresses) if arguments.yes else []
+        deleted = list(shown.addresses) if arguments.yes else []
         terminal.answer_json(
-            {"found": len(found.addresses), "files": found.files, "bytes": found.size, "deleted": deleted}
+            {"found": len(found.addresses), "files": shown.files, "bytes": shown.size, "deleted": deleted}
         )
     if arguments.yes or not found.addresses:
         terminal.say(f"deleted for good: {figures}" if found.addresses else "there is nothing to delete")

@@ -54,13 +54,13 @@ class Trash:
     def empty(
         self, *, days: float = 0, expected: int, actor: str = "", progress: Progress | None = None
     ) -> TrashContents:
-        """Delete what was rejected more than so many days ago; returns what was deleted.
+        """Delete what was rejected more than so many days ago; returns what was deleted, also if cancelled.
 
         `expected` is the number of records that somebody agreed to; raises InvalidRecord if there are more.
         """
         self._catalog.check_writable()
         decision = self._catalog.decide(history.EMPTY_TRASH, actor=actor, id=uuid4().hex)
-        progress = progress or Progress()
+        progress, addresses, sizes = progress or Progress(), list[str](), list[int]()
         with self._catalog.lock:
             found = self.contents(days=days)
             if len(found.addresses) > expected:
@@ -72,12 +72,14 @@ class Trash:
                 if progress.cancelled:
                     break
                 part = found.addresses[start : start + _BATCH]
-                self._delete(part, decision.id, decision.actor)
+                sizes += self._delete(part, decision.id, decision.actor)
+                addresses += part
                 progress.done += len(part)
         self._changed()
-        return found
+        return TrashContents(tuple(addresses), len(sizes), sum(sizes))
 
-    def _delete(self, addresses: Sequence[str], decision: str, actor: str) -> None:
+    def _delete(self, addresses: Sequence[str], decision: str, actor: str) -> list[int]:
+        """Delete these records; returns the bytes of each file that went with them."""
         # Rows first: a crash in between leaves files, which come back as rejected records, not rows without.
         now, paths = time.time(), []
         with self._catalog.writing() as db:
@@ -94,10 +96,15 @@ class Trash:
                     "VALUES (?, ?, ?, ?, ?, 'deleted for good', ?, NULL)",
                     [decision, history.EMPTY_TRASH, address, now, actor, state_json(rows.state_of(row))],
                 )
+        sizes = []
         for path in paths:
             self._disk.step("remove", path)
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                size = path.stat().st_size
+                path.unlink()
+                sizes.append(size)
         self._disk.fsync_folders([self._layout.sidecar_folder("trash")])
+        return sizes
 
     def _old(self, db: sqlite3.Connection, days: float) -> list[sqlite3.Row]:
         return db.execute(

@@ -3,10 +3,13 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.store.cli.program import PENDING, Run
+from store.progress import Progress
+from store.writing import trash
+from tests.store.cli.program import APPROVED, PENDING, Run
 from tests.store.conftest import address
 from tests.store.references import library_of_reference_1, transcripts_of_reference_5
 
@@ -62,3 +65,22 @@ def test_empty_trash_names_files_and_bytes_and_waits_for_yes(run: Run, root: Pat
     assert "there is nothing to delete" in run("empty-trash", "--older-than", "1").stderr
     assert run("empty-trash", "--yes").returncode == 0
     assert not list((root / "memecoins" / "trash").iterdir())
+
+
+def test_empty_trash_that_is_stopped_names_only_what_is_gone(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("reject", PENDING, APPROVED)
+    empty = trash.Trash.empty
+
+    def stopped(self: trash.Trash, *, progress: Progress, **rest: Any) -> trash.TrashContents:
+        monkeypatch.setattr(self._disk, "_before", lambda name, _: progress.cancel())
+        return empty(self, progress=progress, **rest)
+
+    monkeypatch.setattr(trash, "_BATCH", 1)
+    monkeypatch.setattr(trash.Trash, "empty", stopped)
+    done = run("empty-trash", "--yes", "--json")
+    assert "deleted for good: 1 coins, 2 files," in done.stderr
+    answer = json.loads(done.stdout)
+    assert (answer["found"], answer["files"], len(answer["deleted"])) == (2, 2, 1)
+    assert not list((root / "memecoins" / "trash").glob(f"{answer['deleted'][0]}.*"))

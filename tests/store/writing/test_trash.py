@@ -5,7 +5,9 @@ import pytest
 from store.catalog.filters import Filter
 from store.errors import InvalidRecord, NothingToUndo
 from store.library import Library
+from store.progress import Progress
 from store.runtime import open_library
+from store.writing import trash
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 
@@ -75,3 +77,18 @@ def test_a_file_that_was_changed_outside_is_not_deleted(rejected: Library) -> No
     sidecar.write_text(sidecar.read_text().replace("Coin 0", "By Hand"))
     rejected.trash.empty(expected=2)
     assert "By Hand" in sidecar.read_text()
+
+
+def test_an_emptying_that_is_stopped_names_only_what_it_deleted(
+    rejected: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rejected.reject([address(2)])
+    monkeypatch.setattr(trash, "_BATCH", 1)
+    progress = Progress()
+    monkeypatch.setattr(rejected._disk, "_before", lambda name, _: progress.cancel())
+    found = rejected.trash.contents()
+    done = rejected.trash.empty(expected=3, progress=progress)
+    assert done.addresses == found.addresses[:1]
+    left = rejected.trash.contents()
+    assert left.addresses == found.addresses[1:]
+    assert (done.files, done.size) == (2, found.size - left.size)
