@@ -41,6 +41,14 @@ class Judgement:
         )
 
 
+def checked(name: str) -> Verdict:
+    """The verdict of this name. Raises InvalidRecord if there is none."""
+    for verdict in _SEEN_FROM_THERE:
+        if verdict == name:
+            return verdict
+    raise InvalidRecord(f"there is no verdict {name!r}; there are {', '.join(_SEEN_FROM_THERE)}")
+
+
 def record(
     db: sqlite3.Connection,
     decision: str,
@@ -55,8 +63,7 @@ def record(
 
     Raises InvalidRecord for an unknown verdict.
     """
-    if verdict not in _SEEN_FROM_THERE:
-        raise InvalidRecord(f"there is no verdict {verdict!r}; there are {', '.join(_SEEN_FROM_THERE)}")
+    checked(verdict)
     first, second = sorted((address, other))
     after = verdict if first == address else _SEEN_FROM_THERE[verdict]
     return _note(db, decision, first, second, after, actor=actor, at=at)
