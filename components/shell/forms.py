@@ -4,7 +4,7 @@ A form keeps what was typed until the server has confirmed it, shows in its plac
 then asks for a run of its page. It is done once for each key that the page makes, however often it is sent.
 """
 
-import math
+import sys
 import threading
 import time
 import weakref
@@ -236,8 +236,8 @@ def _checked(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, An
     for field in fields:
         value = values.get(field.name, field.value)
         if field.kind == "number":
-            most = math.inf if field.most is None else field.most
-            is_number = isinstance(value, int | float) and math.isfinite(value)
+            most = sys.float_info.max if field.most is None else field.most
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
             is_valid = is_number and field.least <= value <= most
         elif field.kind == "tags":
             is_valid = isinstance(value, list) and len(value) <= _MOST_TAGS and all(map(_is_line, value))

@@ -23,8 +23,9 @@ FIELDS = (
     Field("name", "Name", longest=5),
     Field("tags", "Tags", "tags"),
     Field("much", "Much", "number", most=9),
+    Field("most", "Most", "number"),
 )
-VALUES = {"name": "frogs", "tags": ["a"], "much": 2.5}
+VALUES = {"name": "frogs", "tags": ["a"], "much": 2.5, "most": 1}
 
 
 class Sent(list[Mapping[str, Any]]):
@@ -136,6 +137,10 @@ def test_only_pages_of_this_library_send_forms_and_viewers_none(
         {"much": -1},
         {"much": 10},
         {"much": None},
+        {"much": True},
+        {"much": 10**400},
+        {"most": 10**400},
+        {"most": -(10**400)},
     ],
 )
 def test_a_value_that_no_field_can_have_is_refused(
