@@ -3,7 +3,6 @@
 import json
 from argparse import Namespace
 from dataclasses import asdict
-from typing import Any
 
 from store.cli import memory_queries
 from store.cli.memory_edits import writing
@@ -145,7 +144,9 @@ def names(arguments: Namespace, terminal: Terminal) -> int:
     from store.memory.verbs.verbs import MemoryVerbs
 
     with reading(arguments) as memory:
-        found: dict[str, Any] = getattr(MemoryVerbs(memory), arguments.memory_verb)()
+        verbs = MemoryVerbs(memory)
+        counts = {"sessions": verbs.sessions, "protocols": verbs.protocols, "tags": verbs.tags}
+        found = counts[arguments.memory_verb]()
     return answered(found, arguments, terminal, [f"{name}: {count:,}" for name, count in found.items()])
 
 
