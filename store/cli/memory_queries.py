@@ -14,6 +14,7 @@ from store.cli.terminal import Terminal, plain
 if TYPE_CHECKING:
     from store.memory.engine.fusion import PassageHit
     from store.memory.engine.passages import Passages
+    from store.memory.memories import FoundMemory
     from store.memory.memory import Memory
     from store.memory.verbs.searching import SearchFilters
 
@@ -78,7 +79,7 @@ def filters_of(arguments: Namespace) -> "SearchFilters":
     )  # fmt: skip
 
 
-def _memory_line(hit: dict[str, Any]) -> str:
+def _memory_line(hit: "FoundMemory") -> str:
     by = "  (by words)" if hit.get("found_by") else ""
     return f"{hit['relevance_score']:5.1f} %{by}  {hit['memory_id']}  {hit['content']}"
 

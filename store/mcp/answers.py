@@ -15,33 +15,6 @@ class _Open(TypedDict):
     __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
 
 
-class Stored(TypedDict):
-    """A memory that was stored."""
-
-    memory_id: str
-    success: bool
-    timestamp: str
-    embedding_dimensions: int
-
-
-class FoundMemory(_Open):
-    """A memory that fits a question."""
-
-    memory_id: str
-    content: str
-    timestamp: str
-    relevance_score: float  # percent
-    tags: list[str]
-
-
-class FoundMemories(_Open):
-    """The memories that fit a question, best first."""
-
-    results: list[FoundMemory]
-    total_results: int
-    query_embedding_generated: bool
-
-
 class Note(TypedDict, total=False):
     """A sentence about the answer as a whole."""
 

@@ -5,7 +5,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from functools import wraps
 from inspect import iscoroutinefunction
-from typing import Annotated, Any, ParamSpec, cast
+from typing import Annotated, Any, ParamSpec
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -25,6 +25,7 @@ from store.mcp.named_tool import NamedTool
 from store.memory.documents import documents
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.passages import Passages
+from store.memory.memories import FoundMemories, Stored
 from store.memory.story import lore, scoped, sessions
 from store.memory.text.extraction import ContentType
 from store.memory.transcripts import search
@@ -70,9 +71,9 @@ class Tools:
     def __init__(self, access: Access) -> None:
         self._access = access
 
-    def store_memory(self, content: Content, tags: Tags | None = None) -> answers.Stored:
+    def store_memory(self, content: Content, tags: Tags | None = None) -> Stored:
         """Remember a text, with at most 10 tags of at most 50 characters; the same text again is kept too."""
-        return cast(answers.Stored, self._access.memory.memories.store_memory(content, tags))
+        return self._access.memory.memories.store_memory(content, tags)
 
     def search_memory(
         self,
@@ -81,15 +82,14 @@ class Tools:
         threshold: Annotated[float, Field(ge=0, le=100)] | None = None,
         near_misses: Annotated[int, Field(ge=0, le=20)] = 0,
         as_of: Moment = None,
-    ) -> answers.FoundMemories:
+    ) -> FoundMemories:
         """The most relevant memories, with their relevance in percent.
 
         Each has at least threshold percent (30 unless this memory has another), or says found_by words.
         near_misses asks for so many below it. search_entries has filters, and asks every kind.
         """
         with self._access.memory_at(as_of) as memory:
-            found = memory.memories.search_memory(query, limit, threshold=threshold, near_misses=near_misses)
-        return cast(answers.FoundMemories, found)
+            return memory.memories.search_memory(query, limit, threshold=threshold, near_misses=near_misses)
 
     def query_lore(
         self,

@@ -4,7 +4,9 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.fusion import PassageHit
@@ -69,15 +71,45 @@ CREATE TABLE memories (
 )
 
 
+class Stored(TypedDict):
+    """A memory that was stored."""
+
+    memory_id: str
+    success: bool
+    timestamp: str
+    embedding_dimensions: int
+    pending: NotRequired[bool]  # until somebody has reviewed it
+
+
+class FoundMemory(TypedDict):
+    """A memory that fits a question."""
+
+    memory_id: str
+    content: str
+    timestamp: str
+    relevance_score: float  # percent
+    tags: list[str]
+    found_by: NotRequired[str]
+
+
+class FoundMemories(TypedDict):
+    """The memories that fit a question, best first."""
+
+    results: list[FoundMemory]
+    total_results: int
+    query_embedding_generated: bool
+    note: NotRequired[str]  # such as that the model does not read the question's language
+    threshold: NotRequired[float]  # percent, beside those below it
+    near_misses: NotRequired[list[FoundMemory]]
+
+
 class Memories:
     """`store_memory` and `search_memory`, on the engine of embedded text."""
 
     def __init__(self, passages: Passages) -> None:
         self.passages = passages
 
-    def store_memory(
-        self, content: str, tags: Sequence[str] | None = None, *, actor: str = ""
-    ) -> dict[str, Any]:
+    def store_memory(self, content: str, tags: Sequence[str] | None = None, *, actor: str = "") -> Stored:
         """Store a text; the same text again is another memory.
 
         Raises InvalidInput (a ValueError) for an empty text or one of more than 100,000 characters, more than
@@ -88,10 +120,11 @@ class Memories:
         second = int(self.passages.clock())
         vector = self.passages.embed([content])[0]
         model, dimensions = self.passages.model, len(vector) // 4
+        timestamp = f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%SZ}"
         row = {
             "content": content,
             "tags": json.dumps(tags),
-            "timestamp": f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%SZ}",
+            "timestamp": timestamp,
             "vector": vector,
             "embedding_model": model,
         }
@@ -100,13 +133,12 @@ class Memories:
             while change.is_taken(f"mem_{number}"):
                 number += 1
             change.upsert({"id": f"mem_{number}", **row})
-        answer = {
-            "memory_id": f"mem_{number}",
-            "success": True,
-            "timestamp": row["timestamp"],
-            "embedding_dimensions": dimensions,
-        }
-        return {**answer, "pending": True} if self.passages.actor.is_reviewed else answer
+        answer = Stored(
+            memory_id=f"mem_{number}", success=True, timestamp=timestamp, embedding_dimensions=dimensions
+        )
+        if self.passages.actor.is_reviewed:
+            answer["pending"] = True
+        return answer
 
     def search_memory(
         self,
@@ -117,7 +149,7 @@ class Memories:
         near_misses: int = 0,
         mmr: float | None = None,
         where: Where | None = None,
-    ) -> dict[str, Any]:
+    ) -> FoundMemories:
         """The most relevant memories, each at least `threshold` percent (the root's own unless given).
 
         A memory below it that shares enough words with the question has `"found_by": "words"`. `near_misses`
@@ -144,19 +176,19 @@ class Memories:
         found = found[:limit]
         self.passages.log_retrieval(query, found, scope="", n=limit, where=where, threshold=least)
         self.passages.questions.record("memories")
-        results = [
-            {**_answer(hit), **({"found_by": "words"} if is_by_words(hit, least) else {})} for hit in found
-        ]
-        answer = {
-            "results": results,
-            "total_results": len(results),
-            "query_embedding_generated": is_by_meaning,
-        }
+        results = [_answer(hit) for hit in found]
+        for result, hit in zip(results, found, strict=True):
+            if is_by_words(hit, least):
+                result["found_by"] = "words"
+        answer = FoundMemories(
+            results=results, total_results=len(results), query_embedding_generated=is_by_meaning
+        )
         if note := self.passages.not_read(query):
             answer["note"] = note
         if near_misses:
             others = [hit for hit in hits if not passes(hit, least)]
-            answer |= {"threshold": least, "near_misses": [_answer(hit) for hit in others[:near_misses]]}
+            answer["threshold"] = least
+            answer["near_misses"] = [_answer(hit) for hit in others[:near_misses]]
         return answer
 
     def ranked(self, query: str, *, where: Where | None = None) -> tuple[list[PassageHit], bool]:
@@ -205,7 +237,7 @@ def _in_third_person(question: str) -> str:
     return _FIRST_PERSON.sub(lambda found: _THIRD_PERSON[found[0]], question)
 
 
-def _answer(hit: PassageHit) -> dict[str, Any]:
+def _answer(hit: PassageHit) -> FoundMemory:
     """A hit in reference 2's form."""
     return {
         "memory_id": hit.row["id"],

@@ -148,7 +148,7 @@ class MemoryVerbs:
             where=filters.where(passages),
         )  # fmt: skip
         near = [{**row, "near_miss": True} for row in found.get("near_misses", [])]
-        return [*found["results"], *near]
+        return [*map(dict, found["results"]), *near]
 
     # -- decisions ----------------------------------------------------------------------------------------
 

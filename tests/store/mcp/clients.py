@@ -71,4 +71,5 @@ async def asked(session: Client, calls: tuple[tuple[str, dict[str, Any]], ...]) 
         result = await session.call_tool(name, arguments)
         text = result.content[0].text  # type: ignore[union-attr]
         answers.append(text if result.is_error else json.loads(text))
+        assert result.is_error or result.structured_content == answers[-1], "both forms say the same"
     return answers
