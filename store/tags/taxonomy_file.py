@@ -26,12 +26,13 @@ def edit(
 
     Raises BadSource if entries are invalid, NotWritten if the disk refuses.
     """
-    if _is_made_by(catalog, decision.id):
-        return
-    finish(catalog, layout, disk)
-    before, after = _text(catalog, layout), written(parsed(entries, path=layout.own_taxonomy))
-    if before != after:
-        _decide(catalog, layout, disk, before=before, after=after, decision=decision)
+    with catalog.lock:  # what another edit replaces meanwhile would be lost by the undo of this one
+        if _is_made_by(catalog, decision.id):
+            return
+        finish(catalog, layout, disk)
+        before, after = _text(catalog, layout), written(parsed(entries, path=layout.own_taxonomy))
+        if before != after:
+            _decide(catalog, layout, disk, before=before, after=after, decision=decision)
 
 
 def undo(catalog: Catalog, layout: Layout, disk: Disk, *, decision: DecisionIntent, more: bool) -> bool:
@@ -45,13 +46,14 @@ def undo(catalog: Catalog, layout: Layout, disk: Disk, *, decision: DecisionInte
         row = db.execute("SELECT * FROM taxonomies WHERE decision = ?", [decision.reverses]).fetchone()
     if row is None:
         return False
-    finish(catalog, layout, disk)
-    now = _text(catalog, layout)
-    if now == row["before"]:  # an interrupted one came this far
-        return True
-    if now != row["after"]:
-        raise InvalidRecord(f"the taxonomy was changed since; {decision.verb} would lose that")
-    _decide(catalog, layout, disk, before=now, after=row["before"], decision=decision, reverses=not more)
+    with catalog.lock:
+        finish(catalog, layout, disk)
+        now = _text(catalog, layout)
+        if now == row["before"]:  # an interrupted one came this far
+            return True
+        if now != row["after"]:
+            raise InvalidRecord(f"the taxonomy was changed since; {decision.verb} would lose that")
+        _decide(catalog, layout, disk, before=now, after=row["before"], decision=decision, reverses=not more)
     return True
 
 
@@ -111,27 +113,25 @@ def _decide(
     decision: DecisionIntent,
     reverses: bool = False,
 ) -> None:
+    """The caller holds the lock."""
     now = time.time()
-    with catalog.lock:
-        try:
-            with catalog.writing() as db:
-                next_generation(db)
-                history.record_decision(db, decision.id, verb=decision.verb, actor=decision.actor, at=now)
-                if reverses and decision.reverses:
-                    history.record_reversal(db, decision.id, of=decision.reverses)
-                db.execute(
-                    "INSERT INTO taxonomies (decision, at, who, before, after) VALUES (?, ?, ?, ?, ?)",
-                    [decision.id, now, decision.actor, before, after],
-                )
-                db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_TO_WRITE, after])
-        except DISK_ERRORS as error:
-            if not _is_decided(catalog, decision):
-                with contextlib.suppress(*DISK_ERRORS), catalog.writing() as db:
-                    next_generation(
-                        db
-                    )  # a commit in its place, so that it cannot come back from SQLite's log
-                raise NotWritten(f"the taxonomy could not be written: {error}") from error
-        finish(catalog, layout, disk)
+    try:
+        with catalog.writing() as db:
+            next_generation(db)
+            history.record_decision(db, decision.id, verb=decision.verb, actor=decision.actor, at=now)
+            if reverses and decision.reverses:
+                history.record_reversal(db, decision.id, of=decision.reverses)
+            db.execute(
+                "INSERT INTO taxonomies (decision, at, who, before, after) VALUES (?, ?, ?, ?, ?)",
+                [decision.id, now, decision.actor, before, after],
+            )
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_TO_WRITE, after])
+    except DISK_ERRORS as error:
+        if not _is_decided(catalog, decision):
+            with contextlib.suppress(*DISK_ERRORS), catalog.writing() as db:
+                next_generation(db)  # a commit in its place, so that it cannot come back from SQLite's log
+            raise NotWritten(f"the taxonomy could not be written: {error}") from error
+    finish(catalog, layout, disk)
 
 
 def _is_decided(catalog: Catalog, decision: DecisionIntent) -> bool:
