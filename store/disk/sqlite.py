@@ -4,7 +4,7 @@ import errno
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
@@ -195,12 +195,21 @@ class _Connection(sqlite3.Connection):
         """Execute a statement. Raises InvalidRecord for an unpaired surrogate and for an endless number."""
         try:
             return super().execute(sql, values)
-        except UnicodeEncodeError as error:
-            raise InvalidRecord(
-                "a text with an unpaired surrogate (invalid Unicode) cannot be looked up or stored"
-            ) from error
-        except OverflowError as error:
-            raise InvalidRecord("a number of more than 64 bits cannot be looked up or stored") from error
+        except (UnicodeEncodeError, OverflowError) as error:
+            raise _cannot_be_stored(error) from error
+
+    def executemany(self, sql: str, values: Iterable[Any], /) -> sqlite3.Cursor:
+        """Execute a statement for each of the values; raises as `execute`."""
+        try:
+            return super().executemany(sql, values)
+        except (UnicodeEncodeError, OverflowError) as error:
+            raise _cannot_be_stored(error) from error
+
+
+def _cannot_be_stored(error: Exception) -> InvalidRecord:
+    if isinstance(error, OverflowError):
+        return InvalidRecord("a number of more than 64 bits cannot be looked up or stored")
+    return InvalidRecord("a text with an unpaired surrogate (invalid Unicode) cannot be looked up or stored")
 
 
 def connect(path: Path) -> sqlite3.Connection:

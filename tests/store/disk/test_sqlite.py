@@ -16,6 +16,7 @@ from tests.store.conftest import address, coin
         lambda library: library.approve(["a\udcff"]),
         lambda library: library.filters.save("a\ud800", "dog"),
         lambda library: library.jobs.get(1 << 80),
+        lambda library: library.jobs.start("move", ["\ud800"], name="a"),
     ],
 )
 def test_what_no_database_holds_is_a_named_error(library: Library, ask: Callable[[Library], object]) -> None:
