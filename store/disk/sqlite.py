@@ -5,7 +5,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +31,13 @@ class _Connections:
     writer: sqlite3.Connection | None = None
     opened: tuple[int, int] | None = None  # which file it was, once it is open
     lock: threading.RLock = field(default_factory=threading.RLock)
+    is_closed: bool = False
+
+    def close_pool(self) -> None:
+        """Close the connections that nobody reads by now."""
+        while self.pool:
+            with suppress(IndexError):  # another thread was quicker
+                self.pool.pop().close()
 
     def leave_to_parent(self) -> None:
         """In a forked child: use reading connections of its own, and do not write.
@@ -75,20 +82,23 @@ class SqliteFile:
             with held(self._connect()) as db:
                 yield db
             return
-        pool, lent = self._connections.pool, self._connections.lent  # a child forked meanwhile has others
+        shared = self._connections
+        pool, lent = shared.pool, shared.lent  # a child forked meanwhile has others
         try:
             db = pool.pop()
         except IndexError:
             db = self._connect()
             db.execute("PRAGMA query_only = 1")
-        if self._connections.opened is None:
-            self._connections.opened = _identity(self.path)
+        if shared.opened is None:
+            shared.opened = _identity(self.path)
         lent[db] = threading.get_ident()
         try:
             yield db
         finally:
             del lent[db]
             pool.append(db)
+            if shared.is_closed:  # while this was read
+                shared.close_pool()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -156,9 +166,10 @@ class SqliteFile:
             return
         shared = self._connections
         with self.lock:
-            for db in [*shared.pool, *([shared.writer] if shared.writer else [])]:
-                db.close()
-            shared.pool.clear()
+            shared.is_closed = True
+            shared.close_pool()
+            if shared.writer:
+                shared.writer.close()
             shared.writer = None
 
     @property

@@ -1,5 +1,6 @@
 """The connections of our SQLite files."""
 
+import sqlite3
 from collections.abc import Callable
 
 import pytest
@@ -24,3 +25,12 @@ def test_what_no_database_holds_is_a_named_error(library: Library, ask: Callable
     with pytest.raises(MemedexError, match=r"unpaired surrogate|more than 64 bits"):
         ask(library)
     assert library.get(address(0)).tier == "pending"
+
+
+def test_a_file_that_is_closed_while_somebody_reads_keeps_no_connection(library: Library) -> None:
+    with library.catalog.reading() as db:
+        library.close()
+        assert db.execute("SELECT count(*) FROM records").fetchone()[0] == 0
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        db.execute("SELECT 1")
+    assert library.catalog._connections.pool == []
