@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from store.fetching.retry_after import seconds_to_wait
+
 if TYPE_CHECKING:
     from httpx import Response
 
@@ -24,10 +26,8 @@ def refusal(error: BaseException | None) -> "Response | None":
 
 def wait(answer: "Response") -> float:
     """How many seconds a busy server asks to wait."""
-    try:
-        return min(float(answer.headers.get("Retry-After", "")), _LONGEST_WAIT)
-    except ValueError:
-        return 1.0
+    asked = seconds_to_wait(answer.headers.get("Retry-After"), most=_LONGEST_WAIT)
+    return 1.0 if asked is None else asked
 
 
 def describe(error: Exception, *, server: str, has_key: bool) -> str:

@@ -23,6 +23,7 @@ from store.embedding.litellm_endpoint import EndpointEmbedder, data_url
 from store.embedding.windows import VERSION, Matrix, unit
 from store.errors import BadSource, ModelUnavailable
 from store.fetching.guard import Guard, any_address
+from store.fetching.retry_after import LATER, seconds_to_wait
 from store.fetching.transport import guarded_client
 from store.jobs.circuit_breaker import CircuitBreaker
 from store.settings import settings
@@ -33,7 +34,6 @@ _LARGEST = 64_000_000  # bytes of an answer
 _TIMEOUT = 60.0  # seconds for one request, also if its answer comes byte by byte
 _PATIENCE = 30.0  # seconds after which a server that is away is reported
 _LOOK = 0.2  # seconds
-_LATER = (408, 425, 429, 500, 502, 503, 504)
 
 _breakers: dict[str, CircuitBreaker] = {}  # by address: all jobs and pages wait together
 _lock = threading.Lock()
@@ -134,11 +134,10 @@ class RemoteEmbedder(EndpointEmbedder):
                     retry_after: float | None = None
                     try:
                         answer = self._request(url, body, headers or {})
-                        if answer.status_code not in _LATER:
+                        if answer.status_code not in LATER:
                             return self._read(answer)
                         problem = f"the server answers {answer.status_code}"
-                        header = answer.headers.get("retry-after", "")
-                        retry_after = float(header) if header.isdecimal() and len(header) < 6 else None
+                        retry_after = seconds_to_wait(answer.headers.get("retry-after"))
                     except (httpx.TransportError, BadSource) as error:
                         problem = str(error) or type(error).__name__
                     attempt.failed(retry_after=retry_after)

@@ -1,19 +1,18 @@
 """Download one picture, within limits of size, type and time."""
 
-import time
-from email.utils import parsedate_to_datetime
+import math
 
 import httpx
 
 from store.disk.images import MAX_BYTES
 from store.errors import BadSource, MemedexError
 from store.fetching.guard import Guard
+from store.fetching.retry_after import LATER, seconds_to_wait
 from store.fetching.transport import guarded_client
 
 STEP = 15.0  # seconds for connecting, and without a sign of life
 WHOLE = 60.0  # seconds for one picture, redirects included
 REDIRECTS = 5
-_LATER = (408, 425, 429, 500, 502, 503, 504)
 _PIECE = 65_536
 _UNREADABLE = {"image/svg+xml": "an SVG drawing", "text/html": "a web page", "application/json": "JSON"}
 
@@ -82,8 +81,9 @@ class Downloads:
 
     def _read(self, answer: httpx.Response) -> bytes:
         host = answer.url.host
-        if answer.status_code in _LATER:
-            raise TryLater(f"{host} answers {answer.status_code}", seconds=_asked_for(answer))
+        if answer.status_code in LATER:
+            seconds = seconds_to_wait(answer.headers.get("retry-after"), most=math.inf)
+            raise TryLater(f"{host} answers {answer.status_code}", seconds=seconds)
         if answer.status_code != 200:
             raise BadSource(f"{host} answers {answer.status_code} {answer.reason_phrase}".rstrip())
         kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -102,17 +102,6 @@ class Downloads:
 
     def _too_large(self) -> str:
         return f"the picture is larger than {self._limit // 1_000_000} MB"
-
-
-def _asked_for(answer: httpx.Response) -> float | None:
-    """Retry-After, in seconds or as a date (RFC 9110, 10.2.3)."""
-    header = answer.headers.get("retry-after", "").strip()
-    if header.isdecimal():
-        return float(header[:9])
-    try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
-    except (ValueError, TypeError):
-        return None
 
 
 def _number(text: str) -> int:

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from filelock import FileLock, Timeout
 
 from store.errors import BadSource, NotWritten
+from store.fetching.retry_after import LATER
 from store.progress import Progress
 
 ENDPOINT = "https://huggingface.co"  # HF_ENDPOINT names another, such as a mirror
@@ -27,7 +28,6 @@ _TIMEOUT = 20.0  # seconds without a sign of life
 _REDIRECTS = 5
 _TRIES = 6  # failures in a row without one new byte
 _FIRST_WAIT = 1.0  # seconds, doubled with each failure in a row
-_LATER = (408, 425, 429, 500, 502, 503, 504)
 _DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _RESERVE = 64 * MEGABYTE  # bytes that stay free on the disk
 
@@ -169,7 +169,7 @@ class Hub:
         url = self._address(file.repository, file.name, file.commit)
         headers = {"accept-encoding": "identity"} | ({"range": f"bytes={size}-"} if size else {})
         with self._client.stream("GET", url, headers=headers) as answer:
-            if answer.status_code in _LATER:
+            if answer.status_code in LATER:
                 raise _Again(f"{self.host} answers {answer.status_code}")
             if answer.status_code not in (200, 206):
                 raise BadSource(f"{self.host} answers {answer.status_code} for {file.name}")

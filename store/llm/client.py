@@ -4,14 +4,13 @@ import math
 import os
 import re
 import threading
-import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from store.errors import CaptioningFailed, ProviderBusy, ProviderRefuses
+from store.fetching.retry_after import seconds_to_wait
 
 _BROKEN = {
     "ConnectError",
@@ -63,7 +62,6 @@ _BUSY = {
 _REFUSES = {"AuthenticationError", "PermissionDeniedError", "NotFoundError", "UnsupportedParamsError"}
 _tried = threading.Event()  # litellm was imported, or cannot be
 _warming = threading.Lock()
-_LONGEST_WAIT = 3600.0  # seconds that a provider may ask us to wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,24 +142,14 @@ def failure(error: Exception, *, model: str, about: str) -> CaptioningFailed:
     if classes & _BUSY and "ContextWindowExceededError" not in classes:
         busy = ProviderBusy(message)
         busy.why = reason.partition(";")[0]
-        busy.retry_after = _retry_after(getattr(error, "litellm_response_headers", None))
+        busy.retry_after = _retry_after(error)
         return busy
     return CaptioningFailed(message)
 
 
-def _retry_after(headers: Mapping[str, str] | None) -> float | None:
-    """Seconds to wait, from a number or a date (RFC 9110, 10.2.3)."""
-    header = (headers or {}).get("retry-after")
-    if not header:
-        return None
-    try:
-        seconds = float(header)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(header).timestamp() - time.time()
-        except (ValueError, OverflowError):
-            return None
-    return min(max(0.0, seconds), _LONGEST_WAIT) if seconds == seconds else None
+def _retry_after(error: Exception) -> float | None:
+    headers: Mapping[str, str] = getattr(error, "litellm_response_headers", None) or {}
+    return seconds_to_wait(headers.get("retry-after"))
 
 
 def readable(error: Exception, *, model: str) -> str:
@@ -173,7 +161,7 @@ def readable(error: Exception, *, model: str) -> str:
         if "/" in model
         else "OPENAI_API_KEY, ANTHROPIC_API_KEY …"
     )
-    wait = _retry_after(getattr(error, "litellm_response_headers", None))
+    wait = _retry_after(error)
     for name, what, remedy in _REASONS:
         if name in classes:
             if name == "RateLimitError" and wait:

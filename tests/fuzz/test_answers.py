@@ -12,8 +12,8 @@ from store.captioning import captioner
 from store.captioning.answer_parser import read_answer
 from store.captioning.captioner import Captioner, CaptionRequest
 from store.errors import CaptioningFailed, InvalidRecord
+from store.fetching.retry_after import seconds_to_wait
 from store.generation import coin_generator
-from store.llm import client
 from store.records import CAPTION_FACETS, MAX_FACET, MAX_TAG, MAX_TAGS
 from tests.fuzz.cases import SCALARS, TEXTS, VALUES, altered, bounded, fuzz, garbled
 from tests.store.conftest import picture
@@ -135,6 +135,6 @@ def test_any_response_of_a_provider_is_used_or_refused(
         garbled(b"Wed, 21 Oct 2026 07:28:00 GMT").map(lambda content: content.decode(errors="replace")),
     )
 )
-def test_any_wait_that_a_provider_asks_for_is_bounded(header: str) -> None:
-    wait = client._retry_after({"retry-after": header})
+def test_any_wait_that_a_server_asks_for_is_bounded(header: str) -> None:
+    wait = seconds_to_wait(header)
     assert wait is None or 0 <= wait <= 3600

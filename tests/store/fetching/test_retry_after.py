@@ -1,8 +1,8 @@
-"""How long a provider asks us to wait."""
+"""How long a busy server asks us to wait."""
 
 import pytest
 
-from store.llm.client import _retry_after
+from store.fetching.retry_after import seconds_to_wait
 
 
 @pytest.mark.parametrize(
@@ -10,6 +10,8 @@ from store.llm.client import _retry_after
     [
         ("7", 7),
         ("-7", 0),
+        ("6.5", 6.5),
+        ("7200", 3600),
         ("1e999", 3600),
         ("nan", None),
         ("soon", None),
@@ -20,4 +22,4 @@ from store.llm.client import _retry_after
     ],
 )
 def test_a_wait_is_a_bounded_number_of_seconds_or_unknown(header: str, seconds: float | None) -> None:
-    assert _retry_after({"retry-after": header}) == seconds
+    assert seconds_to_wait(header) == seconds
