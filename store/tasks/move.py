@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from store.jobs import Item, ItemDone, ItemRefused, Job, JobContext, JobKind, Result, results_of
+from store.writing.transitions import EMBEDDED, OPERATION
 
 if TYPE_CHECKING:
     from store.library import Library
-
-_BATCH = 256  # records of one operation (design section 4)
-_EMBEDDED = 64  # … of one that waits for the model: its throughput, and little enough to pause between
 
 
 def move(context: "JobContext[Library]") -> None:
@@ -36,7 +34,7 @@ def move(context: "JobContext[Library]") -> None:
         alone = [result for item in refused for result in do([item])]  # one must not cost the others
         return [*done, *alone]
 
-    context.each(do, batch=_EMBEDDED if verb == "promote" else _BATCH)
+    context.each(do, batch=EMBEDDED if verb == "promote" else OPERATION)
 
 
 KIND = JobKind("move", move)

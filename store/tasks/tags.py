@@ -12,12 +12,12 @@ from store.outcome import Outcome
 from store.progress import Progress
 from store.records import MAX_TAG
 from store.tags.taxonomy import Taxonomy
+from store.writing.transitions import EMBEDDED
 
 if TYPE_CHECKING:
     from store.library import Library
     from store.reading.reader import Reader
 
-_BATCH = 64  # records of one operation
 _ALIKE = 0.6  # how near by name a tag has to be to be meant, of 1
 
 
@@ -64,7 +64,7 @@ def in_background(context: "JobContext[Library]") -> None:
         return results_of(items, library.edit_tags(keys, **edits, decision=job.decision, actor=job.actor))
 
     context.progress.what = "tags"
-    context.each(do, batch=_BATCH)
+    context.each(do, batch=EMBEDDED)
 
 
 KIND = JobKind("tags", in_background)
