@@ -233,6 +233,11 @@ def is_made(path: Path) -> bool:
     return found is not None and found.version >= VERSION
 
 
+def current_generation(db: sqlite3.Connection) -> int:
+    """The library's generation: one more with each change of a record."""
+    return int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
+
+
 def next_generation(db: sqlite3.Connection) -> int:
     """Increment the library's generation within the caller's transaction; returns the new number."""
     row = db.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation' RETURNING value").fetchone()

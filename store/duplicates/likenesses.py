@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from store.catalog.catalog import Catalog, next_derived
+from store.catalog.catalog import Catalog, current_generation, next_derived
 from store.duplicates import aligned
 from store.duplicates.confirmation import Confirmation
 from store.duplicates.findings import weigh
@@ -41,7 +41,7 @@ class LikenessFinder:
         if model != self._model:
             self._forget_others(model)
         with self._catalog.reading() as db:
-            generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
+            generation = current_generation(db)
             new = db.execute(
                 "SELECT image_hash, min(address) AS address FROM records "
                 "WHERE (generation > ? OR image_hash IN (SELECT value FROM json_each(?))) "

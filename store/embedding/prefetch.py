@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from store.catalog.catalog import Catalog
+from store.catalog.catalog import Catalog, current_generation
 from store.disk.files import file_hash
 from store.embedding import embedding_cache
 from store.embedding.embedding_cache import EmbeddingSource
@@ -74,7 +74,7 @@ class EmbeddingPrefetcher:
         embedder = self._embedder()
         key_of = self._use(embedder)
         with self._catalog.reading() as db:
-            generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
+            generation = current_generation(db)
             unseen, unread = self._unseen(db, key_of), self._unread(db, embedder)
         self._left = False
         done, failed = 0, dict[str, Exception]()  # by the key of the vector that could not be made

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from store.catalog import picture_rows, unfit_rows
-from store.catalog.catalog import Catalog, next_derived
+from store.catalog.catalog import Catalog, current_generation, next_derived
 from store.errors import MemedexError, ModelUnavailable
 from store.outcome import Outcome, Refusal
 from store.pictures import nudity, text_reader
@@ -72,7 +72,7 @@ class PictureTexts:
         if not text_reader.is_installed():
             return {}
         with self._catalog.reading() as db:
-            generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
+            generation = current_generation(db)
             found = picture_rows.unread(db, reader=text_reader.reader_name(), since=self._since)
         if not found:
             self._since = generation

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from store.catalog.catalog import Catalog
+from store.catalog.catalog import Catalog, current_generation
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.embedding.active_model import ActiveModel
@@ -29,7 +29,6 @@ NAME = "facts.npz"
 _BATCH = 4_096  # vectors that are added up at once
 _WORTH = 1_000  # changed records after which the file is written again
 _SHARE = 4  # if more than one of so many records changed, all are read again
-_HAS_VECTORS = "r.tier = 'library' AND EXISTS (SELECT 1 FROM embeddings e WHERE e.record = r.id)"
 _VECTORS = (
     "SELECT r.id, e.facet, e.key, v.vector FROM {source} CROSS JOIN embeddings e ON e.record = r.id "
     "CROSS JOIN vectors v ON v.key = e.key WHERE +r.tier = 'library' ORDER BY r.id"
@@ -102,15 +101,14 @@ class LibraryFactsReader:
     def _current(
         self, db: sqlite3.Connection, held: LibraryFacts | None, fingerprint: str, dimensions: int
     ) -> LibraryFacts:
-        generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
+        generation = current_generation(db)
         if held is not None and held.generation == generation:
             return held
         if held is not None and held.generation < generation:
             updated = self._updated(db, held, generation)
             if updated is not None:
                 return updated
-        (total,) = db.execute(f"SELECT count(*) FROM records r WHERE {_HAS_VECTORS}").fetchone()
-        progress = self.reading = Progress(total, what="reading vectors")
+        progress = self.reading = Progress(with_vectors(db), what="reading vectors")
         rows = db.execute(_VECTORS.format(source="records r"))
         ids, keys, sums = _added_up(rows, dimensions, progress=progress)
         self._saved = -1
@@ -138,8 +136,7 @@ class LibraryFactsReader:
                 return None
             gone[number] += vector
         ids, keys = np.concatenate([held.ids[~old], ids]), np.concatenate([held.keys[~old], keys])
-        (count,) = db.execute(f"SELECT count(*) FROM records r WHERE {_HAS_VECTORS}").fetchone()
-        if count != len(ids):  # records whose files were deleted by hand leave no row that says so
+        if with_vectors(db) != len(ids):  # records whose files were deleted by hand leave no row that says so
             return None
         order = np.argsort(ids)
         self._saved += len(changed)
@@ -165,6 +162,12 @@ class LibraryFactsReader:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._disk.replace(self._path, file.getvalue())
             self._saved = 0
+
+
+def with_vectors(db: sqlite3.Connection) -> int:
+    """How many records of the library have vectors."""
+    where = "r.tier = 'library' AND EXISTS (SELECT 1 FROM embeddings e WHERE e.record = r.id)"
+    return int(db.execute(f"SELECT count(*) FROM records r WHERE {where}").fetchone()[0])
 
 
 def _added_up(

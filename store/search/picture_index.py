@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from store.catalog.catalog import current_generation
 from store.embedding import embedding_cache
 from store.embedding.arrays import Vector
 from store.embedding.protocol import Embedder
@@ -55,7 +56,7 @@ class PictureIndex:
     def refresh(self, db: sqlite3.Connection) -> None:
         """Update everything from the catalog."""
         with self._lock:
-            generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
+            generation = current_generation(db)
             newest = int(db.execute("SELECT coalesce(max(rowid), 0) FROM vectors").fetchone()[0])
             if generation != self._generation:
                 db.create_function("picture_key", 1, self._key, deterministic=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from store.catalog.catalog import Catalog
+from store.catalog.catalog import Catalog, current_generation
 from store.disk.layout import Layout
 from store.embedding.active_model import ActiveModel
 from store.embedding.arrays import Vector
@@ -14,6 +14,7 @@ from store.embedding.protocol import Embedder
 from store.errors import NotInMemory
 from store.progress import Progress
 from store.records import Facet
+from store.search.library_facts import with_vectors
 from store.search.search import Search
 from store.settings import settings
 from store.vectors import matrix_files
@@ -21,8 +22,6 @@ from store.vectors.blocks import VectorSnapshot
 from store.vectors.matrices import Matrices, Vectors, load
 
 _Row = tuple[str, dict[Facet, Vector | bytes | None]]
-
-_HAS_VECTORS = "r.tier = 'library' AND EXISTS (SELECT 1 FROM embeddings e WHERE e.record = r.id)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +101,11 @@ class ResidentVectors:
         return held
 
     def _brought_up_to_date(self, db: sqlite3.Connection, embedder: Embedder) -> _SearchInMemory:
-        generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
+        generation = current_generation(db)
         if self._held is None or self._held.embedder is not embedder:
             matrices = self._mapped(db, embedder, generation)
             if matrices is None:
-                (total,) = db.execute(f"SELECT count(*) FROM records r WHERE {_HAS_VECTORS}").fetchone()
-                progress = self.reading = Progress(total, what="reading vectors")
+                progress = self.reading = Progress(with_vectors(db), what="reading vectors")
                 rows = _counted(_vectors_of(db, "TRUE", ()), progress)
                 matrices = load(rows, dimensions=embedder.dimensions, generation=generation)
             else:
