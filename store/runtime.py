@@ -20,7 +20,7 @@ from store.embedding.protocol import Embedder
 from store.errors import LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
 from store.jobs import Jobs
 from store.jobs.background_worker import Worker
-from store.jobs.turn import Turn
+from store.jobs.fair_lock import Turn
 from store.library import Library
 from store.pictures.shared_pictures import PictureSharing
 from store.progress import Progress

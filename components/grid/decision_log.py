@@ -16,9 +16,9 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from components.grid.elsewhere import decided_since, decision_text
 from components.grid.logged_decision import LoggedDecision
 from components.grid.matching import addresses
+from components.grid.remote_decisions import decided_since, decision_text
 from components.shell.decision_text import undone_text
 from components.shell.undo import AT_ONCE
 from store.catalog.history import Event

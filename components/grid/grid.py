@@ -13,8 +13,8 @@ from components.grid.actions import Action
 from components.grid.cards import Mark, card, details
 from components.grid.comparison import comparison, twins
 from components.grid.decision_log import BOOT, Handler, Ledger
-from components.grid.elsewhere import shadows
 from components.grid.logged_decision import LoggedDecision, belonging, clients_of, strings_of
+from components.grid.remote_decisions import shadows
 from components.shell import login, presenter, safe_mode, session
 from components.shell.base_path import base_path
 from components.shell.query_pictures import LINE

@@ -27,7 +27,7 @@ from components.grid import (
     show_results,
 )
 from components.map import view as map_view
-from components.search import certainty, chips, elsewhere, learned_shift, learned_weights, listed, saved
+from components.search import certainty, chips, learned_shift, learned_weights, listed, outside_library, saved
 from components.search import filter as search_filter
 from components.search.box import SearchRequest
 from components.search.relevance_feedback import judging
@@ -86,7 +86,7 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
     line = st.session_state.get(LINE) or ""
     exact = [record.address for record in exact_matches(library, request.question, line, limit=_EXACT)]
     if not exact:
-        elsewhere.show(library, request.question, line)
+        outside_library.show(library, request.question, line)
         _doubts(library, results, request.question, line)
     if waiting := library.waiting_for_vectors():
         st.info(f"{waiting[0].upper()}{waiting[1:]}.", icon=":material/hourglass_empty:")

@@ -25,8 +25,8 @@ from store.memory.documents import schema
 from store.memory.documents.documents import Documents
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.passages import Passages
-from store.memory.engine.past import Changed, as_of
 from store.memory.engine.places import Places
+from store.memory.engine.point_in_time import Changed, as_of
 from store.memory.keeper import Keeper
 from store.memory.kinds import OpenedKinds
 from store.memory.memories import Memories

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from store.catalog.catalog import Catalog
 from store.disk.layout import Layout
 from store.jobs.background_worker import Worker
-from store.jobs.turn import Turn
+from store.jobs.fair_lock import Turn
 from store.progress import Progress
 from store.writing.reconcile import Fault, reconcile
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from store.memory.documents.furniture import bodies
+from store.memory.documents.headers_footers import bodies
 from store.memory.documents.headings import Heading, headings, section
-from store.memory.engine.inside import join_lines
+from store.memory.engine.cjk_search import join_lines
 from store.memory.text.recursive_chunks import LONGEST, OVERLAP, split_recursively
 
 Place = Mapping[str, Any] | sqlite3.Row  # page, span_start, last_page, span_end

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.catalog.words import content_words, forms
-from store.memory.engine import inside
+from store.memory.engine import cjk_search
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.listing import conditions
 from store.memory.engine.resident import Where
@@ -48,7 +48,7 @@ def word_shares(
     rowids = f"p.rowid IN (SELECT rowid FROM {kind.table} WHERE {filters})" if where else "TRUE"
     found: Counter[str] = Counter()
     if terms := [
-        f'"{form}"' for word in content_words(inside.without_runs(question)) for form in forms(word)
+        f'"{form}"' for word in content_words(cjk_search.without_runs(question)) for form in forms(word)
     ]:
         rows = db.execute(
             "SELECT p.id, -bm25(words) AS score FROM words "
@@ -58,7 +58,7 @@ def word_shares(
         )
         found.update({row["id"]: row["score"] for row in rows})
     texts = f"SELECT id, {kind.text} AS text FROM {kind.table} WHERE {filters}"
-    found.update(inside.scores(db, inside.pairs(question), rows=texts, values=values))
+    found.update(cjk_search.scores(db, cjk_search.pairs(question), rows=texts, values=values))
     best = max(found.values(), default=0.0)
     ranked = sorted(found.items(), key=lambda one: (-one[1], one[0]))[:limit]
     return {id: score / best if best > 0 else 1.0 for id, score in ranked}
@@ -85,12 +85,12 @@ def fused(
 
 def question_words(question: str) -> tuple[str, ...]:
     """The telling words of a question; of Chinese, Japanese and Korean the pairs of neighbouring signs."""
-    return (*content_words(inside.without_runs(question)), *inside.pairs(question))
+    return (*content_words(cjk_search.without_runs(question)), *cjk_search.pairs(question))
 
 
 def words_in(text: str, words: Sequence[str]) -> tuple[str, ...]:
     """Those of these words that a text has, in the singular or the plural."""
     has = set(re.findall(r"\w+", text.lower()))
     return tuple(
-        word for word in words if (word in text if inside.runs(word) else not has.isdisjoint(forms(word)))
+        word for word in words if (word in text if cjk_search.runs(word) else not has.isdisjoint(forms(word)))
     )

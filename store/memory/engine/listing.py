@@ -7,7 +7,7 @@ from typing import Any
 
 from store.catalog.filters import matching
 from store.catalog.history import FORGET_VECTORS
-from store.memory.engine import inside
+from store.memory.engine import cjk_search
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.resident import Where
@@ -223,10 +223,10 @@ def conditions(kind: MemoryKind, words: str, where: Where, before: float | None)
             raise InvalidInput(f"{kind.name} can be filtered by {known}, not {column}")
         parts.append(f"{column} IN ({', '.join('?' * len(some))})")
         values += some
-    for run in inside.runs(words):
+    for run in cjk_search.runs(words):
         parts.append(f"instr({kind.text}, ?)")
         values.append(run)
-    if (rest := inside.without_runs(words) if inside.runs(words) else words).strip():
+    if (rest := cjk_search.without_runs(words) if cjk_search.runs(words) else words).strip():
         parts.append(f"{kind.table}.rowid IN (SELECT rowid FROM words WHERE words MATCH ?)")
         values.append(matching(rest))
     if before is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from store.catalog.filters import matching
-from store.memory.engine import fusion, inside
+from store.memory.engine import cjk_search, fusion
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.inputs import checked_count
 from store.memory.engine.listing import MOMENTS, never_recalled
@@ -84,7 +84,7 @@ def search(
             attempts = [whole, matching(question)]
             if mode == "hybrid":
                 attempts.append(whole.replace('" "', '" OR "'))
-            if inside.runs(question):
+            if cjk_search.runs(question):
                 _by_signs(passages, db, question, where, pool, found)
             else:
                 any(_by_words(db, words, where, pool, found) for words in attempts)
@@ -165,13 +165,13 @@ def _by_signs(
     wanted, best = fusion.question_words(question), dict[str, tuple[float, str | None]]()
     conditions, values = _conditions(where, "v")
     texts = f"SELECT v.id, v.source_text AS text FROM transcript_vectors v WHERE {conditions}"
-    chunks = inside.scores(db, wanted, rows=texts, values=values)
+    chunks = cjk_search.scores(db, wanted, rows=texts, values=values)
     for row in passages.rows(sorted(chunks, key=lambda id: (-chunks[id], id))[: 4 * pool]):
         best.setdefault(row["parent_id"], (-chunks[row["id"]], row["id"]))
     if "content_type" not in where:
         conditions, values = _conditions(where, "t")
         texts = f"SELECT t.id, coalesce(t.text_content, '') AS text FROM transcripts t WHERE {conditions}"
-        for id, score in inside.scores(db, wanted, rows=texts, values=values).items():
+        for id, score in cjk_search.scores(db, wanted, rows=texts, values=values).items():
             rank, chunk = best.get(id, (-score, None))
             best[id] = (min(rank, -score), chunk)
     _note_ranks(best, pool, found)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from store.errors import InvalidRecord
-from store.memory.engine import past
+from store.memory.engine import point_in_time
 
 if TYPE_CHECKING:
     from store.memory.memory import Memory
@@ -31,8 +31,8 @@ def difference(memory: "Memory", since: float, until: float | None = None) -> li
     found = []
     for passages in memory.usable:
         name = passages.kind.name
-        before = past.texts_at(passages, since)
-        after = past.texts_at(passages, until)
+        before = point_in_time.texts_at(passages, since)
+        after = point_in_time.texts_at(passages, until)
         for id in sorted(before.keys() | after.keys()):
             old, new = before.get(id), after.get(id)
             if old != new:

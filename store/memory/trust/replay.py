@@ -11,7 +11,7 @@ from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import checked_percentage
 from store.memory.engine.kept_contexts import KeptContext, kept_contexts
-from store.memory.engine.past import Changed
+from store.memory.engine.point_in_time import Changed
 from store.memory.inspect.context_preview import Assembled
 from store.memory.memories import relevance
 from store.memory.transcripts.search import search as search_transcripts

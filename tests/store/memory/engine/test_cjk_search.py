@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from store.memory.engine.inside import join_lines, pairs, runs, without_runs
+from store.memory.engine.cjk_search import join_lines, pairs, runs, without_runs
 from store.memory.memory import Memory
 
 TEXTS = {"zh": "安娜对花生过敏。", "ja": "サーバーは毎週日曜に再起動される", "ko": "사용자의고양이는 미소다"}

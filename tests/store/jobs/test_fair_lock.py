@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from store.jobs.background_worker import Worker
-from store.jobs.turn import Turn
+from store.jobs.fair_lock import Turn
 from store.progress import Progress
 from tests.waiting import eventually
 

@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 
 from components.grid.decision_log import Ledger
-from components.grid.elsewhere import shadows
+from components.grid.remote_decisions import shadows
 from store.catalog.filters import Filter
 from store.library import Library
 from store.permissions import Actor

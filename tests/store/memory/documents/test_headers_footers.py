@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from store.memory.documents.furniture import bodies
+from store.memory.documents.headers_footers import bodies
 from store.memory.memory import Memory
 from tests.store.memory.documents.small_pdf import small_pdf
 
