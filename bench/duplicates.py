@@ -27,8 +27,8 @@ from PIL import Image
 from bench.alterations import COPIES, jpg
 from bench.duplicate_latency import latency
 from store.disk.images import normalise
-from store.duplicates import aligned, fingerprints, inner_pictures, neighbours
-from store.duplicates.aligned import PictureViews
+from store.duplicates import alignment, fingerprints, inner_pictures, neighbours
+from store.duplicates.alignment import PictureViews
 from store.duplicates.confirmation import Confirmation
 from store.duplicates.neighbours import NearPrint, Neighbours
 from store.duplicates.similar import least_cosine
@@ -63,7 +63,7 @@ class NumberedPictures(Confirmation):
     """Confirmation among originals that are known by their numbers, without a catalog."""
 
     def __init__(self, pictures: Sequence[bytes]) -> None:
-        self._pictures = [aligned.views(picture) for picture in pictures]
+        self._pictures = [alignment.views(picture) for picture in pictures]
 
     def _of_picture(self, image_hash: str) -> PictureViews:
         return self._pictures[int(image_hash)]
@@ -179,7 +179,7 @@ def seen_alike(
     believed = {one.image_hash for one in near if one.distance <= UNCONFIRMED_BITS}
     believed |= {name for name, cosine in close.items() if cosine >= UNCONFIRMED_COSINE}
     confirmed = {one.image_hash for one in confirmation.near(copy, near)}
-    confirmed |= {*confirmation.similar_to(lambda: aligned.views(copy), close)}
+    confirmed |= {*confirmation.similar_to(lambda: alignment.views(copy), close)}
     for inside in inner_pictures.inner_pictures(copy):
         shown = near_inside(found, inside)
         believed |= {one.image_hash for one in shown}

@@ -25,7 +25,7 @@ from store.catalog.confusables import spelling
 from store.disk.files import content_hash
 from store.disk.layout import Layout
 from store.disk.stats import stat_text
-from store.duplicates import aligned, examiner, fingerprints
+from store.duplicates import alignment, examiner, fingerprints
 from store.duplicates.similar import least_cosine
 from store.embedding import embedding_cache, open_embedder
 from store.operations import State, state_json
@@ -123,7 +123,7 @@ class _Rows:
         columns = "(rowid, name, ticker, description, caption, tags, picture)"
         self._insert(f"words {columns}", [_words(coin) for coin in coins])
         self._insert("spellings", [_spelling(coin) for coin in coins])
-        likened = f"{self.embedder.fingerprint} {least_cosine(MODEL)} {aligned.SCHEME}"
+        likened = f"{self.embedder.fingerprint} {least_cosine(MODEL)} {alignment.SCHEME}"
         self._insert("likened", [(coin.picture, likened) for coin in coins])
         prints = [(coin.picture, self._random.bytes(fingerprints.SIZE), 1) for coin in coins]
         self._insert("fingerprints (image_hash, print, compared)", prints)

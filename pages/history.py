@@ -1,6 +1,6 @@
 """History: every decision, who, when and what; undo one, or everything since a moment."""
 
-from components.review import audit_log, decision_charts, removed
+from components.review import audit_log, decision_charts, deleted_items
 from components.shell.page import open_page
 
 library = open_page("History")
@@ -10,4 +10,4 @@ audit_log.figures(library, filter)
 decision_charts.show(library, filter)
 audit_log.tools(library, filter)
 audit_log.table(library, filter)
-removed.show(library)
+deleted_items.show(library)

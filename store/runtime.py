@@ -20,7 +20,7 @@ from store.embedding.protocol import Embedder
 from store.errors import LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
 from store.jobs import Jobs
 from store.jobs.background_worker import Worker
-from store.jobs.fair_lock import Turn
+from store.jobs.fair_lock import FairLock
 from store.library import Library
 from store.pictures.shared_pictures import PictureSharing
 from store.progress import Progress
@@ -140,7 +140,7 @@ class LibraryRuntime(Library):
         self._prefetcher = EmbeddingPrefetcher(
             catalog, embedder=lambda: self.embedder, picture=self.picture, in_flight=self._in_flight
         )
-        self._turn = Turn()  # of workers that keep the interpreter busy
+        self._turn = FairLock()  # of workers that keep the interpreter busy
         self._watchers: list[Worker] = []  # who looks at what is new, once somebody wants that
         self._stamping = Worker("telling replicas the time", lambda _: self._stamp_for_replicas())
         self._inbox: list[Watcher] = []  # one at most

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.insights import compared, figures, spread
-from components.insights.compared import CoinSet
+from components.insights import coin_sets, figures, spread
+from components.insights.coin_sets import CoinSet
 from components.shell import charts, format
 from store.catalog.filters import Filter
 from store.library import Library
@@ -84,7 +84,7 @@ def labels(
     is_shared = len(sets) > 1
     figure = figures.bars(
         frame, title="Share of coins" if is_shared else "Coins",
-        colors=compared.colors([*sets]), percent=is_shared,
+        colors=coin_sets.colors([*sets]), percent=is_shared,
     )  # fmt: skip
     alt = f"How many coins have which {what}"
     figures.show(figure, frame, title=title, key=f"insights-{what}", alt=alt, about=about)

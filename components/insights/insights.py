@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.insights import compared, content, quality, reviewing
+from components.insights import coin_sets, content, quality, reviewing
 from store.library import Library
 
 _CONTENT, _REVIEWING, _QUALITY = "Content", "Reviewing", "Search quality"
@@ -21,7 +21,7 @@ def show(library: Library) -> None:
     if view == _QUALITY:
         quality.show(library)
         return
-    sets = compared.choose(library)
+    sets = coin_sets.choose(library)
     if not sets:
         return
     st.caption("Click a bar to see its coins.")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.insights import compared, figures
-from components.insights.compared import CoinSet
+from components.insights import coin_sets, figures
+from components.insights.coin_sets import CoinSet
 from components.insights.content import COLUMNS, TIER_COLORS, labels
 from components.shell import charts, format, presenter
 from store.catalog.filters import Filter
@@ -42,7 +42,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
             st.caption("Nobody has approved or rejected any of these coins yet.")
         else:
             figures.show(
-                figures.bars(frame, title="Decisions per hour", colors=compared.colors(sets)), frame,
+                figures.bars(frame, title="Decisions per hour", colors=coin_sets.colors(sets)), frame,
                 title="Decisions per hour", key="insights-speed",
                 alt="How many coins each person decides per hour of work",
                 about="Approvals and rejections that were not undone, divided by the hours in which the "
@@ -79,7 +79,7 @@ def _tiers(counts: Sequence[Mapping[Tier, int]], sets: Sequence[CoinSet]) -> Non
     figures.show(
         figures.bars(
             frame, title="Share of coins" if is_shared else "Coins",
-            colors=compared.colors([*sets]), percent=is_shared,
+            colors=coin_sets.colors([*sets]), percent=is_shared,
         ),
         frame, title="Where coins are", key="insights-tiers",
         alt="How many coins wait for review, are approved, in the library or rejected",

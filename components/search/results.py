@@ -27,7 +27,7 @@ from components.grid import (
     show_results,
 )
 from components.map import view as map_view
-from components.search import certainty, chips, learned_shift, learned_weights, listed, outside_library, saved
+from components.search import certainty, chips, match_list, outside_library, question_shift, saved, weight_fit
 from components.search import filter as search_filter
 from components.search.box import SearchRequest
 from components.search.relevance_feedback import judging
@@ -58,7 +58,7 @@ def show(library: Library, request: SearchRequest) -> None:
         if request.parts and request.question.filter.tier == "library":
             _show_ranked(library, request, foot, shown=shown)
         else:
-            listed.show(library, request, foot, shown=shown)
+            match_list.show(library, request, foot, shown=shown)
 
 
 def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator, *, shown: int) -> None:
@@ -74,7 +74,7 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
         key, opened=opened.calibrated if opened else None
     )
     fused = result_link.fused(key, opened=opened.fused if opened else None)
-    shift = learned_shift.in_force(library, request.question)
+    shift = question_shift.in_force(library, request.question)
     ranked = SavedSearch("", dict(weights), {}, calibrated, request.folded, shown, fused, shift is not None)
     saved.set_ranking(ranked)
     results = _search(library, request, ranked, usual, shift=shift)
@@ -82,7 +82,7 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
         return
     with foot:
         _facts(results, weights, request)
-    learned_shift.notice(shift)
+    question_shift.notice(shift)
     line = st.session_state.get(LINE) or ""
     exact = [record.address for record in exact_matches(library, request.question, line, limit=_EXACT)]
     if not exact:
@@ -111,8 +111,8 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
     _grid(key, library, results, ranking, request)
     if any(weights.values()):
         with st.container(horizontal=True, gap="small"):
-            learned_weights.show(library, results.query, usual=usual)
-            learned_shift.offer(library, request.question, results.query)
+            weight_fit.show(library, results.query, usual=usual)
+            question_shift.offer(library, request.question, results.query)
     if view == "map":
         _map(library, folded(results.hits, ranking.groups or {})[:shown], request=request)
 

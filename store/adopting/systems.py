@@ -7,7 +7,7 @@ from store.adopting import pictures, reference_1
 from store.adopting.report import AdoptionReport
 from store.adopting.survey import DataSurvey
 from store.adopting.system import AdoptionRequest, LibrarySystem, MemorySystem
-from store.adopting.texts import taking
+from store.adopting.texts import adoption
 from store.adopting.texts.chroma_texts import ChromaTexts
 from store.adopting.texts.document_rows import DocumentRows
 from store.adopting.texts.transcript_databases import TranscriptDatabases
@@ -56,7 +56,7 @@ def adopt_texts(
         if not progress.cancelled:
             report.add(system.adopt(memory, survey, request, progress))
     if not progress.cancelled:
-        taking.finish(memory)
+        adoption.finish(memory)
     return report
 
 

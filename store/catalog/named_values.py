@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
-from store.catalog import removed
+from store.catalog import deleted_items
 from store.catalog.catalog import Catalog, read_json, writing_errors
 from store.errors import InvalidRecord
 
@@ -59,7 +59,7 @@ class NamedValues(Generic[T]):
             values = self._stored(db)
             if name in values:
                 person = actor or self._catalog.actor.name
-                removed.record(db, self._noun, name, values.pop(name), actor=person)
+                deleted_items.record(db, self._noun, name, values.pop(name), actor=person)
                 self._store(db, values)
 
     def restore(self, db: sqlite3.Connection, name: str, thing: Any) -> None:

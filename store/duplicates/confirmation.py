@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from store.catalog.catalog import Catalog
-from store.duplicates import aligned
-from store.duplicates.aligned import PictureViews
+from store.duplicates import alignment
+from store.duplicates.alignment import PictureViews
 from store.duplicates.neighbours import NearPrint
 from store.errors import BadPicture, MemedexError
 from store.lru import LruCache
@@ -37,7 +37,7 @@ class Confirmation:
             near
             for near in doubtful
             if (theirs := self._of_picture(near.image_hash)) is None
-            or aligned.agreement(both[near.is_mirrored], theirs) >= AGREEMENT
+            or alignment.agreement(both[near.is_mirrored], theirs) >= AGREEMENT
         ]
 
     def near_record(self, address: str, found: Sequence[NearPrint]) -> list[NearPrint]:
@@ -63,7 +63,7 @@ class Confirmation:
         for other, cosine in doubtful:
             theirs = self._of_record(other)
             if theirs is None or any(
-                aligned.agreement(one, theirs) >= AGREEMENT for one in (mine, mine.mirrored())
+                alignment.agreement(one, theirs) >= AGREEMENT for one in (mine, mine.mirrored())
             ):
                 certain[other] = cosine
         return certain
@@ -92,6 +92,6 @@ class Confirmation:
 
 def _views(content: bytes) -> PictureViews | None:
     try:
-        return aligned.views(content)
+        return alignment.views(content)
     except BadPicture:
         return None

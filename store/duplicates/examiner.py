@@ -11,14 +11,14 @@ from pathlib import Path
 from store.catalog import confusables, spelling_rows
 from store.catalog.catalog import Catalog, next_derived
 from store.disk.files import content_hash
-from store.duplicates import aligned, fingerprints, inner_pictures
+from store.duplicates import alignment, fingerprints, inner_pictures
 from store.duplicates.confirmation import Confirmation
 from store.duplicates.findings import weigh
 from store.duplicates.neighbours import NearPrint, Neighbours
 from store.errors import BadPicture, MemedexError
 from store.progress import Progress
 
-SCHEME = f"{fingerprints.SCHEME}, {confusables.SCHEME}, {inner_pictures.SCHEME}, {aligned.SCHEME}"
+SCHEME = f"{fingerprints.SCHEME}, {confusables.SCHEME}, {inner_pictures.SCHEME}, {alignment.SCHEME}"
 _BATCH = 16  # records of one transaction: a person's decision never waits for more than that
 _SPELT = 100  # names that are stored in one transaction
 _WITHOUT_PRINT = (

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from store.catalog.catalog import Catalog, current_generation, next_derived
-from store.duplicates import aligned
+from store.duplicates import alignment
 from store.duplicates.confirmation import Confirmation
 from store.duplicates.findings import weigh
 from store.duplicates.similar import certainties, least_cosine
@@ -37,7 +37,7 @@ class LikenessFinder:
         except MemedexError:
             return 0
         least = least_cosine(embedder.name)
-        model = f"{embedder.fingerprint} {least} {aligned.SCHEME}"
+        model = f"{embedder.fingerprint} {least} {alignment.SCHEME}"
         if model != self._model:
             self._forget_others(model)
         with self._catalog.reading() as db:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import inf
 from weakref import WeakSet
 
-from store.jobs.fair_lock import Turn
+from store.jobs.fair_lock import FairLock
 from store.progress import Progress
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class Worker:
         *,
         longest: float | None = None,
         is_unhurried: bool = False,
-        turn: Turn | None = None,
+        turn: FairLock | None = None,
         describe: Callable[[BaseException], str] = described,
     ) -> None:
         self.name = name  # what it does, in a person's words
@@ -65,7 +65,7 @@ class Worker:
         self._work = work
         self._longest = longest
         self._is_unhurried = is_unhurried
-        self._turn = turn or Turn()
+        self._turn = turn or FairLock()
         self._describe = describe
         self._progress = Progress()
         self._changed = threading.Condition()
@@ -126,7 +126,7 @@ class Worker:
             self._is_closing = True
             self._progress.cancel()
             self._changed.notify_all()
-        self._turn.look()
+        self._turn.recheck()
 
     def close(self, *, timeout: float | None = None) -> bool:
         """Stop before the next batch; returns whether it stopped within `timeout` seconds."""
@@ -156,7 +156,7 @@ class Worker:
         while self._comes_to_work():
             began = time.thread_time()
             try:
-                with self._turn.taken(unless=lambda: self._is_closing):
+                with self._turn.acquire(unless=lambda: self._is_closing):
                     found = None if self._is_closing else self._work(self._progress)
             except BaseException as error:  # noqa: BLE001  Rust's panics, as Chroma has them, are no Exceptions
                 with self._changed:

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
-class Turn:
-    """Workers that share one keep the interpreter busy one after the other, so that people get half of it."""
+class FairLock:
+    """Runs one worker at a time, so that page requests keep half of the interpreter's time."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._waiting: deque[object] = deque()
 
     @contextmanager
-    def taken(self, *, unless: Callable[[], bool]) -> Iterator[None]:
-        """Wait until all that came before are done, or until `unless` holds after `look`."""
+    def acquire(self, *, unless: Callable[[], bool]) -> Iterator[None]:
+        """Wait until all that came before are done, or until `unless` holds after `recheck`."""
         mine = object()
         with self._changed:
             self._waiting.append(mine)
@@ -27,7 +27,7 @@ class Turn:
                 self._waiting.remove(mine)
                 self._changed.notify_all()
 
-    def look(self) -> None:
+    def recheck(self) -> None:
         """Let all that wait look again whether they still want to."""
         with self._changed:
             self._changed.notify_all()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from store.catalog import removed
+from store.catalog import deleted_items
 from store.catalog.catalog import Catalog
 from store.disk.sqlite import renamed
 from store.jobs.job import EPHEMERAL, Item, ItemState, Job, State
@@ -237,7 +237,7 @@ class JobRepository:
         for row in old:
             if row["state"] == "failed" and db.execute(_STILL_WAITS, [row["id"]]).fetchone():
                 continue  # somebody may still go on with it
-            removed.record(db, "job", row["name"], dict(row), actor="")
+            deleted_items.record(db, "job", row["name"], dict(row), actor="")
             db.execute("DELETE FROM job_items WHERE job = ?", [row["id"]])
             db.execute("DELETE FROM jobs WHERE id = ?", [row["id"]])
 

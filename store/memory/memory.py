@@ -16,8 +16,8 @@ from store.disk.lock import WriterLock
 from store.disk.open_writers import Writers
 from store.disk.replica import is_replica
 from store.embedding import open_embedder
-from store.embedding.opened_once import opened_once
 from store.embedding.protocol import Embedder
+from store.embedding.shared_models import with_shared_models
 from store.errors import ReadOnly
 from store.memory import memories
 from store.memory.decisions import NUMBERED
@@ -119,7 +119,7 @@ class Memory(MemoryUpkeep):
         self._writes = writes or lock is not None
         self._clock = clock
         give = partial(
-            Passages, embedder=embedder, models=opened_once(models), clock=clock, changed=self._wake,
+            Passages, embedder=embedder, models=with_shared_models(models), clock=clock, changed=self._wake,
             latest=self._latest_decision, finish_erasing=self._finish_erasing,
         )  # fmt: skip
         self._opened = OpenedKinds(root, give, disk=disk, writable=self._writes)

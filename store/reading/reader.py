@@ -11,11 +11,11 @@ from typing import Self
 
 from store.captions.drafts import Drafts
 from store.captions.suggestions import Suggestions
-from store.catalog.answered import AnsweredRequests
 from store.catalog.catalog import Catalog
 from store.catalog.coin_sets import CoinSets
+from store.catalog.deleted_items import DeletedItems
+from store.catalog.page_requests import AnsweredRequests
 from store.catalog.record_queries import RecordLists
-from store.catalog.removed import RemovedThings
 from store.catalog.replication import seconds_behind
 from store.chroma.server_place import describe_place
 from store.disk.aside import Aside, moved_aside
@@ -137,7 +137,7 @@ class Reader(RecordLists, HistoryQueries):
         self.samples = QueryPictures(catalog, layout, self._disk)
         self.golden = GoldenQueries(catalog, layout, self._disk, faults=self._golden_faults)
         self.calibration = Calibrations(catalog, self._model, snapshot=self._resident.snapshot)
-        self.removed = RemovedThings(
+        self.removed = DeletedItems(
             catalog,
             {
                 golden_queries.WHAT: self.golden.restore,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from store.catalog import removed
+from store.catalog import deleted_items
 from store.catalog.catalog import Catalog
 from store.catalog.emoji import in_words
 from store.disk.files import Disk, content_hash, file_hash, read_regular
@@ -292,7 +292,7 @@ def _put(db: sqlite3.Connection, golden: Golden) -> None:
 
 def _note_removed(db: sqlite3.Connection, golden: Golden, *, actor: str) -> None:
     value = {"answers": golden.answers, "collection": golden.collection, "who": golden.actor}
-    removed.record(db, WHAT, golden.line, value, actor=actor)
+    deleted_items.record(db, WHAT, golden.line, value, actor=actor)
 
 
 def _golden(row: sqlite3.Row, collection: str) -> Golden:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from store.catalog.catalog import Catalog
 from store.disk.layout import Layout
 from store.jobs.background_worker import Worker
-from store.jobs.fair_lock import Turn
+from store.jobs.fair_lock import FairLock
 from store.progress import Progress
 from store.writing.reconcile import Fault, reconcile
 
@@ -23,7 +23,7 @@ class FileComparison:
         layout: Layout,
         *,
         applied: Callable[[list[Fault]], None],
-        turn: Turn,
+        turn: FairLock,
     ) -> None:
         self._catalog = catalog
         self._layout = layout

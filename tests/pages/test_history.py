@@ -43,4 +43,4 @@ def test_a_removed_saved_search_is_listed_with_its_actor_and_restored(library: L
     [one] = library.removed.all()
     send(app, f"put-back-{one.id}")
     assert library.searches.all() == {"frogs": SavedSearch("frog")}
-    assert library.removed.all()[0].put_back_by == "tester"
+    assert library.removed.all()[0].restored_by == "tester"

@@ -6,8 +6,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+from store.adopting.texts.adoption import Entry
 from store.adopting.texts.document_entries import document_entry
-from store.adopting.texts.taking import Entry
 from store.memory.engine.inputs import as_json, checked_text
 from store.memory.transcripts.files import moment
 

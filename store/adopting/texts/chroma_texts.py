@@ -9,9 +9,9 @@ from pathlib import Path
 from store.adopting.report import AdoptionReport
 from store.adopting.survey import DataSurvey, FoundKind
 from store.adopting.system import AdoptionRequest
+from store.adopting.texts.adoption import Adoption, Entry
 from store.adopting.texts.chroma_entries import ENTRIES, TITLES, kind_of
 from store.adopting.texts.document_entries import PassageCounter
-from store.adopting.texts.taking import Adoption, Entry
 from store.adopting.texts.vector_check import model_of
 from store.adopting.texts.world_files import WorldFile, find_worlds, take_worlds
 from store.chroma.collections import COLLECTIONS

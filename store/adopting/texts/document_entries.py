@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from store.adopting.texts.taking import Adoption, Entry
+from store.adopting.texts.adoption import Adoption, Entry
 from store.memory.documents.documents import checked_protocol
 from store.memory.documents.documents import metadata as metadata_of
 from store.memory.engine.inputs import checked_text

@@ -11,8 +11,8 @@ from uuid import NAMESPACE_URL, uuid5
 from store.adopting.report import AdoptionReport
 from store.adopting.survey import DataSurvey, FoundKind
 from store.adopting.system import AdoptionRequest
+from store.adopting.texts.adoption import Adoption, Entry
 from store.adopting.texts.document_entries import PassageCounter, document_entry
-from store.adopting.texts.taking import Adoption, Entry
 from store.adopting.texts.vector_check import SAMPLE, model_of
 from store.disk.files import open_regular
 from store.errors import BadSource

@@ -8,7 +8,7 @@ from typing import TypeVar
 from store.adopting.report import AdoptionReport
 from store.adopting.survey import DataSurvey, FoundKind
 from store.adopting.system import AdoptionRequest
-from store.adopting.texts.taking import Adoption, Entry
+from store.adopting.texts.adoption import Adoption, Entry
 from store.adopting.texts.transcript_entries import (
     bare_entries,
     event_entry,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from store.adopting.texts.taking import Entry
+from store.adopting.texts.adoption import Entry
 from store.adopting.texts.transcript_tables import Row, TranscriptTables
 from store.memory.engine.foreign_vectors import as_vector, model_name
 from store.memory.engine.inputs import as_json

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from store.adopting.texts.taking import VERB, Adoption
+from store.adopting.texts.adoption import VERB, Adoption
 from store.disk.files import read_regular
 from store.errors import MemedexError
 from store.memory.story.worlds import LARGEST, World, parse_world

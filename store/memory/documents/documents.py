@@ -10,7 +10,7 @@ from uuid import uuid4
 from store.disk.files import Disk, content_hash
 from store.errors import BadSource
 from store.memory.documents import files, pdf
-from store.memory.documents.cutting import CutPassage, cut, parts, sections
+from store.memory.documents.chunking import Chunk, cut, parts, sections
 from store.memory.documents.pdf import Rectangle
 from store.memory.documents.schema import DocumentSource
 from store.memory.engine.commits import deciding
@@ -82,7 +82,7 @@ class Documents:
         rows = self.passages.find(where=where, limit=_LOOKED_AT)
         return self.passages.not_read("\n".join(row["content"] for row in rows))
 
-    def cut_again(self, source: DocumentSource, *, longest: int, overlap: int) -> list[Row]:
+    def rechunk(self, source: DocumentSource, *, longest: int, overlap: int) -> list[Row]:
         """The passages that this document would have with other chunks, without vectors; nothing is stored.
 
         `longest` and `overlap` are in characters. Raises InvalidInput unless the overlap is shorter, and
@@ -271,7 +271,7 @@ def checked_protocol(protocol: object) -> str:
     return checked_text(protocol, what="the protocol").strip().lower()
 
 
-def _row(source: DocumentSource, chunk: CutPassage, index: int) -> Row:
+def _row(source: DocumentSource, chunk: Chunk, index: int) -> Row:
     return {
         "id": f"{source.id} #{index + 1}", "content": chunk.text, "source": source.source,
         "page": chunk.page, "protocol": source.protocol, "chunk_index": index, "span_start": chunk.start,

@@ -99,7 +99,7 @@ def try_chunks(
 
     With a question the n that fit it best, as `Documents.search` finds them.
     """
-    cut = memory.documents.cut_again(source, longest=size, overlap=overlap)
+    cut = memory.documents.rechunk(source, longest=size, overlap=overlap)
     if not question:
         return cut
 
@@ -162,9 +162,7 @@ def _changed(memory: "Memory", what_if: WhatIf) -> Changed:
             names = {(row["protocol"], row["source"]) for row in rows}
             sources = [one for one in memory.documents.sources() if (one.protocol, one.source) in names]
             cut = [
-                row
-                for one in sources
-                for row in memory.documents.cut_again(one, longest=size, overlap=overlap)
+                row for one in sources for row in memory.documents.rechunk(one, longest=size, overlap=overlap)
             ]
             kept = {(one.protocol, one.source) for one in sources}
             rows = [row for row in rows if (row["protocol"], row["source"]) not in kept] + cut

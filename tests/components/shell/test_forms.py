@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.shell import forms, resources, session, tokens
 from components.shell.forms import Button, Field
-from store.catalog import answered
+from store.catalog import page_requests
 from store.errors import InvalidRecord
 from store.library import Library
 from store.settings import settings
@@ -170,7 +170,7 @@ def test_a_button_that_the_last_run_locked_does_nothing(
 
 
 def test_only_the_last_requests_are_remembered(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answered, "REMEMBERED", 3)
+    monkeypatch.setattr(page_requests, "REMEMBERED", 3)
     for number in range(5):
         library.requests.begin(str(number))
         library.requests.finish(str(number), f"answer {number}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from store.jobs.background_worker import Worker
-from store.jobs.fair_lock import Turn
+from store.jobs.fair_lock import FairLock
 from store.progress import Progress
 from tests.waiting import eventually
 
@@ -20,7 +20,7 @@ def workers() -> Iterator[list[Worker]]:
 
 
 def test_they_work_one_after_the_other_in_the_order_in_which_they_came(workers: list[Worker]) -> None:
-    turn, worked, goes_on = Turn(), [], threading.Semaphore(0)
+    turn, worked, goes_on = FairLock(), [], threading.Semaphore(0)
 
     def work(name: str) -> Callable[[Progress], None]:
         def do(_: Progress) -> None:
@@ -43,7 +43,7 @@ def test_one_that_fails_lets_the_next_work(workers: list[Worker]) -> None:
     def fail(_: Progress) -> None:
         raise OSError("no disk")
 
-    turn, done = Turn(), threading.Event()
+    turn, done = FairLock(), threading.Event()
     workers += [Worker("fails", fail, turn=turn), Worker("works", lambda _: done.set(), turn=turn)]
     for worker in workers:
         worker.wake()
@@ -51,7 +51,7 @@ def test_one_that_fails_lets_the_next_work(workers: list[Worker]) -> None:
 
 
 def test_one_that_is_closed_while_it_waits_ends_without_working(workers: list[Worker]) -> None:
-    turn, goes_on, worked = Turn(), threading.Event(), threading.Event()
+    turn, goes_on, worked = FairLock(), threading.Event(), threading.Event()
     first = Worker("first", lambda _: goes_on.wait(60), turn=turn)
     second = Worker("second", lambda _: worked.set(), turn=turn)
     workers.append(first)

@@ -69,7 +69,7 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "vector": kind.vector(kept["id"]), "verb": "store", "world": World("sea", "Sea", "", "salt"),
         "world_id": "peaks",
         "hits": [], "percent": 25.0, "moment": None, "number": 1, "found": [], "longest": 100, "overlap": 0,
-        "where": {}, "Documents.cut_again.source": stocked.documents.sources()[0],
+        "where": {}, "Documents.rechunk.source": stocked.documents.sources()[0],
         "Documents.not_read.source": stocked.documents.sources()[0],
         "Documents.find_sections.source": stocked.documents.sources()[0],
         "Lore.check_known.key": "peaks", "Sessions.check_known.key": "elf_s1",

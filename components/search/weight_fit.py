@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.search import learned, saved
+from components.search import mark_learning, saved
 from components.shell import forms
 from components.shell.forms import Button, Field
 from store.catalog.named_values import MAX_NAME
@@ -26,7 +26,7 @@ def show(library: Library, query: Query, *, usual: Mapping[Facet, float]) -> Non
     judgements, now = library.golden.judgements(), query.sliders
     if not judgements:
         return
-    if not learned.is_open(
+    if not mark_learning.is_open(
         _KEY, about=kind, label="Fit weights to marks", icon=":material/tune:",
         tip="Weights that put results marked good above those marked bad.",
     ):  # fmt: skip
@@ -34,12 +34,12 @@ def show(library: Library, query: Query, *, usual: Mapping[Facet, float]) -> Non
     with st.container(border=True, gap="small"):
         try:
             about = kind, str(now), query.calibrated, query.fused, str(judgements), library.generation
-            fit = learned.once(_KEY, about, lambda: _fit(library, kind, query, usual))
+            fit = mark_learning.once(_KEY, about, lambda: _fit(library, kind, query, usual))
         except MemedexError as error:
-            learned.refused(_KEY, str(error))
+            mark_learning.refused(_KEY, str(error))
             return
         if fit.why_not:
-            learned.refused(_KEY, fit.why_not)
+            mark_learning.refused(_KEY, fit.why_not)
         else:
             _offer(library, fit, now)
 
@@ -58,10 +58,10 @@ def _offer(library: Library, fit: WeightFit, now: Mapping[Facet, float]) -> None
         if fit.weights[facet] or now[facet]
     )
     st.markdown(moved)
-    st.caption(f"On your {learned.describe(fit)}.")
+    st.caption(f"On your {mark_learning.describe(fit)}.")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.button("Use these weights", type="primary", on_click=_use, args=(fit.weights,))
-        learned.dismiss(_KEY)
+        mark_learning.dismiss(_KEY)
         if library.can_write:
             forms.show(
                 "save-fitted", library, partial(_save, library, fit), row=True,
@@ -71,7 +71,7 @@ def _offer(library: Library, fit: WeightFit, now: Mapping[Facet, float]) -> None
 
 def _use(weights: Mapping[Facet, float]) -> None:
     saved.use_weights(weights)
-    learned.close(_KEY)
+    mark_learning.close(_KEY)
 
 
 def _save(library: Library, fit: WeightFit, given: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from components.grid import result_link
-from components.search import learned
+from components.search import mark_learning
 from store.errors import MemedexError
 from store.evaluation import question_shift
 from store.library import Library
@@ -35,7 +35,7 @@ def offer(library: Library, question: Question, query: Query) -> None:
     line, judgements = question_shift.marks_of(library, question)
     if query.shift is not None or question_shift.shift_of(judgements) is None:
         return
-    if not learned.is_open(
+    if not mark_learning.is_open(
         _KEY, about=line, label="Shift question by marks", icon=":material/moving:",
         tip="Searches nearer to the results marked good, and farther from those marked bad.",
     ):  # fmt: skip
@@ -43,21 +43,23 @@ def offer(library: Library, question: Question, query: Query) -> None:
     with st.container(border=True, gap="small"):
         about = line, str(judgements), str(query.sliders), query.calibrated, query.fused, library.generation
         try:
-            gain = learned.once(_KEY, about, lambda: question_shift.measured(library, query, judgements))
+            gain = mark_learning.once(
+                _KEY, about, lambda: question_shift.measured(library, query, judgements)
+            )
         except MemedexError as error:
-            learned.refused(_KEY, str(error))
+            mark_learning.refused(_KEY, str(error))
             return
         if gain.loss:
-            learned.refused(_KEY, gain.loss)
+            mark_learning.refused(_KEY, gain.loss)
             return
         # Not refused in doubt, as weights are: it is about this question alone, and one click ends it.
         doubt = " The gain may be chance; more marks would tell." if gain.doubt else ""
-        st.caption(f"On this question's {learned.describe(gain)}.{doubt}")
+        st.caption(f"On this question's {mark_learning.describe(gain)}.{doubt}")
         with st.container(horizontal=True, gap="small"):
             st.button("Shift this question", type="primary", on_click=_take)
-            learned.dismiss(_KEY)
+            mark_learning.dismiss(_KEY)
 
 
 def _take() -> None:
     result_link.shift(True)
-    learned.close(_KEY)
+    mark_learning.close(_KEY)

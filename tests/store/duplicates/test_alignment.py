@@ -3,7 +3,7 @@
 import pytest
 from PIL import Image, ImageOps
 
-from store.duplicates.aligned import agreement, views
+from store.duplicates.alignment import agreement, views
 from store.duplicates.confirmation import AGREEMENT
 from store.errors import BadPicture
 from tests.store.duplicates.copies import COPIES, MEDALS, drawing, normalised_picture

@@ -28,8 +28,8 @@ def test_a_saved_search_is_restored_with_all_its_settings(library: Library) -> N
     library.for_actor(Actor("ben")).removed.restore(library.removed.all()[0].id)
     assert library.searches.all() == before
     (one,) = library.removed.all()
-    assert (one.actor, one.put_back_by) == ("ann", "ben")
-    assert one.removed_at <= one.put_back_at
+    assert (one.actor, one.restored_by) == ("ann", "ben")
+    assert one.removed_at <= one.restored_at
     with pytest.raises(InvalidRecord, match="already"):
         library.removed.restore(one.id)
 
@@ -54,7 +54,7 @@ def test_restoring_does_not_replace_a_newer_filter_of_the_same_name(library: Lib
     with pytest.raises(InvalidRecord, match="a filter dogs exists"):
         library.removed.restore(library.removed.all()[0].id)
     assert library.filters.all() == {"dogs": "tag:cat"}
-    assert not library.removed.all()[0].put_back_at
+    assert not library.removed.all()[0].restored_at
 
 
 def in_file(library: Library) -> list[str]:

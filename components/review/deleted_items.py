@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.shell import format, forms, presenter
 from components.shell.forms import Button
-from store.catalog.removed import Removed
+from store.catalog.deleted_items import DeletedItem
 from store.library import Library
 
 _SHOWN = 50
@@ -22,14 +22,14 @@ def show(library: Library) -> None:
             _line(library, one)
 
 
-def _line(library: Library, one: Removed) -> None:
+def _line(library: Library, one: DeletedItem) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.badge(one.what, color="gray")
         st.text(one.name, width="stretch")
         actor = presenter.name(one.actor) or "removed to make room"
         st.caption(f"{format.plain(actor)} · {format.ago(one.removed_at)}", width="content")
-        if one.put_back_at:
-            st.caption(f"restored by {format.plain(presenter.name(one.put_back_by))}", width="content")
+        if one.restored_at:
+            st.caption(f"restored by {format.plain(presenter.name(one.restored_by))}", width="content")
         elif library.can_write and library.removed.can_restore(one):
             forms.button(
                 f"put-back-{one.id}", library, partial(library.removed.restore, one.id),

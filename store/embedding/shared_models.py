@@ -6,7 +6,7 @@ from collections.abc import Callable
 from store.embedding.protocol import Embedder
 
 
-def opened_once(models: Callable[[str], Embedder]) -> Callable[[str], Embedder]:
+def with_shared_models(models: Callable[[str], Embedder]) -> Callable[[str], Embedder]:
     """Like `models`, which opens a model by its name, but each name is opened once; thread-safe."""
     opened: dict[str, Embedder] = {}
     lock = threading.Lock()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from store.errors import BadSource
-from store.memory.documents.cutting import cut
+from store.memory.documents.chunking import cut
 from store.memory.engine.errors import UnknownEntry
 from store.memory.memory import Memory
 from store.memory.verbs.searching import SearchFilters
