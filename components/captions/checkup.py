@@ -3,7 +3,7 @@
 import streamlit as st
 
 from components.captions import picker, views
-from components.captions.picker import Picked
+from components.captions.picker import PickedRecord
 from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
 from components.shell import resources
@@ -73,7 +73,7 @@ def is_going_on() -> bool:
     return st.query_params.get("check") in KINDS
 
 
-def pick(library: Library) -> Picked | None:
+def pick(library: Library) -> PickedRecord | None:
     """The chosen record within the list it was opened from, as the list was then."""
     record = picker.linked_to(library)
     if record is None:

@@ -23,7 +23,7 @@ _LISTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Picked:
+class PickedRecord:
     """A record, the addresses of its neighbours in the list, and the next one without a caption."""
 
     record: Record
@@ -32,7 +32,7 @@ class Picked:
     bare: str = ""
 
 
-def pick(library: Library) -> Picked | None:
+def pick(library: Library) -> PickedRecord | None:
     """The chosen record and its neighbours; None, with a message, if there is none."""
     linked = linked_to(library)
     if (
@@ -76,7 +76,9 @@ def _elsewhere(library: Library, chosen: Record) -> str:
     return next((each for each in library.addresses(_LISTS["To caption"]) if each != chosen.address), "")
 
 
-def browse(library: Library, chosen: Record, order: list[str], *, bare: set[str], title: str = "") -> Picked:
+def browse(
+    library: Library, chosen: Record, order: list[str], *, bare: set[str], title: str = ""
+) -> PickedRecord:
     """Draw the list around the chosen record, and the buttons to its neighbours."""
     place = _place(chosen, order)
     start = max(0, min(place - SHOWN // 2, len(order) - SHOWN))
@@ -98,7 +100,7 @@ def browse(library: Library, chosen: Record, order: list[str], *, bare: set[str]
     _turn("Previous", previous, icon=":material/chevron_left:", keys="Alt-↑")
     _turn("Next", following, icon=":material/chevron_right:", keys="Alt-↓")
     after = [*order[place + is_there :], *order[:place]]
-    return Picked(chosen, previous, following, next((each for each in after if each in bare), ""))
+    return PickedRecord(chosen, previous, following, next((each for each in after if each in bare), ""))
 
 
 def go(address: str) -> None:

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from components.grid.grid import ledger_of
+from components.grid.grid import applied_decisions_of
 from components.grid.logged_decision import belonging
 from components.shell import events
 from components.shell.base_path import base_path
@@ -31,14 +31,14 @@ def _apply(library: Library, log: Mapping[str, Any]) -> Response:
     if not library.can_write:
         return PlainTextResponse("this page can only be looked at", 403)
     own, foreign = belonging(library, log)
-    ledger = ledger_of(library.layout.root)
+    applied = applied_decisions_of(library.layout.root)
     for client, entries in own.items():
-        ledger.apply(library, client, entries, handlers=None, session=log["session"])
+        applied.apply(library, client, entries, handlers=None, session=log["session"])
     if foreign:
         return PlainTextResponse(
             f"{foreign:,} of these were not decided in this library by {library.actor_name}: "
             "they were not applied",
             409,
         )
-    confirmed = ledger.confirmed(own, actor=library.actor_name)
+    confirmed = applied.confirmed(own, actor=library.actor_name)
     return JSONResponse({"confirmed": confirmed}, headers={"Cache-Control": "no-store"})

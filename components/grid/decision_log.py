@@ -94,7 +94,7 @@ class Repeatable(Refusal):
     seen: int = 0  # its revision by then
 
 
-class Ledger:
+class AppliedDecisions:
     """The applied entries of one library; thread-safe."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from components.grid import assets, page_number
 from components.grid.actions import Action
 from components.grid.cards import Mark, card, details
 from components.grid.comparison import comparison, twins
-from components.grid.decision_log import BOOT, Handler, Ledger
+from components.grid.decision_log import BOOT, AppliedDecisions, Handler
 from components.grid.logged_decision import LoggedDecision, belonging, clients_of, strings_of
 from components.grid.remote_decisions import shadows
 from components.shell import login, presenter, safe_mode, session
@@ -87,7 +87,9 @@ def show_cards(
                 library,
                 [record.address for record in records],
                 question=(matching and matching["filter"], order, page_number.shown(key)),
-                is_of_a_window=partial(ledger_of(library.layout.root).has_made, actor=library.actor_name),
+                is_of_a_window=partial(
+                    applied_decisions_of(library.layout.root).has_made, actor=library.actor_name
+                ),
             ),
         },
         actions=actions,
@@ -112,7 +114,7 @@ def mount(
         ]
     state = session.sent(key)
     _follow_link(state)
-    ledger = ledger_of(library.layout.root)
+    applied = applied_decisions_of(library.layout.root)
     _component(
         key=key,
         data={
@@ -127,7 +129,7 @@ def mount(
             "undoable": library.can_write,
             "safe": safe_mode.parameters(),
             "presents": presenter.is_on(),
-            "confirmed": ledger.confirmed(clients_of(state.get("log")), actor=library.actor_name),
+            "confirmed": applied.confirmed(clients_of(state.get("log")), actor=library.actor_name),
             "foreign": belonging(library, state.get("log"))[1],
             "tags": f"{base_path()}/tags",
             "beacon": {"url": f"{base_path()}/decisions", "token": token(library)},
@@ -163,9 +165,9 @@ def lead_to(page: str, **parameters: str) -> None:
 
 
 @lru_cache(maxsize=8)
-def ledger_of(root: Path) -> Ledger:
-    """The ledger of the library in this folder."""
-    return Ledger()
+def applied_decisions_of(root: Path) -> AppliedDecisions:
+    """The decisions that pages of the library in this folder sent."""
+    return AppliedDecisions()
 
 
 _HARMLESS = {"caption": "Captions", "like": "More like this", "style": "Same style", "model": "Generate"}
@@ -175,7 +177,7 @@ def _apply(key: str, library: Library, handlers: Mapping[str, Handler]) -> None:
     page_number.keep(key)
     own, _ = belonging(library, session.sent(key).get("log"))
     for client, entries in own.items():
-        ledger_of(library.layout.root).apply(
+        applied_decisions_of(library.layout.root).apply(
             library, client, entries, handlers=handlers, session=login.session()
         )
 

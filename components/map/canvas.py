@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.map import requests
 from components.map.colours import Colours
-from components.map.points import Sheet
+from components.map.points import PointTable
 from components.shell import javascript, safe_mode, session, tokens
 from store.maps import Neighbourhood
 from store.reading.reader import Reader
@@ -23,16 +23,16 @@ _component = st.components.v2.component(
 )
 
 
-def point_sheet(key: str, topic: Hashable) -> Sheet:
+def point_table(key: str, topic: Hashable) -> PointTable:
     """What this session's page has drawn of a topic; empty for another topic."""
     held = st.session_state.get(f"{key}.sheet")
-    if not isinstance(held, Sheet) or held.topic != topic:
-        held = st.session_state[f"{key}.sheet"] = Sheet(topic)
+    if not isinstance(held, PointTable) or held.topic != topic:
+        held = st.session_state[f"{key}.sheet"] = PointTable(topic)
     return held
 
 
 def show(
-    key: str, library: Reader, drawn: Sheet, colours: Colours, *, places: Sequence[Neighbourhood] = ()
+    key: str, library: Reader, drawn: PointTable, colours: Colours, *, places: Sequence[Neighbourhood] = ()
 ) -> None:
     """Draw a sheet; the browser requests what it lacks of it from `requests`, beside the page's runs."""
     drawn.colour(colours)

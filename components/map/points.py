@@ -13,10 +13,10 @@ from components.map.colours import Colours
 
 _STANDS = 1e-6  # of the map's units: less is no movement
 
-_drawn: "WeakValueDictionary[str, Sheet]" = WeakValueDictionary()  # each as long as its session
+_drawn: "WeakValueDictionary[str, PointTable]" = WeakValueDictionary()  # each as long as its session
 
 
-class Sheet:
+class PointTable:
     """Rows are only added; one whose coin is gone has no position (NaN) until the coin is back.
 
     So a row means the same coin to browser and server, whichever is behind, and the browser only needs what
@@ -105,6 +105,6 @@ class Sheet:
         return rows.astype(np.uint32), self._points[rows], self.times[rows]
 
 
-def drawn_sheet(name: str) -> Sheet | None:
+def drawn_table(name: str) -> PointTable | None:
     """The sheet of an open page with this name."""
     return _drawn.get(name)

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from components.map import sprites
-from components.map.points import Sheet, drawn_sheet
+from components.map.points import PointTable, drawn_table
 from components.shell import pictures, safe_mode
 from components.shell.base_path import base_path
 from components.shell.signed_post import answered
@@ -53,7 +53,7 @@ def answer_sprites(library: Library, data: Mapping[str, Any], *, is_safe: bool) 
 
     Asked by `{"sheet": name, "rows": [rows], "clicked": [rows]}`.
     """
-    sheet = drawn_sheet(str(data.get("sheet")))
+    sheet = drawn_table(str(data.get("sheet")))
     if sheet is None:
         return PlainTextResponse("not drawn here", 404)
     wanted, clicked = (_addresses(sheet, data.get(name)) for name in ("rows", "clicked"))
@@ -64,7 +64,7 @@ def answer_sprites(library: Library, data: Mapping[str, Any], *, is_safe: bool) 
     )
 
 
-def _addresses(sheet: Sheet, rows: object) -> list[str]:
+def _addresses(sheet: PointTable, rows: object) -> list[str]:
     """The coin of each row, "" where there is none."""
     return [
         sheet.addresses[row] if type(row) is int and sheet.standing(row) else ""
@@ -77,7 +77,7 @@ def answer(library: Library, data: Mapping[str, Any]) -> Response:
 
     Asked by `{"sheet": name, "version": 3, "colouring": name, "cards": [rows]}`.
     """
-    sheet = drawn_sheet(str(data.get("sheet")))
+    sheet = drawn_table(str(data.get("sheet")))
     if sheet is None:
         return PlainTextResponse("not drawn here", 404)
     missing: dict[str, Any] = {"cards": _cards(library, sheet, data.get("cards"))}
@@ -98,7 +98,7 @@ def text(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-def _cards(library: Reader, drawn: Sheet, data: object) -> dict[str, dict[str, Any]]:
+def _cards(library: Reader, drawn: PointTable, data: object) -> dict[str, dict[str, Any]]:
     """What is shown of these points, by their number."""
     rows = data[:_PICTURES] if isinstance(data, list) else []
     shown = {drawn.addresses[row]: row for row in rows if type(row) is int and drawn.standing(row)}

@@ -8,7 +8,7 @@ import streamlit as st
 from components.grid.filters import Drawer, mended
 from components.map import canvas, colours, selection
 from components.map.colours import Colours
-from components.map.points import Sheet
+from components.map.points import PointTable
 from components.shell import format, forms, job_bar, presenter, refresh, resources
 from components.shell.forms import Button
 from components.shell.query_pictures import parts_of
@@ -54,7 +54,7 @@ def show(library: Library) -> None:
         _points(KEY, library, *points)
 
 
-def _choices(library: Library) -> tuple[Sheet, Colours] | None:
+def _choices(library: Library) -> tuple[PointTable, Colours] | None:
     """The points and their colours; None, with a message, if nothing can be drawn."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         line = st.text_input(
@@ -112,7 +112,7 @@ def show_results(key: str, library: Library, scores: Mapping[str, float], *, lin
 
 def _drawn(
     key: str, library: Library, chart: Map, line: str | None, among: Collection[str] | None
-) -> Sheet | None:
+) -> PointTable | None:
     """The page's sheet with these coins on it, all by default; None if there are none."""
     addresses, points = chart.addresses, chart.points
     if among is not None:
@@ -120,14 +120,14 @@ def _drawn(
         addresses, points = tuple(addresses[row] for row in rows), points[rows]
     if not addresses:
         return None
-    drawn = canvas.point_sheet(key, (chart.space, chart.method, chart.at, line))
+    drawn = canvas.point_table(key, (chart.space, chart.method, chart.at, line))
     changed = library.changed_since(drawn.generation) if 0 < drawn.generation < chart.generation else ()
     drawn.update(addresses, points, changed=changed, created=library.created)
     drawn.generation = chart.generation
     return drawn
 
 
-def _coloured(drawn: Sheet, library: Library, way: str, scores: Mapping[str, float]) -> Colours:
+def _coloured(drawn: PointTable, library: Library, way: str, scores: Mapping[str, float]) -> Colours:
     """The sheet's colours, cached until it or the library changes: 100,000 coins take a second."""
     drawn_for = (way, drawn.generation, drawn.version, scores)
     if drawn.coloured is None or drawn.coloured[0] != drawn_for:
@@ -141,7 +141,7 @@ def _cannot(error: MemedexError) -> None:
     st.text(str(error))
 
 
-def _points(key: str, library: Library, drawn: Sheet, coloured: Colours) -> None:
+def _points(key: str, library: Library, drawn: PointTable, coloured: Colours) -> None:
     """The map, and what was selected on it."""
     space, method, *_ = drawn.topic if isinstance(drawn.topic, tuple) else ("fused", "pca")
     places = library.maps.neighbourhoods(space) if method == "tsne" else ()

@@ -10,7 +10,7 @@ from components.shell import format, thumbnails
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.library import Library
-from store.memory.inspect.connections import Mention, Mentioned, coins_in, coins_near, mentions
+from store.memory.inspect.connections import CoinMention, Mention, coins_in, coins_near, mentions
 from store.memory.memory import Memory
 from store.records import Record
 
@@ -112,7 +112,7 @@ def of_text(library: Library, text: str) -> None:
             st.text(str(error))
 
 
-def _coins(library: Library, found: list[Mentioned]) -> None:
+def _coins(library: Library, found: list[CoinMention]) -> None:
     for mentioned in found:
         record = mentioned.record
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -14,7 +14,7 @@ from store.memory.inspect.context_preview import (
     PLACEHOLDERS,
     PRODUCTION,
     REFERENCE,
-    Assembled,
+    AssembledContext,
     Section,
     assemble,
     store_template,
@@ -113,7 +113,7 @@ def _template(memory: Memory) -> str:
     return template
 
 
-def _weighed(context: Assembled) -> None:
+def _weighed(context: AssembledContext) -> None:
     """Each section and the whole against its budget."""
     rows = [
         _weight(section.name, section.characters, section.tokens, section.budget)
@@ -148,7 +148,7 @@ def _warn(section: Section) -> None:
     )
 
 
-def _conflicts(context: Assembled) -> None:
+def _conflicts(context: AssembledContext) -> None:
     """Sentences of two chunks that repeat or may contradict each other."""
     chunks = context.chunks
     found = compared([chunk.text for chunk in chunks])
@@ -168,7 +168,7 @@ def _conflict(conflict: Conflict, places: list[str]) -> None:
             st.text(f"{place + 1}. {sentence}", help=format.plain(places[place]))
 
 
-def _text(context: Assembled) -> None:
+def _text(context: AssembledContext) -> None:
     """The context itself; the box has a button to copy it."""
     if not context.text:
         st.info("The context is empty: nothing is remembered here.", icon=":material/blur_on:")
@@ -179,7 +179,7 @@ def _text(context: Assembled) -> None:
     )
 
 
-def _chunks(context: Assembled) -> None:
+def _chunks(context: AssembledContext) -> None:
     """The entries in their order, each to be opened and edited."""
     for number, chunk in enumerate(context.chunks, start=1):
         with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):

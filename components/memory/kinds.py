@@ -10,7 +10,7 @@ from store.memory.engine.entries import Row
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class KindLabels:
     """The name of a kind, and of its entries."""
 
     name: str  # the collection
@@ -29,13 +29,15 @@ class Shown:
 KINDS = {
     kind.name: kind
     for kind in (
-        Shown("world_lore", "Lore", ":material/public:", "chunk", "world", "Who lights the lamps?"),
-        Shown("session_memory", "Sessions", ":material/forum:", "exchange", "session", "What was bought?"),
-        Shown("memories", "Memories", ":material/psychology:", "memory", "", "What do we prefer?"),
-        Shown(
+        KindLabels("world_lore", "Lore", ":material/public:", "chunk", "world", "Who lights the lamps?"),
+        KindLabels(
+            "session_memory", "Sessions", ":material/forum:", "exchange", "session", "What was bought?"
+        ),
+        KindLabels("memories", "Memories", ":material/psychology:", "memory", "", "What do we prefer?"),
+        KindLabels(
             "documents", "Papers", ":material/description:", "passage", "protocol", "When is it liquidated?"
         ),
-        Shown(
+        KindLabels(
             "transcript_vectors", "Transcripts", ":material/terminal:", "chunk", "session", "What was broken?"
         ),
     )

@@ -15,7 +15,7 @@ from store.errors import InvalidRecord
 from store.library import Library
 from store.memory.memory import Memory
 from store.memory.trust import review
-from store.memory.trust.review import Reviewed
+from store.memory.trust.review import ReviewItem
 
 _SHOWN = 50  # at once; the others follow as these are decided
 _VERBS = ("accept", "reject", "undo")
@@ -72,7 +72,7 @@ def badge(memory: Memory) -> None:
         st.badge(f"{count:,} pending", icon=":material/pending:", color="orange")
 
 
-def _card(one: Reviewed) -> dict[str, Any]:
+def _card(one: ReviewItem) -> dict[str, Any]:
     entry, shown = one.entry, KINDS[one.entry.kind]
     is_placed = entry.row is not None and entry.kind != "transcript_vectors"
     return {

@@ -29,7 +29,7 @@ def drop_old_links() -> None:
 
 
 @dataclass(frozen=True)
-class Beginning:
+class RunState:
     """The state of the library before a run read anything else: what the run shows is at least as new."""
 
     generation: int
@@ -40,12 +40,12 @@ class Beginning:
 def begin(library: Library) -> None:
     """Note the state of the library before this run reads anything of it."""
     jobs = current_state.jobs_text(library, library.jobs.under_way())
-    st.session_state[_BEGINNING] = Beginning(library.generation, library.derived, jobs)
+    st.session_state[_BEGINNING] = RunState(library.generation, library.derived, jobs)
 
 
-def beginning() -> Beginning:
+def beginning() -> RunState:
     """What `begin` noted in this run."""
-    found: Beginning = st.session_state[_BEGINNING]
+    found: RunState = st.session_state[_BEGINNING]
     return found
 
 

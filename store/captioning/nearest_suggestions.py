@@ -36,14 +36,14 @@ def model_of(reader: "Reader") -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Borrowed:
+class BorrowedTexts:
     """Texts of one origin."""
 
     source: str  # as the model of a suggestion
     texts: Mapping[SuggestedFacet, str]
 
 
-def nearest(reader: "Reader", address: str) -> list[Borrowed]:
+def nearest(reader: "Reader", address: str) -> list[BorrowedTexts]:
     """A phrase for each facet from each of the records with the most similar pictures, and the nearest tags.
 
     The nearest record comes last, as the newest suggestion is shown first. Empty if the library has nothing
@@ -54,12 +54,12 @@ def nearest(reader: "Reader", address: str) -> list[Borrowed]:
     query = Query((Part(image=picture),), weights={"image": 1.0}, top=LOOK_ALIKES + 1)
     alike = [reader.get(hit.address) for hit in reader.search(query).hits if hit.address != address]
     found = [
-        Borrowed(f"{model_of(reader)} · {other.name}", phrases)
+        BorrowedTexts(f"{model_of(reader)} · {other.name}", phrases)
         for other, phrases in _phrases(alike)
         if phrases
     ][::-1]
     tags = [tag for tag in _tags(reader, alike, picture) if tag not in record.tags][:TAGS]
-    return [*found, *([Borrowed(model_of(reader), {"tags": ",".join(tags)})] if tags else [])]
+    return [*found, *([BorrowedTexts(model_of(reader), {"tags": ",".join(tags)})] if tags else [])]
 
 
 def suggest(library: "Library", address: str, *, actor: str = "") -> int:

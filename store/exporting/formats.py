@@ -36,7 +36,7 @@ _COLUMNS = ("file_name", *_FLAT, "tags", *CAPTION_FACETS, "tier", MORE)
 
 
 @dataclass(slots=True)
-class Exported:
+class ExportReport:
     """The files at the destination, and what could not be written."""
 
     destination: Path
@@ -54,7 +54,7 @@ def export(
     vectors_of: VectorsOf | None = None,
     previous: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
-) -> Exported:
+) -> ExportReport:
     """Write the records and their pictures to a new folder, or to a zip if `destination` ends in .zip.
 
     `reference` is reference 1's layout, with its five collections if `vectors_of` gives the stored vectors;
@@ -75,7 +75,7 @@ def export(
     }
     check(format, texts)
     progress = progress or Progress()
-    exported = Exported(destination)
+    exported = ExportReport(destination)
     if format == "tokenlist":
         records = _listable(records, exported)
     progress.total = len(records) if isinstance(records, Sized) else 0
@@ -100,7 +100,7 @@ class _Cancelled(Exception):
 
 
 def _readable(
-    records: Iterable[Record], picture_of: Callable[[str], Path], exported: Exported, progress: Progress
+    records: Iterable[Record], picture_of: Callable[[str], Path], exported: ExportReport, progress: Progress
 ) -> Iterator[tuple[Record, bytes]]:
     """Each record with its picture; those without one are refused."""
     for record in records:
@@ -116,7 +116,7 @@ def _readable(
         progress.done += 1
 
 
-def _listable(records: Iterable[Record], exported: Exported) -> list[Record]:
+def _listable(records: Iterable[Record], exported: ExportReport) -> list[Record]:
     """The records that a token list can name; the others are refused."""
     found = []
     for record in records:

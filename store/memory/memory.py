@@ -27,8 +27,8 @@ from store.memory.engine.errors import InvalidInput
 from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
 from store.memory.engine.point_in_time import Changed, as_of
-from store.memory.keeper import Keeper
 from store.memory.kinds import OpenedKinds
+from store.memory.maintainer import MemoryMaintainer
 from store.memory.memories import Memories
 from store.memory.status import MemoryStatus
 from store.memory.story import lore, sessions
@@ -59,8 +59,8 @@ class Memory(MemoryUpkeep):
     ) -> "Memory":
         """Open the text memory of this root, or create it; other processes may write to it as well.
 
-        One of them keeps it in order (`keeper.py`). A replica is opened for reading. `models` opens a model
-        by name, `embedder` replaces all.
+        One of them keeps it in order (`maintainer.py`). A replica is opened for reading. `models` opens a
+        model by name, `embedder` replaces all.
         """
         root = Path(root).resolve()
         if any(map(is_replica, Places(root).databases())):
@@ -115,7 +115,7 @@ class Memory(MemoryUpkeep):
         """`lock` is for a memory that may be kept in order here, whether this process has it now or not."""
         self.places = Places(root)
         self.actor: Actor = OPERATOR
-        self._keeper: Keeper | None = None
+        self._maintainer: MemoryMaintainer | None = None
         self._writes = writes or lock is not None
         self._clock = clock
         give = partial(
@@ -128,8 +128,8 @@ class Memory(MemoryUpkeep):
         self._make_parts()
         self._disk = disk
         if lock:
-            self._keeper = self._new_keeper(lock)
-            self._keeper.begin()
+            self._maintainer = self._new_maintainer(lock)
+            self._maintainer.begin()
 
     def for_actor(self, actor: Actor) -> Self:
         """This memory with one person's permissions; what they do is recorded under their name.
@@ -157,7 +157,7 @@ class Memory(MemoryUpkeep):
         if moment is not None and not moment <= self._clock():  # not a number either
             raise InvalidInput("this moment has not come yet")
         used = copy(self)
-        used._keeper, used._writes = None, False
+        used._maintainer, used._writes = None, False
         used.passages = {
             name: passages
             if passages.fault
@@ -234,27 +234,27 @@ class Memory(MemoryUpkeep):
 
     def close(self) -> None:
         """Finish the current work and release the lock; safe to repeat."""
-        if self._keeper:
+        if self._maintainer:
             _writers.close(self.places.root, self, end=self._end)
         else:
             self._end()
 
     def detach_after_fork(self) -> None:
         """In a forked child: leave the lock to the parent, as SQLite files do."""
-        if self._keeper:
-            self._keeper.detach_after_fork()
+        if self._maintainer:
+            self._maintainer.detach_after_fork()
 
     def _end(self) -> None:
         try:
-            if self._keeper:
-                self._keeper.close()
+            if self._maintainer:
+                self._maintainer.close()
         finally:
             for passages in self.passages.values():
                 passages.close()
             if self.passages is self._opened:  # not those of a copy for one actor or moment
                 self._opened.remove_empty()
-            if self._keeper:
-                self._keeper.release()
+            if self._maintainer:
+                self._maintainer.release()
 
     def __enter__(self) -> Self:
         return self

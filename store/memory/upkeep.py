@@ -1,4 +1,4 @@
-"""What keeps a memory in order: its keeper, and Chroma beside SQLite."""
+"""What keeps a memory in order: its maintainer, and Chroma beside SQLite."""
 
 from abc import ABC, abstractmethod
 
@@ -8,13 +8,13 @@ from store.disk.lock import WriterLock
 from store.memory.chroma.follower import MemoryFollower
 from store.memory.decisions import Decisions
 from store.memory.engine.passages import Passages
-from store.memory.keeper import Keeper
+from store.memory.maintainer import MemoryMaintainer
 
 
 class MemoryUpkeep(Decisions, ABC):
-    """A memory's keeper, in the process that has one, and what it does in Chroma."""
+    """A memory's maintainer, in the process that has one, and what it does in Chroma."""
 
-    _keeper: Keeper | None
+    _maintainer: MemoryMaintainer | None
     _disk: Disk | None
 
     @property
@@ -49,25 +49,25 @@ class MemoryUpkeep(Decisions, ABC):
 
     @property
     def _follower(self) -> MemoryFollower | None:
-        return self._keeper.follower if self._keeper else None
+        return self._maintainer.follower if self._maintainer else None
 
     def _wake(self) -> None:
-        if self._keeper:
-            self._keeper.wake()
+        if self._maintainer:
+            self._maintainer.wake()
 
     def _finish_erasing(self, passages: Passages) -> None:
-        if self._keeper:
-            self._keeper.finish_erasing(passages)
+        if self._maintainer:
+            self._maintainer.finish_erasing(passages)
             return
-        keeper = self._new_keeper(WriterLock(self.places.lock))  # for this alone
+        maintainer = self._new_maintainer(WriterLock(self.places.lock))  # for this alone
         try:
-            keeper.finish_erasing(passages)
+            maintainer.finish_erasing(passages)
         finally:
-            keeper.close()
-            keeper.release()
+            maintainer.close()
+            maintainer.release()
 
-    def _new_keeper(self, lock: WriterLock) -> Keeper:
-        return Keeper(
+    def _new_maintainer(self, lock: WriterLock) -> MemoryMaintainer:
+        return MemoryMaintainer(
             lock, self.places, self.usable,
             follower=lambda: MemoryFollower(
                 self.places, self.usable, note=self._note_aside, disk=self._disk

@@ -17,7 +17,7 @@ _MOST = 64  # records of a group of several operations, since each waits for all
 
 
 @dataclass(slots=True, eq=False)
-class Waiting:
+class QueuedOperation:
     """One operation, and what became of it."""
 
     operation: Operation
@@ -41,18 +41,20 @@ class GroupCommit:
     """Hands the operations of all threads to `perform`, under the lock; no two of a group share a record."""
 
     def __init__(
-        self, lock: Callable[[], AbstractContextManager[object]], perform: Callable[[list[Waiting]], None]
+        self,
+        lock: Callable[[], AbstractContextManager[object]],
+        perform: Callable[[list[QueuedOperation]], None],
     ) -> None:
         self._lock = lock
         self._perform = perform
-        self._queue: deque[Waiting] = deque()
+        self._queue: deque[QueuedOperation] = deque()
 
     def carry_out(self, operation: Operation, payload: Payload) -> dict[str, str]:
         """Carry out the operation, perhaps with those of others; returns the records that are left alone.
 
         Raises what prevented it.
         """
-        mine = Waiting(operation, payload)
+        mine = QueuedOperation(operation, payload)
         self._queue.append(mine)
         try:
             with self._lock():
@@ -82,7 +84,7 @@ class GroupCommit:
             if not isinstance(error, Exception):
                 raise
 
-    def _next_group(self) -> list[Waiting]:
+    def _next_group(self) -> list[QueuedOperation]:
         """The operations that waited longest, up to the first that another of them must come before."""
         group = [self._queue.popleft()]
         taken = group[0].addresses

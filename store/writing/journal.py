@@ -13,7 +13,7 @@ from store.disk.stats import file_stats
 from store.errors import LibraryStuck, NotWritten
 from store.operations import Change, Operation
 from store.writing.entry import enter
-from store.writing.group_commit import GroupCommit, Waiting
+from store.writing.group_commit import GroupCommit, QueuedOperation
 from store.writing.missing_files import MissingFiles
 from store.writing.payload import Payload
 from store.writing.renames import has_new_sidecar, renames
@@ -46,14 +46,14 @@ class Journal:
         self._catalog.check_writable()
         return self._group.carry_out(operation, payload)
 
-    def _perform(self, group: list[Waiting]) -> None:
+    def _perform(self, group: list[QueuedOperation]) -> None:
         """Carry out these operations, which share no record; raises what concerns all of them."""
         try:
             self.finish_all()
         except LibraryStuck as error:
             raise NotWritten(f"nothing was changed, an earlier change comes first: {error}") from error
         model = self._catalog.meta("model")
-        ready: list[tuple[Waiting, Operation]] = []
+        ready: list[tuple[QueuedOperation, Operation]] = []
         left_alone: dict[str, dict[str, str]] = {}  # by operation
         for one in group:
             if one.payload.model not in ("", model):
@@ -83,7 +83,7 @@ class Journal:
         if interruption:
             raise interruption
 
-    def _finish_together(self, ready: Sequence[tuple[Waiting, Operation]]) -> None:
+    def _finish_together(self, ready: Sequence[tuple[QueuedOperation, Operation]]) -> None:
         """Finish decided operations; those that wait have it as their error. Raises other errors."""
         try:
             try:
@@ -161,7 +161,7 @@ class Journal:
                 return "its picture is missing; put it back from a backup, or remove its sidecar as well"
         return ""
 
-    def _stage(self, ready: Sequence[tuple[Waiting, Operation]]) -> None:
+    def _stage(self, ready: Sequence[tuple[QueuedOperation, Operation]]) -> None:
         """Write the new files of these operations, each into a folder of its own if it has any."""
         files: dict[Path, bytes] = {}
         for one, operation in ready:
@@ -187,7 +187,7 @@ class Journal:
             raise NotWritten("nothing was changed: an earlier text is damaged; doctor --repair gives it back")
         return content
 
-    def _decide(self, ready: Sequence[tuple[Waiting, Operation]]) -> None:
+    def _decide(self, ready: Sequence[tuple[QueuedOperation, Operation]]) -> None:
         with self._catalog.writing() as db:
             for one, operation in ready:
                 payload = one.payload

@@ -14,7 +14,7 @@ from components.editor import editor, rows
 from components.grid import deferred_cards, grid, page_number, results
 from components.grid.decision_log import BOOT
 from components.map import requests
-from components.map.points import Sheet
+from components.map.points import PointTable
 from components.search import picture_drop
 from components.shell import error_page, pictures, resources, tokens
 from components.shell import session as page_session
@@ -178,7 +178,7 @@ def test_any_state_of_the_grid_is_shown(library: Library, session: dict[str, Any
 @fuzz(share=0.03)
 @given(sent=altered({"version": 1, "colouring": "c", "cards": [0, 1]}), bits=altered("gA=="))
 def test_any_request_and_selection_of_a_map_is_answered(library: Library, sent: Any, bits: Any) -> None:
-    sheet = Sheet("topic")
+    sheet = PointTable("topic")
     sheet.update([KEPT], np.zeros((1, 2), np.float32), changed=())
     with bounded():
         sent = {**sent, "sheet": sheet.name} if isinstance(sent, dict) else {}

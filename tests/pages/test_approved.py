@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.grid.decision_log import BOOT, Ledger
+from components.grid.decision_log import BOOT, AppliedDecisions
 from components.grid.logged_decision import LoggedDecision
 from components.grid.matching import offered
 from components.review.promote import handler, marks
@@ -106,7 +106,7 @@ def everything(library: Library) -> dict[str, Any]:
 @pytest.mark.slow
 def test_deciding_on_all_matching_coins_is_one_background_decision(many_coins: Library) -> None:
     many_coins.approve([address(299)])
-    decision_log = Ledger()
+    decision_log = AppliedDecisions()
     decision_log.apply(many_coins, "page", [entry("approve", matching=everything(many_coins))], handlers={})
     assert decision_log.confirmed(["page"])["page"]["results"][0]["refused"] == []
     (job,) = many_coins.jobs.all()
@@ -128,7 +128,9 @@ def test_a_cancelled_job_keeps_what_is_done_and_undo_reverts_it(many_coins: Libr
 
     moved: Callable[..., Any] = many_coins.move
     many_coins.move = stop  # type: ignore[method-assign]
-    Ledger().apply(many_coins, "page", [entry("reject", matching=everything(many_coins))], handlers={})
+    AppliedDecisions().apply(
+        many_coins, "page", [entry("reject", matching=everything(many_coins))], handlers={}
+    )
     job = many_coins.jobs.all()[0]
     assert many_coins.jobs.wait(job.id, timeout=60)
     assert seen == [256]
@@ -141,7 +143,9 @@ def test_a_cancelled_job_keeps_what_is_done_and_undo_reverts_it(many_coins: Libr
 def test_undoing_a_waiting_job_cancels_it_and_nothing_older(many_coins: Library) -> None:
     many_coins.approve([address(0)])
     many_coins.jobs._runner._is_closing = True  # type: ignore[union-attr]  # nothing begins
-    Ledger().apply(many_coins, "page", [entry("approve", matching=everything(many_coins))], handlers={})
+    AppliedDecisions().apply(
+        many_coins, "page", [entry("approve", matching=everything(many_coins))], handlers={}
+    )
     assert many_coins.undo().done == []
     assert many_coins.jobs.all()[0].state == "cancelled"
     assert many_coins.get(address(0)).tier == "approved"

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from components.grid import tags as grid_tags
-from components.grid.decision_log import BOOT, Ledger
+from components.grid.decision_log import BOOT, AppliedDecisions
 from components.grid.logged_decision import LoggedDecision
 from store.library import Library
 from store.search.tag_learner import LEAST
@@ -17,9 +17,11 @@ def entry(verb: str, *addresses: str, n: int = 1, **more: Any) -> LoggedDecision
 
 def test_tags_are_added_and_removed_through_the_decision_log(library: Library) -> None:
     before = library.get(PENDING.address).tags
-    Ledger().apply(library, "page", [entry("tag", PENDING.address, add=["moon"])], handlers={})
+    AppliedDecisions().apply(library, "page", [entry("tag", PENDING.address, add=["moon"])], handlers={})
     assert library.get(PENDING.address).tags == [*before, "moon"]
-    Ledger().apply(library, "page", [entry("tag", PENDING.address, n=2, remove=["moon"])], handlers={})
+    AppliedDecisions().apply(
+        library, "page", [entry("tag", PENDING.address, n=2, remove=["moon"])], handlers={}
+    )
     assert library.get(PENDING.address).tags == before
     assert [decision.verb for decision in library.decisions(limit=2)] == ["tag", "tag"]
 

@@ -20,7 +20,7 @@ _FIRST = 1024  # rows made room for at first; doubled when full
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PassageMatch:
     """An entry and its cosine with the query."""
 
     id: str
@@ -35,14 +35,14 @@ class PassageScores:
     cosines: Vector  # (n,)
     passing: NDArray[np.bool_]  # (n,)
 
-    def best(self, n: int, *, floor: float | None = None) -> list[Found]:
+    def best(self, n: int, *, floor: float | None = None) -> list[PassageMatch]:
         """The n entries that pass with the highest cosine; ties by id, so that answers are reproducible."""
         keep = self.passing if floor is None else self.passing & (self.cosines >= floor)
         rows = np.flatnonzero(keep)
         if len(rows) > n:  # everything at least as good as the nth, so that ties are settled below
             threshold = np.partition(self.cosines[rows], len(rows) - n)[len(rows) - n]
             rows = rows[self.cosines[rows] >= threshold]
-        found = [Found(self.ids[row], float(self.cosines[row])) for row in rows.tolist()]
+        found = [PassageMatch(self.ids[row], float(self.cosines[row])) for row in rows.tolist()]
         return sorted(found, key=lambda hit: (-hit.score, hit.id))[:n]
 
 

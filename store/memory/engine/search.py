@@ -16,7 +16,7 @@ from store.memory.engine.embedded_entries import EmbeddedEntries
 from store.memory.engine.entries import Row
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.kept_contexts import KeptContexts, KeptEntry
-from store.memory.engine.resident import Found, PassageScores, ResidentPassages, Where
+from store.memory.engine.resident import PassageMatch, PassageScores, ResidentPassages, Where
 from store.memory.engine.retrieval_log import RetrievalLog, RetrievedText
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class SearchableEntries(EmbeddedEntries):
 
     def nearest(
         self, vector: NDArray[np.float32], *, n: int, where: Where | None = None, floor: float | None = None
-    ) -> list[Found]:
+    ) -> list[PassageMatch]:
         """The n entries with the highest cosine, exactly, none below `floor`. Best first, ties by id."""
         return self.scores(vector, where).best(n, floor=floor)
 

@@ -39,7 +39,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Mentioned:
+class CoinMention:
     """A coin that a text mentions."""
 
     record: Record
@@ -65,7 +65,7 @@ def mentions(memory: "Memory", record: Record, *, near: int = NEAR) -> list[Ment
     return sorted(found, key=lambda mention: (order[mention.how], -(mention.score or 0)))
 
 
-def coins_in(library: Reader, text: str) -> list[Mentioned]:
+def coins_in(library: Reader, text: str) -> list[CoinMention]:
     """The coins that this text names, in order of their names, except those in the trash."""
     with library.catalog.reading() as db:
         rows = db.execute(
@@ -79,14 +79,14 @@ def coins_in(library: Reader, text: str) -> list[Mentioned]:
         ):
             continue
         if named := _named(text, name=row["name"], ticker=row["ticker"]):
-            found.append(Mentioned(library.get(row["address"]), named[0]))
+            found.append(CoinMention(library.get(row["address"]), named[0]))
     return found
 
 
-def coins_near(library: Reader, text: str, *, n: int = NEAR) -> list[Mentioned]:
+def coins_near(library: Reader, text: str, *, n: int = NEAR) -> list[CoinMention]:
     """The library's coins nearest in meaning to this text; loads the library's model."""
     results = library.search(Query((Part(text=text[:2_000]),), top=n, filter=Filter(tier="library")))
-    return [Mentioned(library.get(hit.address), "meaning", hit.score) for hit in results.hits]
+    return [CoinMention(library.get(hit.address), "meaning", hit.score) for hit in results.hits]
 
 
 def _naming(passages: Passages, record: Record) -> Iterator[Mention]:

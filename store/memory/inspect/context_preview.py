@@ -70,7 +70,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Assembled:
+class AssembledContext:
     """The whole context."""
 
     text: str
@@ -99,7 +99,7 @@ def assemble(
     template: str = REFERENCE,
     numbers: Mapping[str, int] = PRODUCTION,
     where: Mapping[str, Where] | None = None,
-) -> Assembled:
+) -> AssembledContext:
     """Fill the template for this prompt. Raises InvalidInput for an unknown placeholder.
 
     `numbers` says how many chunks each placeholder gets, `where` (by placeholder) which entries are allowed.
@@ -113,7 +113,7 @@ def assemble(
         filled = _PLACE.sub(lambda place: texts[place[1]], block)
         if filled.strip() or not _PLACE.search(block):
             blocks.append(filled)
-    return Assembled("\n\n".join(blocks).strip("\n"), [*sections.values()])
+    return AssembledContext("\n\n".join(blocks).strip("\n"), [*sections.values()])
 
 
 def stored_template(memory: "Memory") -> str:

@@ -12,7 +12,7 @@ from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import checked_percentage
 from store.memory.engine.kept_contexts import KeptContext, kept_contexts
 from store.memory.engine.point_in_time import Changed
-from store.memory.inspect.context_preview import Assembled
+from store.memory.inspect.context_preview import AssembledContext
 from store.memory.memories import relevance
 from store.memory.transcripts.search import search as search_transcripts
 from store.memory.transcripts.tables import KIND as TRANSCRIPTS
@@ -110,7 +110,7 @@ def try_chunks(
         return past.documents.search(question, n, protocol=source.protocol)
 
 
-def keep(memory: "Memory", prompt: str, shown: Assembled, *, where: dict[str, Any]) -> None:
+def keep(memory: "Memory", prompt: str, shown: AssembledContext, *, where: dict[str, Any]) -> None:
     """Keep what the inspector shows, once for each prompt and content."""
     for section in shown.sections:
         if not section.chunks:

@@ -33,7 +33,7 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
+class ReviewItem:
     """What waits, as the review shows it."""
 
     entry: PendingEntry
@@ -42,7 +42,7 @@ class Reviewed:
     flags: tuple[Flag, ...]
 
 
-def waiting(memory: "Memory", *, most: int | None = None) -> list[Reviewed]:
+def waiting(memory: "Memory", *, most: int | None = None) -> list[ReviewItem]:
     """What waits in all kinds, oldest first, with its flags; by words alone while the model is away.
 
     At most so many, since the flags of each take an embedding.
@@ -79,7 +79,7 @@ def reject(memory: "Memory", ids: Sequence[str], *, actor: str = "") -> Outcome:
     return outcome
 
 
-def reviewed(memory: "Memory", entry: PendingEntry) -> Reviewed:
+def reviewed(memory: "Memory", entry: PendingEntry) -> ReviewItem:
     """What waits, with everything that speaks against it.
 
     A near-duplicate has a cosine of at least 0.95 with an entry of its kind. A contradiction is a sentence
@@ -90,7 +90,7 @@ def reviewed(memory: "Memory", entry: PendingEntry) -> Reviewed:
     current = next(iter(passages.rows([entry.target])), None)
     before = str(current[passages.kind.text]) if current else None
     if entry.row is None:
-        return Reviewed(entry, before or "", before, (Flag("removes", "Its versions stay readable."),))
+        return ReviewItem(entry, before or "", before, (Flag("removes", "Its versions stay readable."),))
     text = str(entry.row[passages.kind.text])
     flags = [Flag(one.reason, one.found) for one in suspicions(text)]
     if before is not None:
@@ -99,7 +99,7 @@ def reviewed(memory: "Memory", entry: PendingEntry) -> Reviewed:
     elif entry.verb == "edit":
         flags.append(Flag("replaces", "The entry was removed since; accepting brings it back."))
     flags += _by_meaning(memory, entry, text)
-    return Reviewed(entry, text, before, tuple(dict.fromkeys(flags)))
+    return ReviewItem(entry, text, before, tuple(dict.fromkeys(flags)))
 
 
 def _replaced_columns(kind: MemoryKind, current: Row, row: Row) -> list[Flag]:

@@ -9,7 +9,7 @@ from store.errors import ModelUnavailable
 from store.llm.streaming import answer_pieces, until_stopped
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_text
 from store.memory.engine.resident import Where
-from store.memory.inspect.context_preview import Assembled, ContextChunk, assemble
+from store.memory.inspect.context_preview import AssembledContext, ContextChunk, assemble
 from store.memory.memory import Memory
 from store.settings import settings
 
@@ -95,7 +95,7 @@ def ask(
     )
 
 
-def log_context(memory: Memory, question: str, found: Assembled) -> None:
+def log_context(memory: Memory, question: str, found: AssembledContext) -> None:
     """Log what was handed out to a model or an agent, if the setting asks for it; per world or session."""
     for passages in memory.usable:
         column = passages.kind.scope

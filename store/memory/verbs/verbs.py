@@ -18,7 +18,7 @@ from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, checked_count,
 from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
 from store.memory.exporting.export import export as write_export
-from store.memory.inspect.context_preview import PRODUCTION, REFERENCE, Assembled, assemble
+from store.memory.inspect.context_preview import PRODUCTION, REFERENCE, AssembledContext, assemble
 from store.memory.memory import Memory
 from store.memory.verbs.asking import Answer, AskedModel, ask, log_context
 from store.memory.verbs.searching import SearchFilters, search
@@ -176,7 +176,7 @@ class MemoryVerbs:
     def assemble(
         self, prompt: str, *, world: str = "", session: str = "", template: str = REFERENCE,
         numbers: dict[str, int] | None = None,
-    ) -> Assembled:  # fmt: skip
+    ) -> AssembledContext:  # fmt: skip
         """The context that a model would get for this prompt. Raises UnknownEntry for a name nothing has."""
         checked_text(prompt, what="the prompt", most=LONGEST_QUESTION)
         where = {

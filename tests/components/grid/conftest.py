@@ -2,9 +2,9 @@
 
 import pytest
 
-from components.grid.decision_log import Ledger
+from components.grid.decision_log import AppliedDecisions
 
 
 @pytest.fixture
-def decision_log() -> Ledger:
-    return Ledger()
+def decision_log() -> AppliedDecisions:
+    return AppliedDecisions()

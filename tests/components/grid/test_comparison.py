@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from components.grid.comparison import comparison
-from components.grid.decision_log import BOOT, Ledger
+from components.grid.decision_log import BOOT, AppliedDecisions
 from components.grid.logged_decision import entries_of
 from store.library import Library
 from store.runtime import open_library
@@ -48,7 +48,7 @@ def test_a_comparison_shows_the_other_coin_with_its_tier_and_history(library: Li
 
 
 def test_a_verdict_is_stored_and_undone_and_an_unknown_one_refused(library: Library) -> None:
-    decision_log = Ledger()
+    decision_log = AppliedDecisions()
     for client, entries in entries_of(verdict_log("copy of")).items():
         decision_log.apply(library, client, entries, handlers={})
     found = comparison(library, COPY)

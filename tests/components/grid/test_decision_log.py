@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.grid.decision_log import BOOT, Ledger
+from components.grid.decision_log import BOOT, AppliedDecisions
 from components.grid.logged_decision import LoggedDecision, entries_of
 from store.errors import ModelUnavailable
 from store.library import Library
@@ -14,7 +14,9 @@ from tests.components.grid.decisions import approved, entry
 from tests.store.conftest import address
 
 
-def test_a_decision_that_arrives_again_is_not_repeated(library: Library, decision_log: Ledger) -> None:
+def test_a_decision_that_arrives_again_is_not_repeated(
+    library: Library, decision_log: AppliedDecisions
+) -> None:
     log = [entry(1, "approve", 0), entry(2, "undo"), entry(3, "approve", 1)]
     for _ in range(3):
         decision_log.apply(library, "page", log, handlers={})
@@ -22,19 +24,21 @@ def test_a_decision_that_arrives_again_is_not_repeated(library: Library, decisio
     assert [decision.verb for decision in library.decisions()] == ["approve", "undo", "approve", "import"]
 
 
-def test_decisions_that_arrive_together_are_undone_one_by_one(library: Library, decision_log: Ledger) -> None:
+def test_decisions_that_arrive_together_are_undone_one_by_one(
+    library: Library, decision_log: AppliedDecisions
+) -> None:
     decision_log.apply(library, "page", [entry(n + 1, "approve", n) for n in range(4)], handlers={})
     library.undo()
     assert approved(library) == {address(0), address(1), address(2)}
 
 
-def test_a_decision_does_not_wait_for_lower_numbers(library: Library, decision_log: Ledger) -> None:
+def test_a_decision_does_not_wait_for_lower_numbers(library: Library, decision_log: AppliedDecisions) -> None:
     decision_log.apply(library, "page", [entry(2, "approve", 1), entry(1, "approve", 0)], handlers={})
     assert approved(library) == {address(0), address(1)}
     assert decision_log.confirmed(["page"])["page"]["n"] == 2
 
 
-def test_undo_and_redo_name_the_decision(library: Library, decision_log: Ledger) -> None:
+def test_undo_and_redo_name_the_decision(library: Library, decision_log: AppliedDecisions) -> None:
     log = [entry(1, "approve", 0), entry(2, "undo"), entry(3, "redo"), entry(4, "undo"), entry(5, "undo")]
     decision_log.apply(library, "page", log, handlers={})
     name, coins = library.get(address(0)).name, library.counts()["trash"]
@@ -47,13 +51,17 @@ def test_undo_and_redo_name_the_decision(library: Library, decision_log: Ledger)
     ]
 
 
-def test_two_pages_number_their_decisions_independently(library: Library, decision_log: Ledger) -> None:
+def test_two_pages_number_their_decisions_independently(
+    library: Library, decision_log: AppliedDecisions
+) -> None:
     decision_log.apply(library, "one", [entry(1, "approve", 0)], handlers={})
     decision_log.apply(library, "two", [entry(1, "approve", 1)], handlers={})
     assert approved(library) == {address(0), address(1)}
 
 
-def test_a_refused_decision_is_confirmed_with_its_reason(library: Library, decision_log: Ledger) -> None:
+def test_a_refused_decision_is_confirmed_with_its_reason(
+    library: Library, decision_log: AppliedDecisions
+) -> None:
     library.approve([address(0)])
     decision_log.apply(library, "page", [entry(1, "approve", 0)], handlers={})
     [result] = decision_log.confirmed(["page"])["page"]["results"]
@@ -62,7 +70,7 @@ def test_a_refused_decision_is_confirmed_with_its_reason(library: Library, decis
 
 
 def test_every_reason_of_a_burst_is_reported_until_the_page_confirms_it(
-    library: Library, decision_log: Ledger
+    library: Library, decision_log: AppliedDecisions
 ) -> None:
     library.approve([address(0)])
     log = [entry(n, "approve", 0) for n in range(1, 101)]
@@ -75,12 +83,12 @@ def test_every_reason_of_a_burst_is_reported_until_the_page_confirms_it(
     assert [result["n"] for result in decision_log.confirmed(["page"])["page"]["results"]] == [101]
 
 
-def test_the_reason_for_a_rejection_is_stored(library: Library, decision_log: Ledger) -> None:
+def test_the_reason_for_a_rejection_is_stored(library: Library, decision_log: AppliedDecisions) -> None:
     decision_log.apply(library, "page", [entry(1, "reject", 0, reason="copycat")], handlers={})
     assert library.history(address=address(0))[0].reason == "copycat"
 
 
-def test_undo_with_nothing_to_undo_says_so(library: Library, decision_log: Ledger) -> None:
+def test_undo_with_nothing_to_undo_says_so(library: Library, decision_log: AppliedDecisions) -> None:
     library.undo()
     decision_log.apply(library, "page", [entry(1, "undo")], handlers={})
     assert "nothing" in decision_log.confirmed(["page"])["page"]["results"][0]["refused"][0]["reason"]
@@ -89,12 +97,16 @@ def test_undo_with_nothing_to_undo_says_so(library: Library, decision_log: Ledge
 class TestAfterARestart:
     """The decision_log is new; what it confirmed before is forgotten."""
 
-    def test_a_decision_on_an_unchanged_coin_is_applied(self, library: Library, decision_log: Ledger) -> None:
+    def test_a_decision_on_an_unchanged_coin_is_applied(
+        self, library: Library, decision_log: AppliedDecisions
+    ) -> None:
         seen = {address(0): library.get(address(0)).revision}
         decision_log.apply(library, "page", [entry(1, "approve", 0, boot="earlier", seen=seen)], handlers={})
         assert approved(library) == {address(0)}
 
-    def test_a_decision_on_a_changed_coin_is_refused(self, library: Library, decision_log: Ledger) -> None:
+    def test_a_decision_on_a_changed_coin_is_refused(
+        self, library: Library, decision_log: AppliedDecisions
+    ) -> None:
         seen = {address(0): library.get(address(0)).revision}
         library.approve([address(0)])
         library.send_back([address(0)])
@@ -103,7 +115,7 @@ class TestAfterARestart:
         assert "changed" in decision_log.confirmed(["page"])["page"]["results"][0]["refused"][0]["reason"]
 
     def test_an_already_applied_decision_is_not_reported_as_refused(
-        self, library: Library, decision_log: Ledger
+        self, library: Library, decision_log: AppliedDecisions
     ) -> None:
         log = [entry(1, "approve", 0, boot="earlier", seen={address(0): library.get(address(0)).revision})]
         library.approve([address(0)])
@@ -111,7 +123,7 @@ class TestAfterARestart:
         assert decision_log.confirmed(["page"])["page"]["results"][0]["refused"] == []
         assert library.history(address=address(0), limit=1)[0].verb == "approve"
 
-    def test_undo_is_not_repeated(self, library: Library, decision_log: Ledger) -> None:
+    def test_undo_is_not_repeated(self, library: Library, decision_log: AppliedDecisions) -> None:
         library.approve([address(0)])
         decision_log.apply(library, "page", [entry(1, "undo", boot="earlier")], handlers={})
         assert approved(library) == {address(0)}
@@ -124,7 +136,7 @@ class TestInALaterSession:
         return [replace(each, session="earlier") for each in entries]
 
     def test_a_decision_on_an_unchanged_coin_is_applied_once(
-        self, library: Library, decision_log: Ledger
+        self, library: Library, decision_log: AppliedDecisions
     ) -> None:
         seen = {address(0): library.get(address(0)).revision}
         for _ in range(2):
@@ -135,7 +147,7 @@ class TestInALaterSession:
         assert [decision.verb for decision in library.decisions()] == ["approve", "import"]
 
     def test_a_decision_on_a_coin_changed_since_is_refused(
-        self, library: Library, decision_log: Ledger
+        self, library: Library, decision_log: AppliedDecisions
     ) -> None:
         seen = {address(0): library.get(address(0)).revision}
         library.edit_tags([address(0)], add=["moon"])
@@ -145,14 +157,16 @@ class TestInALaterSession:
         assert library.get(address(0)).tier == "pending"
         assert "changed" in decision_log.confirmed(["old"])["old"]["results"][0]["refused"][0]["reason"]
 
-    def test_undo_does_not_undo_later_decisions(self, library: Library, decision_log: Ledger) -> None:
+    def test_undo_does_not_undo_later_decisions(
+        self, library: Library, decision_log: AppliedDecisions
+    ) -> None:
         library.approve([address(0)])
         decision_log.apply(library, "old", self.left(entry(1, "undo")), handlers={}, session="now")
         assert approved(library) == {address(0)}
         assert "undo again" in decision_log.confirmed(["old"])["old"]["results"][0]["refused"][0]["reason"]
 
     def test_undo_applies_to_the_entry_before_it_in_the_same_log(
-        self, library: Library, decision_log: Ledger
+        self, library: Library, decision_log: AppliedDecisions
     ) -> None:
         seen = {address(0): library.get(address(0)).revision}
         log = self.left(entry(1, "approve", 0, seen=seen), entry(2, "undo"))
@@ -162,7 +176,7 @@ class TestInALaterSession:
 
 
 def test_an_error_in_a_handler_is_reported_and_not_retried(
-    library: Library, decision_log: Ledger, caplog: pytest.LogCaptureFixture
+    library: Library, decision_log: AppliedDecisions, caplog: pytest.LogCaptureFixture
 ) -> None:
     calls: list[str] = []
 
@@ -187,7 +201,7 @@ def test_an_error_in_a_handler_is_reported_and_not_retried(
 
 
 def test_decisions_made_after_the_login_ended_wait_for_the_next_login(
-    library: Library, decision_log: Ledger
+    library: Library, decision_log: AppliedDecisions
 ) -> None:
     login = [False]
     page = library.for_actor(Actor(library.actor_name, is_logged_in=lambda: login[0]))
@@ -199,7 +213,7 @@ def test_decisions_made_after_the_login_ended_wait_for_the_next_login(
     assert approved(library) == {address(0)}
 
 
-def test_an_action_that_needs_a_page_waits_for_one(library: Library, decision_log: Ledger) -> None:
+def test_an_action_that_needs_a_page_waits_for_one(library: Library, decision_log: AppliedDecisions) -> None:
     log = [entry(1, "approve", 0), entry(2, "promote", 0), entry(3, "approve", 1)]
     decision_log.apply(library, "page", log, handlers=None)
     assert decision_log.confirmed(["page"])["page"]["n"] == 1
@@ -215,7 +229,7 @@ def test_an_action_that_needs_a_page_waits_for_one(library: Library, decision_lo
 
 
 def test_decisions_of_an_earlier_page_are_applied_before_newer_ones(
-    library: Library, decision_log: Ledger
+    library: Library, decision_log: AppliedDecisions
 ) -> None:
     left = [{"n": 1, "verb": "approve", "addresses": [address(0)], "seen": {}, "boot": BOOT}]
     own = [{"n": 1, "verb": "undo", "addresses": [], "seen": {}, "boot": BOOT}]

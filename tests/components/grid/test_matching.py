@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components.grid.decision_log import Ledger
+from components.grid.decision_log import AppliedDecisions
 from components.grid.logged_decision import entries_of
 from components.grid.matching import addresses, offered
 from store.catalog.filters import Filter
@@ -19,7 +19,9 @@ def matching(library: Library, **more: Any) -> dict[str, Any]:
     return {**offered(library, Filter(tier="pending"), total=0), **more}
 
 
-def test_all_matching_coins_are_decided_and_undone_as_one(library: Library, decision_log: Ledger) -> None:
+def test_all_matching_coins_are_decided_and_undone_as_one(
+    library: Library, decision_log: AppliedDecisions
+) -> None:
     chosen = entry(1, "approve", matching=matching(library, **{"except": [address(2)]}))
     for _ in range(2):
         decision_log.apply(library, "page", [chosen], handlers={})
@@ -29,7 +31,7 @@ def test_all_matching_coins_are_decided_and_undone_as_one(library: Library, deci
 
 
 def test_coins_added_or_changed_after_the_selection_are_not_decided(
-    library: Library, decision_log: Ledger
+    library: Library, decision_log: AppliedDecisions
 ) -> None:
     seen = matching(library)
     library.add([coin(50)])
@@ -42,7 +44,7 @@ def test_coins_added_or_changed_after_the_selection_are_not_decided(
     "forged", [{}, {"filter": 3}, {"filter": "{", "generation": 9}, {"filter": "{}", "generation": 10**6}]
 )
 def test_a_malformed_selection_decides_nothing(
-    library: Library, decision_log: Ledger, forged: dict[str, Any]
+    library: Library, decision_log: AppliedDecisions, forged: dict[str, Any]
 ) -> None:
     log = {"client": "page", "entries": [{"n": 1, "verb": "approve", "addresses": [], "matching": forged}]}
     for client, entries in entries_of(log).items():

@@ -3,7 +3,7 @@
 import pytest
 import streamlit as st
 
-from components.grid.decision_log import Ledger
+from components.grid.decision_log import AppliedDecisions
 from components.grid.remote_decisions import shadows
 from store.catalog.filters import Filter
 from store.library import Library
@@ -29,7 +29,7 @@ def seen(library: Library, *numbers: int) -> dict[str, int]:
 def test_a_coin_that_somebody_decided_since_is_asked_about(ann: Library, ben: Library) -> None:
     shown = seen(ben, 0, 1)
     ann.approve([address(0)])
-    log, page = Ledger(), "page"
+    log, page = AppliedDecisions(), "page"
     log.apply(ben, page, [entry(1, "reject", 0, 1, seen=shown, reason="scam")], handlers={})
     [result] = log.confirmed([page], actor=ben.actor_name)[page]["results"]
     assert (ben.get(address(0)).tier, ben.get(address(1)).tier) == ("approved", "trash")
@@ -43,7 +43,7 @@ def test_a_coin_that_somebody_decided_since_is_asked_about(ann: Library, ben: Li
 def test_the_same_decision_of_two_people_is_no_question(ann: Library, ben: Library) -> None:
     shown = seen(ben, 0)
     ann.reject([address(0)])
-    log = Ledger()
+    log = AppliedDecisions()
     log.apply(ben, "page", [entry(1, "reject", 0, seen=shown)], handlers={})
     [result] = log.confirmed(["page"], actor=ben.actor_name)["page"]["results"]
     assert result["again"] == {}
@@ -52,7 +52,7 @@ def test_the_same_decision_of_two_people_is_no_question(ann: Library, ben: Libra
 def test_what_changed_without_a_decision_is_decided_at_once(ann: Library, ben: Library) -> None:
     shown = seen(ben, 0, 1)
     ann.edit_tags([address(0)], add=["dog"])
-    log = Ledger()
+    log = AppliedDecisions()
     steps = [
         entry(1, "approve", 1, seen=shown),
         entry(2, "undo"),
@@ -65,7 +65,7 @@ def test_what_changed_without_a_decision_is_decided_at_once(ann: Library, ben: L
 def test_one_person_in_two_windows_is_asked_as_well(ann: Library) -> None:
     shown = seen(ann, 0)
     ann.approve([address(0)])
-    log = Ledger()
+    log = AppliedDecisions()
     log.apply(ann, "page", [entry(1, "reject", 0, seen=shown)], handlers={})
     [result] = log.confirmed(["page"], actor=ann.actor_name)["page"]["results"]
     assert result["refused"][0]["reason"] == "approved by you in another window just now"
@@ -103,7 +103,7 @@ def test_a_shadow_ends_with_an_own_decision_on_it(ann: Library, ben: Library) ->
 @pytest.mark.usefixtures("session_state")
 def test_a_decision_in_another_window_of_the_same_person_leaves_a_shadow(ann: Library) -> None:
     shown = seen(ann, 0, 1)
-    log = Ledger()
+    log = AppliedDecisions()
 
     def gone(*numbers: int) -> dict[str, dict[str, str]]:
         left = [address(number) for number in numbers]

@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from components.map import colours
-from components.map.points import Sheet, drawn_sheet
+from components.map.points import PointTable, drawn_table
 from store.reading.reader import Reader
 
 
@@ -29,7 +29,7 @@ def points(*places: float) -> Any:
 
 
 def test_only_changes_are_sent_and_a_row_always_means_the_same_coin() -> None:
-    sheet = Sheet("any")
+    sheet = PointTable("any")
     sheet.update(("a", "b", "c"), points(1, 2, 3), changed=())
     rows, places, _ = sheet.since(0)
     assert (rows.tolist(), places.tolist()) == ([0, 1, 2], [[1, 1], [2, 2], [3, 3]])
@@ -46,7 +46,7 @@ def test_only_changes_are_sent_and_a_row_always_means_the_same_coin() -> None:
 
 
 def test_a_selection_holds_the_coins_that_are_there() -> None:
-    sheet = Sheet("any")
+    sheet = PointTable("any")
     sheet.update(("a", "b", "c"), points(1, 2, 3), changed=())
     assert sheet.chosen() == []
     sheet.select(base64.b64encode(bytes([0b11100000])).decode())
@@ -59,11 +59,11 @@ def test_a_selection_holds_the_coins_that_are_there() -> None:
 
 
 def test_a_sheet_is_found_by_its_name_for_as_long_as_its_session_has_it() -> None:
-    sheet = Sheet("any")
+    sheet = PointTable("any")
     name = sheet.name
-    assert drawn_sheet(name) is sheet
+    assert drawn_table(name) is sheet
     del sheet
-    assert drawn_sheet(name) is None
+    assert drawn_table(name) is None
 
 
 def test_the_legend_counts_the_coins_of_each_colour() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from components.map.colours import Colours
-from components.map.points import Sheet
+from components.map.points import PointTable
 from components.shell import tokens
 from store.library import Library
 from tests.components.conftest import Client
@@ -20,9 +20,9 @@ from tests.store.conftest import address, coin
 FRESH = {"version": 0, "colouring": "", "cards": []}
 
 
-def sheet_of(addresses: Sequence[str]) -> Sheet:
+def sheet_of(addresses: Sequence[str]) -> PointTable:
     """A sheet of these coins, in one row, each in the colour of its place."""
-    sheet = Sheet("any")
+    sheet = PointTable("any")
     sheet.update(addresses, np.array([(at, 0) for at, _ in enumerate(addresses)], np.float32), changed=())
     numbers = np.arange(len(addresses), dtype=np.uint8)
     sheet.colour(Colours(addresses, numbers))

@@ -10,7 +10,7 @@ import pytest
 
 from store.operations import Change, Operation, State
 from store.writing import journal
-from store.writing.group_commit import GroupCommit, Waiting
+from store.writing.group_commit import GroupCommit, QueuedOperation
 from store.writing.payload import Payload
 from tests.store.world import FaultInjector
 from tests.store.writing.cases import APPROVED, CAPTIONED, CASES, PENDING, PROMOTED
@@ -23,14 +23,14 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 class Together:
     """Operations that wait for one lock, and the groups in which they were carried out."""
 
-    def __init__(self, perform: Callable[[list[Waiting]], None]) -> None:
+    def __init__(self, perform: Callable[[list[QueuedOperation]], None]) -> None:
         self.groups: list[list[str]] = []
         self.lock = threading.RLock()
         self._perform = perform
         self.commit = GroupCommit(lambda: self.lock, self._note_and_perform)
         self.results: dict[str, object] = {}
 
-    def _note_and_perform(self, group: list[Waiting]) -> None:
+    def _note_and_perform(self, group: list[QueuedOperation]) -> None:
         self.groups.append([one.operation.id for one in group])
         self._perform(group)
 
@@ -55,7 +55,7 @@ class Together:
             self.results[id] = str(error)
 
 
-def refuse_nothing(group: list[Waiting]) -> None:
+def refuse_nothing(group: list[QueuedOperation]) -> None:
     for one in group:
         one.refused = {}
 
@@ -74,7 +74,7 @@ def test_two_operations_on_one_record_never_share_a_group_and_keep_their_order()
 
 
 def test_an_operation_that_cannot_be_carried_out_does_not_prevent_the_others() -> None:
-    def perform(group: list[Waiting]) -> None:
+    def perform(group: list[QueuedOperation]) -> None:
         if any(one.operation.id == "b" for one in group):
             raise ValueError("the disk says no")
         refuse_nothing(group)

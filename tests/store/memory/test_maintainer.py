@@ -58,18 +58,18 @@ def test_three_processes_store_beside_an_open_memory_and_nothing_is_lost(memory:
 def test_chroma_follows_what_other_processes_stored(memory: Memory) -> None:
     done = agent(memory.places.root, "ann", count=3)
     assert len(done.communicate("")[0].split()) == 3
-    assert memory._keeper
-    memory._keeper.look()
+    assert memory._maintainer
+    memory._maintainer.maintain()
     assert memory.wait_for_chroma(60)
     assert memory.check_chroma() == []
 
 
-def test_a_session_deleted_beside_the_keeper_leaves_nothing(memory: Memory, bags: Bags) -> None:
+def test_a_session_deleted_beside_the_maintainer_leaves_nothing(memory: Memory, bags: Bags) -> None:
     memory.sessions.add_memory("elf_s1", "m0", "zanzibarium")
     with Memory.open_beside(memory.places.root, embedder=bags) as beside:
         assert beside.sessions.delete_session("s1") == {"elf_s1": 1}
     assert memory.sessions.passages.count() == 0
-    assert memory.sessions.passages.database.meta("forgetting") == "", "the keeper rewrote the file"
+    assert memory.sessions.passages.database.meta("forgetting") == "", "the maintainer rewrote the file"
     left = [
         path.name
         for path in memory.places.folder.rglob("*")
@@ -79,7 +79,7 @@ def test_a_session_deleted_beside_the_keeper_leaves_nothing(memory: Memory, bags
 
 
 @pytest.mark.slow
-def test_another_process_takes_over_when_the_keeper_ends(
+def test_another_process_takes_over_when_the_maintainer_ends(
     tmp_path: Path, bags: Bags, reopen: Callable[[], Memory]
 ) -> None:
     root = tmp_path / "res"
@@ -87,12 +87,12 @@ def test_another_process_takes_over_when_the_keeper_ends(
     assert other.stdout
     assert other.stdout.readline().startswith("mem_")
     memory = reopen()
-    assert memory._keeper
-    assert memory._keeper.follower is None, "the other process keeps it"
+    assert memory._maintainer
+    assert memory._maintainer.follower is None, "the other process keeps it"
     memory.memories.store_memory("stored beside it")
     other.communicate("")
-    memory._keeper.look()
-    assert memory._keeper.follower is not None
+    memory._maintainer.maintain()
+    assert memory._maintainer.follower is not None
     assert not WriterLock(Places(root).lock).is_free()
     assert memory.memories.passages.count() == 2
 

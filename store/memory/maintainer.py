@@ -22,7 +22,7 @@ PATIENCE = 60.0  # seconds that a deletion for good waits for the process that k
 _STEP = 0.02
 
 
-class Keeper:
+class MemoryMaintainer:
     """This process's part in keeping one memory."""
 
     def __init__(
@@ -42,7 +42,7 @@ class Keeper:
         self._follow = follower
         self._recover = recover
         self._turn = threading.RLock()  # its own thread, and those that delete for good
-        self._watch = Worker("keeping the text memory in order", self.look)
+        self._watch = Worker("keeping the text memory in order", self.maintain)
 
     def begin(self) -> None:
         """Take over if this process holds the lock, and look from time to time from now on."""
@@ -51,7 +51,7 @@ class Keeper:
         self._watch.wake(after=PERIOD)
 
     def wake(self) -> None:
-        """Tell Chroma that there is something to follow; the keeper in another process sees it by itself."""
+        """Tell Chroma that there is something to follow; a maintainer in another process sees it alone."""
         if self.follower:
             self.follower.wake_if_behind()
 
@@ -106,7 +106,7 @@ class Keeper:
                 passages.erase_traces(self.follower.purge)
             self.follower.wake_if_needed()
 
-    def look(self, _: Progress | None = None) -> None:
+    def maintain(self, _: Progress | None = None) -> None:
         """Do what other processes left to do, or take over from one that ended; done from time to time."""
         if self._may_keep():
             self._tidy_up()
