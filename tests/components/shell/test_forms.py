@@ -107,7 +107,7 @@ def test_what_the_server_may_have_done_before_it_stopped_is_not_done_again(
     actor = library.actor_name
     answer = send(client, library, actor=actor)
     assert answer.status_code == 409
-    assert "look whether it is done" in answer.text
+    assert "check before sending it again" in answer.text
     assert reached == []
 
 

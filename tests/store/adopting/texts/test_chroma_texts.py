@@ -176,19 +176,19 @@ def test_the_source_is_not_changed_and_entries_without_text_are_refused(
 _ADOPT_AND_DIE = """
 import os, sys
 from pathlib import Path
-from store.adopting.texts import chroma_texts, taking
+from store.adopting.texts import chroma_texts, adoption
 from tests.store.adopting.texts.test_chroma_texts import adopted
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 
 chroma_texts._BATCH = 1
 batches = []
-def die_before_the_third(adoption, *given, take=taking.Adoption.take, **more):
+def die_before_the_third(adoption, *given, take=adoption.Adoption.take, **more):
     batches.append(given)
     if len(batches) == 3:
         os.kill(os.getpid(), 9)
     take(adoption, *given, **more)
-taking.Adoption.take = die_before_the_third
+adoption.Adoption.take = die_before_the_third
 adopted(Memory.open(Path(sys.argv[1]), embedder=Bags()), Path(sys.argv[2]))
 """
 
