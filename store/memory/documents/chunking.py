@@ -17,7 +17,7 @@ _ENDED = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class DocumentChunk:
     """A passage: pages from 1, its beginning on the first and its end on the last as offsets there."""
 
     text: str
@@ -38,7 +38,7 @@ class _Part:
     at: int
 
 
-def cut(pages: Sequence[str], *, longest: int = LONGEST, overlap: int = OVERLAP) -> list[Chunk]:
+def cut(pages: Sequence[str], *, longest: int = LONGEST, overlap: int = OVERLAP) -> list[DocumentChunk]:
     """The passages of a document in order, at most `longest` characters each.
 
     A passage runs over a page's end where the sentence there does, and nowhere else.
@@ -49,7 +49,7 @@ def cut(pages: Sequence[str], *, longest: int = LONGEST, overlap: int = OVERLAP)
             first = next(part for part in reversed(run) if part.at <= start)
             last = next(part for part in reversed(run) if part.at < end)
             found.append(
-                Chunk(
+                DocumentChunk(
                     join_lines(text[start:end]), section(known, start, end),
                     first.page, first.start + start - first.at, last.page, last.start + end - last.at,
                 )

@@ -10,7 +10,7 @@ from uuid import uuid4
 from store.disk.files import Disk, content_hash
 from store.errors import BadSource
 from store.memory.documents import files, pdf
-from store.memory.documents.chunking import Chunk, cut, parts, sections
+from store.memory.documents.chunking import DocumentChunk, cut, parts, sections
 from store.memory.documents.pdf import Rectangle
 from store.memory.documents.schema import DocumentSource
 from store.memory.engine.commits import deciding
@@ -271,7 +271,7 @@ def checked_protocol(protocol: object) -> str:
     return checked_text(protocol, what="the protocol").strip().lower()
 
 
-def _row(source: DocumentSource, chunk: Chunk, index: int) -> Row:
+def _row(source: DocumentSource, chunk: DocumentChunk, index: int) -> Row:
     return {
         "id": f"{source.id} #{index + 1}", "content": chunk.text, "source": source.source,
         "page": chunk.page, "protocol": source.protocol, "chunk_index": index, "span_start": chunk.start,
