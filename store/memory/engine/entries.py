@@ -108,6 +108,11 @@ class Entries:
             used = listing.counts(db, self.kind, self.kind.scope) if self.kind.scope else {}
         return sorted({*named, *used})
 
+    def scopes_ever(self) -> list[str]:
+        """Every world, session or protocol that an entry, or a change that waits, has or had."""
+        with self.database.reading() as db:
+            return listing.scopes_ever(db, self.kind) if self.kind.scope else []
+
     def vector(self, id: str) -> NDArray[np.float32] | None:
         """The entry's own vector, of the model that it names; None if it has none yet."""
         with self.database.reading() as db:

@@ -95,6 +95,19 @@ def counts(db: sqlite3.Connection, kind: MemoryKind, column: str) -> dict[str, i
     return {str(row[0]): row[1] for row in found}
 
 
+def scopes_ever(db: sqlite3.Connection, kind: MemoryKind) -> list[str]:
+    """Every world, session or protocol that an entry, or a change that waits, has or had."""
+    inside = f"$.{kind.scope}"
+    found = db.execute(
+        f"SELECT {kind.scope} AS name FROM {kind.table} UNION "
+        "SELECT json_extract(before, ?) FROM history WHERE tbl = ? UNION "
+        "SELECT json_extract(row, ?) FROM pending UNION "
+        "SELECT json_extract(json_extract(before, '$.row'), ?) FROM history WHERE tbl = 'pending' ORDER BY 1",
+        [inside, kind.table, inside, inside],
+    )
+    return [str(row[0]) for row in found if row[0] is not None]
+
+
 def written(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dict[str, float]:
     """When these entries were written or last edited, in UNIX seconds."""
     found: dict[str, float] = {}

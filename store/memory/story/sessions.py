@@ -74,8 +74,12 @@ class Sessions(Scoped):
         return self._texts(session_id, query, n=n_results, max_chars=max_chars, what="memory")
 
     def keys_of(self, session: str) -> list[str]:
-        """Every character's key of this session, and the session's own if it was used as a key."""
-        return [key for key in self.passages.counts() if key == session or key.endswith(f"_{session}")]
+        """Every character's key of this session, and the session's own if it was used as a key.
+
+        Keys whose entries were removed, or wait for a person, count as well.
+        """
+        known = self.passages.scopes_ever()
+        return [key for key in known if key == session or key.endswith(f"_{session}")]
 
     def delete_session_memory(self, session_id: str, *, actor: str = "") -> int:
         """Delete this key's memories for good, from every file; returns how many there were.

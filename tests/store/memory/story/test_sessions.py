@@ -10,11 +10,13 @@ from store.errors import NothingToUndo, NotWritten
 from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.memory import Memory
 from store.memory.story.sessions import exchange, memory_key
+from store.memory.trust import review
 from store.runtime import open_library
 from tests.store.conftest import approved_with_caption
 from tests.store.hashed import Hashed
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored
+from tests.store.memory.engine.test_versions import by_agent
 from tests.store.memory.traces import traces
 
 SECRET = "The vault opens with zanzibarium and quicksilverish words"
@@ -168,6 +170,18 @@ def test_a_removed_session_can_still_be_deleted_for_good(memory: Memory) -> None
     memory.sessions.passages.remove(["elf_s1_1"])
     assert memory.sessions.delete_session_memory("elf_s1") == 0
     assert memory.sessions.passages.history(id="elf_s1_1") == []
+
+
+def test_a_session_is_deleted_for_characters_whose_entries_were_removed_or_wait(memory: Memory) -> None:
+    for key in ("elf_s1", "orc_s1"):
+        memory.sessions.add_memory(key, "1", f"{SECRET} of {key}")
+    memory.sessions.passages.remove(["orc_s1_1"])
+    agent = by_agent(memory, is_reviewed=True)
+    agent.sessions.add_memory("imp_s1", "1", SECRET)
+    agent.sessions.add_memory("ent_s1", "1", SECRET)
+    review.reject(memory, [one.entry.id for one in review.waiting(memory) if one.entry.target == "ent_s1_1"])
+    assert memory.sessions.delete_session("s1") == {"elf_s1": 1, "ent_s1": 0, "imp_s1": 0, "orc_s1": 0}
+    assert traces(memory.places.root, ["zanzibarium"], []) == {}
 
 
 @pytest.mark.parametrize("most", [-5, 0, 1_000_001, None])
