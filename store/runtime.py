@@ -100,9 +100,13 @@ class LibraryRuntime(Library):
             if not is_made(layout.catalog) or salvage.is_interrupted(layout):
                 bring_up_to_date(layout, embedder, progress=progress)
             reader = Library(layout.root, embedder=embedder)
-            if WriterLock(layout.lock).is_free() and is_stale(reader.catalog, layout):
-                with contextlib.suppress(LibraryInUse):  # somebody was quicker, and does it
-                    bring_up_to_date(layout, embedder, progress=progress)
+            try:
+                if WriterLock(layout.lock).is_free() and is_stale(reader.catalog, layout):
+                    with contextlib.suppress(LibraryInUse):  # somebody was quicker, and does it
+                        bring_up_to_date(layout, embedder, progress=progress)
+            except BaseException:
+                reader.close()
+                raise
         return reader
 
     def __init__(

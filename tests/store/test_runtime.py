@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from store.catalog.catalog import Catalog
+from store.errors import NotWritten
+from store.library import Library
 from store.progress import Progress
-from store.runtime import LibraryRuntime, open_library
+from store.runtime import LibraryRuntime, open_library, open_reader
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 from tests.waiting import eventually
@@ -65,3 +67,22 @@ def test_closing_tells_all_workers_before_it_waits_for_one(
     began.wait(60)
     library.close()
     assert len(told) == 2
+
+
+def test_a_reader_that_cannot_be_brought_up_to_date_is_closed(
+    quick_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_library(quick_root, embedder=Hashed()).close()
+    closed = []
+
+    def refuse(*_: object, **__: object) -> None:
+        raise NotWritten("the disk says no")
+
+    monkeypatch.setattr(Library, "close", lambda reader: closed.append(reader))
+    monkeypatch.setattr("store.runtime.is_stale", lambda *_: True)
+    monkeypatch.setattr("store.runtime.bring_up_to_date", refuse)
+    with pytest.raises(NotWritten):
+        open_reader(quick_root, embedder=Hashed())
+    (reader,) = closed
+    monkeypatch.undo()
+    reader.close()
