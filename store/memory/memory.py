@@ -129,7 +129,11 @@ class Memory(MemoryUpkeep):
         self._disk = disk
         if lock:
             self._maintainer = self._new_maintainer(lock)
-            self._maintainer.begin()
+            try:
+                self._maintainer.begin()
+            except BaseException:
+                self._end()
+                raise
 
     def for_actor(self, actor: Actor) -> Self:
         """This memory with one person's permissions; what they do is recorded under their name.

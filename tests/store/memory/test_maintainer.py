@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from store.disk.lock import WriterLock
+from store.errors import NotWritten
+from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
+from store.memory.kinds import KINDS
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 
@@ -102,3 +105,19 @@ def test_a_decision_of_several_kinds_shares_its_number_with_no_other(memory: Mem
     with Memory.open_beside(memory.places.root, embedder=bags) as beside:
         beside.memories.store_memory("meanwhile")
         assert beside.memories.passages.decisions()[0].number == number + 1
+
+
+def test_a_memory_that_cannot_be_kept_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = []
+
+    def refuse(*_: object) -> None:
+        raise NotWritten("the disk says no")
+
+    close = Passages.close
+    monkeypatch.setattr(Passages, "close", lambda passages: (closed.append(passages), close(passages)))
+    monkeypatch.setattr(Memory, "_recover", refuse)
+    with pytest.raises(NotWritten):
+        Memory.open(tmp_path, embedder=Bags())
+    assert len(closed) == len(KINDS)
+    monkeypatch.undo()
+    Memory.open(tmp_path, embedder=Bags()).close()
