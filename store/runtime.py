@@ -19,7 +19,7 @@ from store.embedding.prefetch import EmbeddingPrefetcher
 from store.embedding.protocol import Embedder
 from store.errors import LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
 from store.jobs import Jobs
-from store.jobs.background_worker import Worker
+from store.jobs.background_worker import Worker, close_all
 from store.jobs.fair_lock import FairLock
 from store.library import Library
 from store.pictures.shared_pictures import PictureSharing
@@ -39,7 +39,7 @@ from store.writing.recovery import bring_up_to_date, recover
 
 _UNREADABLE = 60.0  # seconds until pictures that could not be read are looked at again
 _NEW_PICTURES = 30.0  # seconds until pictures that came while others were read are read as well
-_QUESTION = 0.2  # seconds that the answer to a worker's question may still take at the end
+_TIMEOUT = 10.0  # seconds at most that the end waits for a worker, which may wait for a network
 _STUCK = 5.0  # seconds at most until a decision that waits for the disk is tried again
 
 
@@ -226,11 +226,9 @@ class LibraryRuntime(Library):
             workers = [self._stamping, self._saver.worker, *self._watchers]
             if self._comparison:
                 workers.append(self._comparison.worker)
-            for worker in workers:
-                worker.stop()
-            while workers := [worker for worker in workers if not worker.close(timeout=_QUESTION)]:
-                for worker in workers:
-                    self.catalog.interrupt(worker.thread)
+            close_all(
+                workers, timeout=_TIMEOUT, interrupt=lambda worker: self.catalog.interrupt(worker.thread)
+            )
             self.jobs.close()
             if self._follower:
                 self._follower.close()

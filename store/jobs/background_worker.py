@@ -7,7 +7,7 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf
 from weakref import WeakSet
@@ -21,6 +21,7 @@ FIRST = 1.0  # seconds until the second try; twice as long before each further o
 LONGEST = 60.0  # … up to this
 _REST = 30.0  # times as long as an unhurried look took that found nothing: looking costs 3 % of a core …
 _LONGEST_REST = 10.0  # … and what is new is found within so many seconds
+_QUESTION = 0.2  # seconds that the answer to a worker's question may still take at the end
 _LATER = 10  # by how much an unhurried thread stands behind the others, where the system lets threads do so
 
 
@@ -198,6 +199,22 @@ class Worker:
         log.error(
             "%s: failed, again in %.0f s: %s", self.name, rest, reason, exc_info=error if is_new else None
         )
+
+
+def close_all(workers: Iterable[Worker], *, timeout: float, interrupt: Callable[[Worker], None]) -> None:
+    """Stop all of these workers, and wait for them `timeout` seconds at most.
+
+    `interrupt` is called for each that does not end soon, again and again: what it asks for may take long.
+    """
+    left, until = list(workers), time.monotonic() + timeout
+    for worker in left:
+        worker.stop()
+    while left and time.monotonic() < until:
+        left = [worker for worker in left if not worker.close(timeout=_QUESTION)]
+        for worker in left:
+            interrupt(worker)
+    for worker in left:
+        log.warning("%s: did not end within %.0f s", worker.name, timeout)
 
 
 def _is_interrupted(error: BaseException) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from store.catalog.catalog import Catalog
+from store.disk.lock import WriterLock
 from store.errors import NotWritten
 from store.library import Library
 from store.progress import Progress
@@ -67,6 +68,26 @@ def test_closing_tells_all_workers_before_it_waits_for_one(
     began.wait(60)
     library.close()
     assert len(told) == 2
+
+
+def test_closing_does_not_wait_without_end_for_a_worker_that_waits_for_a_network(
+    quick_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = open_library(quick_root, embedder=Hashed())
+    began, answered = threading.Event(), threading.Event()
+
+    def ask_the_network(*_: object, **__: object) -> None:
+        began.set()
+        answered.wait(60)
+
+    monkeypatch.setattr("store.runtime._TIMEOUT", 0.1)
+    monkeypatch.setattr(type(library.duplicates), "examine", ask_the_network)
+    library.watch_for_duplicates()
+    assert began.wait(60)
+    library.close()
+    assert not answered.is_set()
+    assert WriterLock(library.layout.lock).is_free()
+    answered.set()
 
 
 def test_a_reader_that_cannot_be_brought_up_to_date_is_closed(
