@@ -168,15 +168,18 @@ class LibraryRuntime(Library):
         self.catalog.check_writable()
         if not self._watchers:
             busy = partial(Worker, is_unhurried=True, turn=self._turn)
+            self._copies = busy(
+                "looking for copies", lambda progress: self.duplicates.examine(progress=progress)
+            )
+            self._embedding = busy("embedding what is new", self._look_at_what_is_new)
+            self._reading = Worker("reading pictures", self._read_pictures, is_unhurried=True)
+            self._watchers += (self._copies, self._embedding, self._reading)
             self._watchers += (
-                busy("looking for copies", lambda progress: self.duplicates.examine(progress=progress)),
-                busy("embedding what is new", self._look_at_what_is_new),
                 Worker(
                     "copying the catalog",
                     lambda progress: self.catalog.keep_snapshot("daily", progress=progress),
                     is_unhurried=True,
                 ),
-                Worker("reading pictures", self._read_pictures, is_unhurried=True),
                 Worker("finishing what is decided", lambda _: self._finish_decided(), longest=_STUCK),
             )
             if place := self._shared_pictures:
@@ -226,9 +229,7 @@ class LibraryRuntime(Library):
             workers = [self._stamping, self._saver.worker, *self._watchers]
             if self._comparison:
                 workers.append(self._comparison.worker)
-            close_all(
-                workers, timeout=_TIMEOUT, interrupt=lambda worker: self.catalog.interrupt(worker.thread)
-            )
+            close_all(workers, timeout=_TIMEOUT, interrupt=self.catalog.interrupt)
             self.jobs.close()
             if self._follower:
                 self._follower.close()
@@ -243,15 +244,14 @@ class LibraryRuntime(Library):
             watcher.wake()
 
     def _look_at_what_is_new(self, progress: Progress) -> int:
-        copies, embedding, *_ = self._watchers
         if not self._has_current_vectors:
             with contextlib.suppress(ModelUnavailable):
                 switch_model.start_if_outdated(self)
                 self._has_current_vectors = True
         embedded = self._prefetcher.embed_next(progress)
-        copies.wake()  # what is embedded now can be compared by its vector
+        self._copies.wake()  # what is embedded now can be compared by its vector
         if self._prefetcher.unreadable:
-            embedding.wake(after=_UNREADABLE)
+            self._embedding.wake(after=_UNREADABLE)
         return embedded
 
     def _read_pictures(self, progress: Progress) -> None:
@@ -259,7 +259,7 @@ class LibraryRuntime(Library):
         if settings().read_pictures and self.picture_texts.unread():
             read_pictures.start_if_needed(self)
             if any(job.kind == read_pictures.KIND.name for job in self.jobs.under_way()):
-                self._watchers[3].wake(after=_NEW_PICTURES)
+                self._reading.wake(after=_NEW_PICTURES)
 
     def _finish_decided(self) -> None:
         """Finish decisions that wait for the disk. Raises LibraryStuck as long as it refuses."""

@@ -201,10 +201,10 @@ class Worker:
         )
 
 
-def close_all(workers: Iterable[Worker], *, timeout: float, interrupt: Callable[[Worker], None]) -> None:
+def close_all(workers: Iterable[Worker], *, timeout: float, interrupt: Callable[[int | None], None]) -> None:
     """Stop all of these workers, and wait for them `timeout` seconds at most.
 
-    `interrupt` is called for each that does not end soon, again and again: what it asks for may take long.
+    `interrupt` is called repeatedly with the thread of each that does not end soon.
     """
     left, until = list(workers), time.monotonic() + timeout
     for worker in left:
@@ -212,7 +212,7 @@ def close_all(workers: Iterable[Worker], *, timeout: float, interrupt: Callable[
     while left and time.monotonic() < until:
         left = [worker for worker in left if not worker.close(timeout=_QUESTION)]
         for worker in left:
-            interrupt(worker)
+            interrupt(worker.thread)
     for worker in left:
         log.warning("%s: did not end within %.0f s", worker.name, timeout)
 
