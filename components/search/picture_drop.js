@@ -29,6 +29,8 @@ export default function ({ parentElement, setTriggerValue }) {
   };
   const first = (transfer) => [...(transfer?.files ?? [])].find((file) => file.type.startsWith("image/")) ?? transfer?.files?.[0];
   const pasted = (event) => {
+    const isText = event.clipboardData?.types.includes("text/plain"); // cells of a table are copied as a picture as well
+    if (isText && event.composedPath()[0].matches?.("input, textarea, [contenteditable]")) return;
     const file = first(event.clipboardData);
     if (file) { event.preventDefault(); take(file); }
   };

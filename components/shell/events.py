@@ -157,7 +157,7 @@ class StateWatcher:
                 try:
                     await asyncio.wait_for(stream.has_news.wait(), patience)
                 except TimeoutError:
-                    if not await run_in_threadpool(stream.is_permitted):
+                    if time.time() >= expires or not await run_in_threadpool(stream.is_permitted):
                         return
                 stream.has_news.clear()
                 if stream.is_over:

@@ -153,7 +153,10 @@ def test_pending_memories_are_decided_by_quick_keys(memory_server: Server, page:
     page.goto(f"{memory_server.url}/lore?view=Pending+memories")
     cards = page.locator(".memedex-pending .card")
     expect(cards).to_have_count(3)
-    for key in ("r", "a", "u"):
+    for _ in range(4):
+        page.keyboard.down("r")  # held down, it repeats, and decides once
+    page.keyboard.up("r")
+    for key in ("a", "u"):
         page.keyboard.press(key)
     expect(cards.locator(".text")).to_have_text([*PENDING[1:]])
     expect(cards.first).to_contain_text("claude for mira")

@@ -152,6 +152,7 @@ export class DraftStore {
   }
 
   async sendAll() {
+    let failure = null;
     for (const [address, draft] of [...this.waiting]) {
       try {
         const answer = await this.ask(...this.request(address, draft));
@@ -162,14 +163,16 @@ export class DraftStore {
           continue;
         }
         this.knows[address] = draft.isGone ? "" : this.client;
-        this.failures = 0;
         this.done(address, draft);
       } catch (error) {
-        this.say("failed", error.message);
-        this.sendSoon(AGAIN[Math.min(this.failures++, AGAIN.length - 1)]);
-        return;
+        failure ??= error; // one coin's draft must not hold up the others
       }
     }
+    if (failure) {
+      this.say("failed", failure.message);
+      return this.sendSoon(AGAIN[Math.min(this.failures++, AGAIN.length - 1)]);
+    }
+    this.failures = 0;
     if (this.waiting.size) this.sendSoon(0);
     else this.say("draft");
   }

@@ -12,6 +12,8 @@ export class Saving {
   async commit({ next = false, promote = false } = {}) {
     const { editor } = this;
     const { address, bar, draftStore, conflict } = editor;
+    const { name } = editor.content;
+    const isOpen = () => address === editor.address; // another coin may be opened while this one is saved
     if (!editor.canWrite || this.isUnderWay) return;
     if (conflict.isOpen) {
       [...conflict.disputes][0].node.scrollIntoView({ block: "center", behavior: "smooth" });
@@ -34,6 +36,7 @@ export class Saving {
       await draftStore.settle(address);
       const answer = await editor.server.ask("commit", { address, draft, ids: [...editor.suggesting.taken] });
       if (answer.failed) throw new Error(answer.failed);
+      if (answer.conflict && !isOpen()) throw new Error("somebody else saved first; your text is kept as a draft");
       if (answer.conflict) {
         editor.identify(answer.conflict);
         conflict.meetStored(answer.conflict);
@@ -42,14 +45,18 @@ export class Saving {
         const isPromoted = promote && editor.canPromote(address);
         this.saved(address, answer.saved, draft, { isShown: isPromoted });
         if (isPromoted) await editor.promote(address);
-        if (next) editor.go(editor.data.ways.bare);
+        if (next && isOpen()) editor.go(editor.data.ways.bare);
       }
     } catch (error) {
-      if (address === editor.address) {
+      // The note stays, while the state shows that the draft is stored.
+      if (isOpen()) {
         draftStore.keep(address, editor.draft());
-        bar.noteThat(`Not saved: ${error.message}`); // stays, while the state shows that the draft is stored
+        bar.noteThat(`Not saved: ${error.message}`);
+        bar.say("failed", error.message);
+      } else {
+        if (!draftStore.waiting.has(address)) draftStore.keep(address, draft); // what waits is newer
+        bar.noteThat(`${name} was not saved: ${error.message}`);
       }
-      bar.say("failed", error.message);
     } finally {
       this.isUnderWay = false;
     }
@@ -59,8 +66,8 @@ export class Saving {
   saved(address, content, draft, { isShown = false } = {}) {
     const { editor } = this;
     editor.draftStore.forget(address);
-    editor.suggesting.taken.clear();
     if (address === editor.address) {
+      editor.suggesting.taken.clear();
       const typedOn = editor.rows.some((row) => row.value !== draft.caption[row.facet]) || !sameTags(editor.tags.values, draft.tags);
       editor.identify(content);
       if (typedOn) {

@@ -34,6 +34,7 @@ class List {
   press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.data.can_write) return;
     const key = { A: "a", R: "r", U: "u" }[event.key] ?? event.key;
+    if (event.repeat && "aru".includes(key)) return event.preventDefault(); // a key that is held decides once
     const entries = this.queue.entries;
     const at = Math.max(0, entries.findIndex(({ id }) => id === this.focused));
     if (key === "u") this.queue.decide("undo");

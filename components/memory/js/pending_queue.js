@@ -55,9 +55,12 @@ export class PendingQueue {
     if (status === 0 || status >= 500) this.error = text || AWAY;
     else {
       this.requests.shift();
-      this.store.write(this.requests);
       if (status === 200) this.decided.set(request.values.id, JSON.parse(text).at);
-      else this.error = text;
+      else {
+        this.error = text;
+        if (this.requests[0]?.values.verb === "undo") this.requests.shift(); // it was meant for this decision
+      }
+      this.store.write(this.requests);
     }
     this.changed();
     if (this.requests.length && !this.error) return this.work();

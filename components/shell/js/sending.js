@@ -33,15 +33,15 @@ export class Sending {
     const isNewer = !this.data || data.at > this.data.at;
     Object.assign(this, { data, run });
     if (this.confirmedAt && data.at > this.confirmedAt) this.finish();
-    const isReady = this.waitsForRun ? isNewer : this.request && !this.error; // after a reload, a request waits
+    const waits = this.request && !this.error && isSame(this.request.values, this.values); // as after a reload
+    const isReady = this.waitsForRun ? isNewer : waits;
     if (isReady && !this.isUnderWay) this.attempt();
   }
 
   /** Sends what is typed; unchanged, after the server was away, it is the same request. */
   send(values) {
     if (this.isBusy || this.confirmedAt) return;
-    const isSame = this.request && JSON.stringify(this.request.values) === JSON.stringify(values);
-    if (!isSame) this.request = { key: newKey(), values };
+    if (!this.request || !isSame(this.request.values, values)) this.request = { key: newKey(), values };
     this.store.write(this.request);
     this.hadRun = false;
     this.attempt();
@@ -98,4 +98,8 @@ export class Sending {
     Object.assign(this, { confirmedAt: 0, waitsForRun: false });
     this.changed();
   }
+}
+
+function isSame(values, others) {
+  return JSON.stringify(values) === JSON.stringify(others);
 }

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,18 @@ def test_a_stream_ends_with_its_login(
         for stream in streams:
             assert await stream.is_over()
         assert (await answer(token, login=login)).status_code == 401
+
+    lived(scenario)
+
+
+def test_a_stream_ends_at_its_time_although_its_token_names_no_login(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario() -> None:
+        follow = partial(events.watcher.follow, expires=time.time())
+        monkeypatch.setattr(events.watcher, "follow", lambda *given, expires, **more: follow(*given, **more))
+        stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
+        assert await stream.is_over()
 
     lived(scenario)
 

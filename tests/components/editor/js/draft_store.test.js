@@ -168,3 +168,14 @@ test("a closing page sends its unsent and discarded drafts", () => {
   clearTimeout(store.timer);
   assert.deepEqual(asked, [["keep", "a dog", "beacon"], ["discard", null, "beacon"]]);
 });
+
+test("a draft that cannot be stored holds up no other coin's draft", async () => {
+  const { store, asked, message } = opened({ answers: [{ failed: "no record has this address" }] });
+  store.keep("coin", DRAFT);
+  store.keep("other", { ...DRAFT, caption: { entity: "a frog" } });
+  await store.send();
+  assert.deepEqual(asked, [["keep", "a dog"], ["keep", "a frog"]]);
+  assert.deepEqual([...store.waiting.keys()], ["coin"]);
+  assert.equal(message.at(-1), "failed");
+  clearTimeout(store.timer);
+});

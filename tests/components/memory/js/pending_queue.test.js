@@ -70,3 +70,12 @@ test("an outdated token asks for a run of the page, once", async () => {
   assert.deepEqual(log.sent.map(({ token }) => token), ["first", "second"]);
   assert.equal(log.sent[0].key, log.sent[1].key);
 });
+
+test("an undo of a decision that was refused undoes no earlier one", async () => {
+  const { queue, log } = queueWith([[409, "the model is away"], done(2)]);
+  queue.decide("accept", "one");
+  queue.decide("undo");
+  queue.decide("reject", "two");
+  await later();
+  assert.deepEqual([queue.error, log.kept.map(({ values }) => values.verb)], ["the model is away", ["reject"]]);
+});

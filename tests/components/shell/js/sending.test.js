@@ -122,3 +122,18 @@ test("a press whose page does not come to rest says so, and sends nothing", asyn
   assert.equal(log.sent.length, 0);
   assert.match(sending.error, /does not show yet/);
 });
+
+test("what is typed after the server was away is sent by a click alone", async () => {
+  const { sending, log, draw } = formWith([[0, ""], done(3)]);
+  sending.values = { name: "frogs" };
+  sending.send({ name: "frogs" });
+  await later();
+  Object.assign(sending, { values: { name: "frogs and toads" }, error: "" });
+  draw(2);
+  await later();
+  assert.equal(log.sent.length, 1);
+  assert.deepEqual(sending.values, { name: "frogs and toads" });
+  sending.send(sending.values);
+  await later();
+  assert.deepEqual(log.sent.map(({ values }) => values.name), ["frogs", "frogs and toads"]);
+});
