@@ -195,9 +195,12 @@ def _import_transcripts(
     memory: Memory, given: list[tuple[str, bytes]], paths: list[Path], progress: Progress
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        for name, content in given:
-            (Path(folder) / name).write_bytes(content)
-        dropped = [Path(folder) / name for name, _ in given]
+        dropped = []
+        for number, (name, content) in enumerate(given):
+            place = Path(folder) / str(number) / name  # several files may have the same name
+            place.parent.mkdir()
+            place.write_bytes(content)
+            dropped.append(place)
         report = memory.transcripts.import_sessions([*paths, *dropped], progress=progress)
     if report.refused:
         refusals = "; ".join(f"{one.item}: {one.reason}" for one in report.refused[:3])

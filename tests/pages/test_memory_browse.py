@@ -2,10 +2,11 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from components.shell import forms
+from components.shell import forms, uploads
 from store.library import Library
 from store.memory.memory import Memory
 from store.settings import settings
@@ -151,6 +152,22 @@ def test_several_projects_are_browsed_and_searched_together(empty_memory: Memory
     assert "Not retrieved · 1 nearest" in page, "the third project's session is only nearly found"
     assert "There is nothing of this kind yet." in page, "searching an empty kind is not an error"
     assert page.index("**Transcripts**") < page.index("**Lore**"), "what has a hit comes first"
+
+
+def test_dropped_sessions_of_one_file_name_are_all_imported(
+    empty_memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dropped = []
+    for number in range(2):
+        line = json.dumps({"session_id": f"s{number}", "role": "user", "content": f"question {number}"})
+        dropped.append(SimpleNamespace(name="transcript.jsonl", getvalue=line.encode))
+    monkeypatch.setattr(uploads, "files", lambda *_, **__: dropped)
+    send(opened("lore", view="Browse", kind="Transcripts"), "import-transcripts")
+    finish_jobs()
+    assert [
+        [row["text_content"] for row in empty_memory.transcripts.messages(f"s{number}")]
+        for number in range(2)
+    ] == [["question 0"], ["question 1"]]
 
 
 def test_a_page_number_beyond_the_end_shows_the_last_page(memory: Memory) -> None:
