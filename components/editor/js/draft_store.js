@@ -1,5 +1,8 @@
 // Stores drafts: in this browser immediately, on the server a moment later, with retries until it succeeds.
 
+import { newKey } from "../../shell/js/post.js";
+import { stored } from "../../shell/js/storage.js";
+
 const PAUSE = 250; // ms between the last keystroke and sending
 const SLOTS = "memedex-drafts:"; // how the keys of localStorage begin
 const AGAIN = [1000, 2000, 5000]; // ms before each retry
@@ -8,7 +11,7 @@ export class DraftStore {
   /** `ask(verb, body)` reaches the server; `say(state, why)` shows "draft", "keeping" or "failed". */
   constructor({ ask, beacon, say, elsewhere }) {
     Object.assign(this, { ask, beacon, say, elsewhere });
-    this.client = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    this.client = newKey();
     this.n = 0;
     this.knows = {}; // address → the client whose draft this one is based on
     this.seen = new Map(); // client and address → number of its last draft that is included here
@@ -212,13 +215,4 @@ function readSlot(key) {
     const draft = JSON.parse(text);
     return draft && { key, text, draft };
   });
-}
-
-/** Storage may be disabled or full; then only the server stores the draft, a moment later. */
-function stored(use) {
-  try {
-    return use();
-  } catch {
-    return null;
-  }
 }

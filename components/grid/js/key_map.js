@@ -1,7 +1,7 @@
 // Which typed character acts as which key of the grid: as set in this browser. Single characters can be switched off
 // (WCAG 2.1.4); named keys such as arrows and Enter always work.
 
-import { read, write } from "./model.js";
+import { read, write } from "../../shell/js/storage.js";
 
 const STORED = "memedex-keys";
 

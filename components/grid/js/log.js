@@ -2,6 +2,8 @@
 // Library, person and session are part of the key and of each decision, so none is sent to the wrong place.
 
 import { isBusy, isLeaving, undecided } from "../../shell/js/hand.js";
+import { newKey } from "../../shell/js/post.js";
+import { stored } from "../../shell/js/storage.js";
 import { count } from "./dom.js";
 
 const PREFIX = "memedex-log:"; // then library, person, session, grid and client, each encoded
@@ -24,7 +26,7 @@ export class DecisionLog {
     this.send = send;
     this.waits = waits;
     this.heard = heard;
-    this.client = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    this.client = newKey();
     this.key = PREFIX + [place.library, place.who, place.session, grid, this.client].map(encodeURIComponent).join(":");
     this.entries = [];
     this.applied = []; // confirmed, but not in the cards of the page's last run
@@ -240,13 +242,4 @@ function carriedOut({ n, addresses, effect }, results) {
 /** An entry without the fields that only the page needs. */
 function bare({ effect, undone, hides, goes, cursor, ...entry }) {
   return entry;
-}
-
-/** Storage may be disabled or full; then the log exists in memory and in the beacon only. */
-function stored(use) {
-  try {
-    return use(window.localStorage);
-  } catch {
-    return undefined; // storage is unavailable: nothing more can be lost
-  }
 }

@@ -2,6 +2,7 @@
 
 import { hand, isBusy, isLeaving } from "../../shell/js/hand.js";
 import { mayRun } from "../../shell/js/outdated.js";
+import { read, write } from "../../shell/js/storage.js";
 import { headerHeight } from "../../shell/js/streamlit_page.js";
 import { count, el } from "./dom.js";
 import { Cards } from "./cards.js";
@@ -16,7 +17,7 @@ import { KeySheet } from "./help.js";
 import { KeyMap } from "./key_map.js";
 import { listenToKeys } from "./keys.js";
 import { listenToPointer } from "./pointer.js";
-import { Model, read, write } from "./model.js";
+import { Model } from "./model.js";
 import { askTags, TagDialog } from "./tag_dialog.js";
 import { Ranking } from "./ranking.js";
 import { Tools } from "./tools.js";

@@ -1,5 +1,7 @@
 // The state of the page: the server's cards, with the unconfirmed decisions made here on top.
 
+import { read, write } from "../../shell/js/storage.js";
+
 export class Model {
   constructor(key) {
     this.key = key;
@@ -226,21 +228,4 @@ function chosenBefore(key) {
   const { selection, everything } = read(`memedex-selection:${key}`, {});
   const found = new Map(Object.entries(selection ?? {}));
   return found.size || everything ? { selection: found, everything } : null;
-}
-
-/** A value of this tab that survives a reload, or the fallback. */
-export function read(key, fallback, storage = "sessionStorage") {
-  try {
-    return JSON.parse(window[storage].getItem(key)) ?? fallback;
-  } catch {
-    return fallback;
-  }
-}
-
-export function write(key, value, storage = "sessionStorage") {
-  try {
-    window[storage].setItem(key, JSON.stringify(value));
-  } catch {
-    // without storage it just does not survive a reload
-  }
 }
