@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 from weakref import WeakSet
 
+from store.disk.file_system import identity
 from store.disk.files import Disk
 from store.disk.replica import held, is_replica
 from store.disk.sqlite_identity import to_read
@@ -90,7 +91,7 @@ class SqliteFile:
             db = self._connect()
             db.execute("PRAGMA query_only = 1")
         if shared.opened is None:
-            shared.opened = _identity(self.path)
+            shared.opened = identity(self.path)
         lent[db] = threading.get_ident()
         try:
             yield db
@@ -147,7 +148,7 @@ class SqliteFile:
         Always true for a replica, which keeps nothing open.
         """
         opened = self._connections.opened
-        return opened is None or opened == _identity(self.path)
+        return opened is None or opened == identity(self.path)
 
     def meta(self, key: str) -> str:
         """The value stored under this key; "" if there is none."""
@@ -249,12 +250,3 @@ def renamed(row: sqlite3.Row, **columns: str) -> dict[str, Any]:
     for name, column in columns.items():
         fields[name] = fields.pop(column)
     return fields
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """The device and inode that tell this file from another of its name; None if there is no file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

@@ -6,6 +6,7 @@ import threading
 import time
 from pathlib import Path
 
+from store.disk.file_system import identity
 from store.jobs.background_worker import Worker
 from store.progress import Progress
 from store.tasks import inbox as inboxes
@@ -89,7 +90,7 @@ class Watcher:
     def _hear(self, folder: Path) -> None:
         from watchfiles import watch
 
-        which = _identity(folder)
+        which = identity(folder)
         for changes in watch(
             folder, watch_filter=lambda _, path: may_be_taken(Path(path).name), stop_event=self._end,
             step=_STEP, rust_timeout=_CALM, yield_on_timeout=True, raise_interrupt=False,
@@ -99,7 +100,7 @@ class Watcher:
             if changes:
                 self._is_due = True
                 self.looking.wake()
-            elif _identity(folder) != which:  # moved or replaced: it sends no more notifications
+            elif identity(folder) != which:  # moved or replaced: it sends no more notifications
                 return
 
 
@@ -113,11 +114,3 @@ def is_remote(folder: Path, *, mounts: Path = Path("/proc/self/mounts")) -> bool
     places = [(row[1].encode().decode("unicode_escape"), row[2]) for row in rows if len(row) > 2]
     around = [(len(place), kind) for place, kind in places if path.is_relative_to(place)]
     return bool(around) and _REMOTE.fullmatch(max(around)[1]) is not None
-
-
-def _identity(folder: Path) -> tuple[int, int] | None:
-    try:
-        found = folder.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
