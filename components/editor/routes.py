@@ -18,6 +18,7 @@ from components.shell.base_path import base_path
 from components.shell.signed_post import answered
 from store.captioning import nearest_suggestions
 from store.captions.revisions import source_of
+from store.disk.sqlite_values import is_integer
 from store.errors import InvalidRecord, MemedexError, ReadOnly
 from store.library import Library
 from store.operations import CaptionSource
@@ -25,7 +26,6 @@ from store.records import CAPTION_FACETS
 from store.tasks import draft_start, move
 
 _HINT = 500  # characters
-_MANY = 1 << 63  # more than SQLite's integers hold
 _NO_DRAFT = "that is not a draft; reload the page"
 _KEPT_TAGS = 2_000  # more than can be saved: what was pasted is kept until its person has chosen
 
@@ -195,7 +195,7 @@ def _ids(message: Mapping[str, Any]) -> list[int]:
 
 def _is_id(given: object) -> TypeGuard[int]:
     """Whether this may be the number of a row."""
-    return type(given) is int and 0 < given < _MANY
+    return is_integer(given) and given > 0
 
 
 def _address(message: Mapping[str, Any]) -> str:

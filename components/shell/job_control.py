@@ -10,13 +10,13 @@ from starlette.routing import Route
 
 from components.shell.base_path import base_path
 from components.shell.signed_post import answered
+from store.disk.sqlite_values import is_integer
 from store.errors import MemedexError
 from store.library import Library
 from store.lru import LruCache
 
 _REMEMBERED = 1_000  # requests
 _LONGEST = 64  # characters of a key
-_MANY = 1 << 63  # more than SQLite's integers hold
 
 _done: LruCache[tuple[str, str, str], bool] = LruCache(_REMEMBERED)  # by library, session and key
 _lock = threading.Lock()
@@ -42,8 +42,8 @@ def _control(library: Library, data: Mapping[str, Any]) -> Response:
     number, verb, key = data.get("job"), data.get("verb"), data.get("key")
     verbs = {"pause": library.jobs.pause, "stop": library.jobs.cancel}
     if (
-        type(number) is not int
-        or not 0 < number < _MANY
+        not is_integer(number)
+        or number <= 0
         or not isinstance(verb, str)
         or verb not in verbs
         or not isinstance(key, str)

@@ -14,6 +14,7 @@ from typing import Literal
 
 from store.catalog.catalog import Catalog
 from store.disk.sqlite import renamed
+from store.disk.sqlite_values import marks
 from store.errors import UnknownRecord
 from store.records import Facet
 
@@ -67,8 +68,9 @@ class Suggestions:
     def of(self, address: str, *, states: Iterable[SuggestionState] = ("open",)) -> list[Suggestion]:
         """Suggestions for one record, newest first."""
         parameters = tuple(states)
-        among = ", ".join("?" * len(parameters))
-        return self._found(f"address = ? AND state IN ({among}) ORDER BY id DESC", address, *parameters)
+        return self._found(
+            f"address = ? AND state IN ({marks(parameters)}) ORDER BY id DESC", address, *parameters
+        )
 
     def of_job(self, job: int) -> list[Suggestion]:
         """The suggestions of one drafting job, oldest first."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from store.catalog.filters import Filter, conditions
 from store.catalog.rows import counts
+from store.disk.sqlite_values import marks
 from store.records import TIERS, Tier
 
 
@@ -51,8 +52,7 @@ def _less_the_others(db: sqlite3.Connection, kind: str, tier: Tier) -> dict[str,
         db.execute("SELECT label, count(*) FROM labels WHERE kind = ? GROUP BY label", [kind]).fetchall()
     )
     others = [other for other in TIERS if other != tier]
-    marks = ", ".join("?" * len(others))
-    for label, count in _label_counts(db, kind, f"r.tier IN ({marks})", others).items():
+    for label, count in _label_counts(db, kind, f"r.tier IN ({marks(others)})", others).items():
         found[label] -= count
     ordered = sorted((-count, label) for label, count in found.items() if count)
     return {label: -count for count, label in ordered}

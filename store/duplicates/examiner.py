@@ -11,6 +11,7 @@ from pathlib import Path
 from store.catalog import confusables, spelling_rows
 from store.catalog.catalog import Catalog, next_derived
 from store.disk.files import content_hash
+from store.disk.sqlite_values import marks
 from store.duplicates import alignment, fingerprints, inner_pictures
 from store.duplicates.confirmation import Confirmation
 from store.duplicates.findings import weigh
@@ -142,9 +143,9 @@ class Examiner:
             )
         with self._catalog.reading() as db:
             self._neighbours.refresh(db)
-            marks = ", ".join("?" * len(pictures))
             new = db.execute(
-                f"SELECT image_hash, print FROM fingerprints WHERE NOT compared AND image_hash IN ({marks})",
+                "SELECT image_hash, print FROM fingerprints "
+                f"WHERE NOT compared AND image_hash IN ({marks(pictures)})",
                 list(pictures),
             ).fetchall()
         near = {}

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from store.catalog import picture_rows
 from store.catalog.confusables import spelling
+from store.disk.sqlite_values import marks
 from store.duplicates import verdicts
 from store.duplicates.neighbours import NearPrint
 from store.duplicates.verdicts import Judgement
@@ -159,10 +160,9 @@ def weigh(db: sqlite3.Connection, address: str) -> None:
 
 def suspicions(db: sqlite3.Connection, addresses: Sequence[str]) -> dict[str, Suspicion]:
     """The badges of those of these records that have one."""
-    marks = ", ".join("?" * len(addresses))
     rows = db.execute(
         "SELECT r.address, s.kind, s.sure FROM records r JOIN suspicions s ON s.record = r.id "
-        f"WHERE r.address IN ({marks})",
+        f"WHERE r.address IN ({marks(addresses)})",
         list(addresses),
     )
     return {row["address"]: Suspicion(row["kind"], row["sure"]) for row in rows}

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from store.catalog import history
+from store.disk.sqlite_values import marks
 from store.embedding.arrays import Vector
 from store.embedding.protocol import Embedder
 from store.embedding.validation import checked
@@ -167,8 +168,7 @@ def stored_vectors(
     """The vectors of a picture and its caption that this model has already embedded."""
     keys: dict[str, Facet] = {_key(embedder.fingerprint, "image", image_hash): "image"}
     keys |= {_key(embedder.fingerprint, "text", text): facet for facet, text in caption.items() if text}
-    marks = ", ".join("?" * len(keys))
-    rows = db.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", [*keys])
+    rows = db.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks(keys)})", [*keys])
     return {keys[row["key"]]: np.frombuffer(row["vector"], "<f4") for row in rows}
 
 

@@ -10,6 +10,7 @@ from uuid import uuid4
 from store.catalog import deleted_items
 from store.catalog.catalog import Catalog
 from store.disk.sqlite import renamed
+from store.disk.sqlite_values import marks
 from store.jobs.job import EPHEMERAL, Item, ItemState, Job, State
 
 KEPT = 200  # jobs that are over and still remembered, with their items
@@ -35,7 +36,7 @@ class JobRepository:
 
     def jobs(self, *, states: Sequence[State] = (), limit: int = KEPT) -> list[Job]:
         """Jobs, newest first."""
-        where = f"state IN ({_marks(states)})" if states else "TRUE"
+        where = f"state IN ({marks(states)})" if states else "TRUE"
         with self._catalog.reading() as db:
             rows = db.execute(
                 f"SELECT * FROM jobs WHERE {where} ORDER BY id DESC LIMIT ?", [*states, limit]
@@ -67,7 +68,7 @@ class JobRepository:
         names = tuple(kinds)
         with self._catalog.reading() as db:
             row = db.execute(
-                f"SELECT * FROM jobs WHERE state = 'waiting' AND kind IN ({_marks(names)}) "
+                f"SELECT * FROM jobs WHERE state = 'waiting' AND kind IN ({marks(names)}) "
                 "ORDER BY id LIMIT 1",
                 names,
             ).fetchone()
@@ -91,7 +92,7 @@ class JobRepository:
             rows = db.execute(
                 "SELECT i.key, json_extract(j.options, '$.verb') AS verb FROM jobs j JOIN job_items i "
                 "ON i.job = j.id AND i.state = 'waiting' WHERE j.kind = 'move' "
-                f"AND j.state IN ('waiting', 'running') AND i.key IN ({_marks(keys)})",
+                f"AND j.state IN ('waiting', 'running') AND i.key IN ({marks(keys)})",
                 [*keys],
             ).fetchall()
         return {row["key"]: row["verb"] for row in rows}
@@ -149,7 +150,7 @@ class JobRepository:
             return bool(
                 db.execute(
                     "UPDATE jobs SET state = ?, error = ?, ended_at = ?, options = json_patch(options, ?), "
-                    f"note = json_patch(note, ?) WHERE id = ? AND state IN ({_marks(among)})",
+                    f"note = json_patch(note, ?) WHERE id = ? AND state IN ({marks(among)})",
                     [
                         state,
                         error,
@@ -245,10 +246,6 @@ class JobRepository:
 def store_note(db: sqlite3.Connection, number: int, note: Mapping[str, Any]) -> None:
     """Add to a job's note, within the caller's transaction."""
     db.execute("UPDATE jobs SET note = json_patch(note, ?) WHERE id = ?", [json.dumps(dict(note)), number])
-
-
-def _marks(values: Sequence[str]) -> str:
-    return ", ".join("?" * len(values))
 
 
 def _job(row: sqlite3.Row) -> Job:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from store.adopting.report import AdoptionReport
+from store.disk.sqlite_values import marks
 from store.errors import ModelUnavailable
 from store.memory.engine import foreign_metadata, vector_cache
 from store.memory.engine.change import MemoryChange
@@ -175,12 +176,11 @@ class _Known:
         return self.rows.get(id)
 
     def _read(self, ids: Sequence[str]) -> None:
-        marks = ", ".join("?" * len(ids))
-        for row in self._db.execute(f"SELECT * FROM {self._table} WHERE id IN ({marks})", ids):
+        for row in self._db.execute(f"SELECT * FROM {self._table} WHERE id IN ({marks(ids)})", ids):
             self.rows[row["id"]] = _without_vector(row)
         events = self._db.execute(
             "SELECT h.id, h.decision, d.verb, d.reversed FROM history h JOIN decisions d "
-            f"ON d.number = h.decision WHERE h.tbl = ? AND h.id IN ({marks}) ORDER BY h.number",
+            f"ON d.number = h.decision WHERE h.tbl = ? AND h.id IN ({marks(ids)}) ORDER BY h.number",
             [self._table, *ids],
         )
         for event in events:

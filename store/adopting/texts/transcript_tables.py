@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from store.disk.sqlite_identity import CATALOG_ID, MEMORY_ID, check_size
+from store.disk.sqlite_values import marks
 from store.errors import BadSource, ModelUnavailable
 from store.memory.text.extraction import CONTENT_TYPES
 
@@ -137,9 +138,8 @@ class TranscriptTables:
     def vectors_of(self, parents: Sequence[str]) -> Iterator[Row]:
         """The rows of the table of vectors that belong to these messages."""
         if self.vector and parents:
-            marks = ", ".join("?" * len(parents))
             yield from self.source.rows(
-                f"SELECT * FROM transcript_vectors WHERE parent_id IN ({marks})", parents
+                f"SELECT * FROM transcript_vectors WHERE parent_id IN ({marks(parents)})", parents
             )
 
     def orphans(self) -> int:

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from store.disk.sqlite_values import marks
 from store.memory.engine.change import MemoryChange
 
 TABLE = "adopted"
@@ -26,8 +27,7 @@ def of(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The metadata of those of these entries that came with some."""
     if not exists(db) or not ids:
         return {}
-    marks = ", ".join("?" * len(ids))
-    rows = db.execute(f"SELECT id, metadata FROM {TABLE} WHERE id IN ({marks})", [*ids])
+    rows = db.execute(f"SELECT id, metadata FROM {TABLE} WHERE id IN ({marks(ids)})", [*ids])
     return {id: json.loads(text) for id, text in rows}
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from store.disk.sqlite_values import marks
 from store.embedding.protocol import TokenEmbedder
 from store.embedding.windows import unit
 from store.memory.engine.database import Database
@@ -55,7 +56,7 @@ def add_states(database: Database, kind: MemoryKind, ids: Sequence[str], model: 
         part = ids[start : start + _BATCH]
         with database.reading() as db:
             rows = db.execute(
-                f"SELECT id, {kind.text} AS text FROM {kind.table} WHERE id IN ({_marks(part)}) "
+                f"SELECT id, {kind.text} AS text FROM {kind.table} WHERE id IN ({marks(part)}) "
                 "AND id NOT IN (SELECT id FROM token_states WHERE model = ?)",
                 [*part, model.name],
             ).fetchall()
@@ -75,7 +76,7 @@ def stored_states(database: Database, ids: Sequence[str], model: str) -> dict[st
     """The stored states of these entries by this model, by id."""
     with database.reading() as db:
         rows = db.execute(
-            f"SELECT * FROM token_states WHERE model = ? AND id IN ({_marks(ids)})", [model, *ids]
+            f"SELECT * FROM token_states WHERE model = ? AND id IN ({marks(ids)})", [model, *ids]
         ).fetchall()
     return {row["id"]: unpacked(row["states"], row["dimensions"]) for row in rows}
 
@@ -89,7 +90,3 @@ def ordered(hits: Sequence[PassageHit], question: States, states: Mapping[str, S
     first.sort(key=lambda hit: (-hit.score, hit.row["id"]))
     least = first[-1].score if first else 0.0
     return first + [replace(hit, score=min(hit.score, least)) for hit in hits[FIRST:]]
-
-
-def _marks(ids: Sequence[str]) -> str:
-    return ", ".join("?" * len(ids))

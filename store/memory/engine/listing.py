@@ -7,6 +7,7 @@ from typing import Any
 
 from store.catalog.filters import matching
 from store.catalog.history import FORGET_VECTORS
+from store.disk.sqlite_values import marks
 from store.memory.engine import cjk_search
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.kind import MemoryKind
@@ -48,8 +49,7 @@ def rows(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> list[d
     found: dict[str, dict[str, Any]] = {}
     for start in range(0, len(ids), _MANY):
         part = ids[start : start + _MANY]
-        marks = ", ".join("?" * len(part))
-        for row in db.execute(f"SELECT * FROM {kind.table} WHERE id IN ({marks})", part):
+        for row in db.execute(f"SELECT * FROM {kind.table} WHERE id IN ({marks(part)})", part):
             found[row["id"]] = entry(row)
     return [found[id] for id in dict.fromkeys(ids) if id in found]
 
@@ -74,8 +74,9 @@ def find(
     found: dict[int, dict[str, Any]] = {}
     for start in range(0, len(chosen), _MANY):
         part = [row[0] for row in chosen[start : start + _MANY]]
-        marks = ", ".join("?" * len(part))
-        for row in db.execute(f"SELECT rowid AS rowid_, * FROM {kind.table} WHERE rowid IN ({marks})", part):
+        for row in db.execute(
+            f"SELECT rowid AS rowid_, * FROM {kind.table} WHERE rowid IN ({marks(part)})", part
+        ):
             found[row["rowid_"]] = entry(row)
     return [found[row[0]] for row in chosen if row[0] in found]
 
@@ -113,8 +114,7 @@ def written(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dic
     found: dict[str, float] = {}
     for start in range(0, len(ids), _MANY):
         part = ids[start : start + _MANY]
-        marks = ", ".join("?" * len(part))
-        rows = db.execute(f"SELECT id, {_written(kind)} FROM {kind.table} WHERE id IN ({marks})", part)
+        rows = db.execute(f"SELECT id, {_written(kind)} FROM {kind.table} WHERE id IN ({marks(part)})", part)
         found |= dict(rows.fetchall())
     return found
 

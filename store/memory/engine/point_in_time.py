@@ -18,6 +18,7 @@ from typing import Any
 
 from store.disk.files import Disk
 from store.disk.sqlite import SqliteFile
+from store.disk.sqlite_values import marks
 from store.embedding.active_model import ActiveModel
 from store.embedding.protocol import Embedder
 from store.errors import ModelUnavailable, ReadOnly
@@ -125,9 +126,8 @@ def _built(
     db.execute("BEGIN")
     for table, found in rows.items():
         for names, alike in groupby(found, key=tuple):  # restored rows lack the number of others
-            marks = ", ".join("?" * len(names))
             values = [tuple(row.values()) for row in alike]
-            db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", values)
+            db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks(names)})", values)
     db.execute("INSERT INTO changes (tbl, id) SELECT ?, id FROM " + kind.table, [kind.table])
     db.execute("INSERT INTO meta VALUES ('model', ?), ('epoch', ?)", [model, str(time.time_ns())])
     db.execute("COMMIT")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import NAMESPACE_URL, uuid5
 
+from store.disk.sqlite_values import marks
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.inputs import checked_count
 from store.memory.transcripts.files import moment, text_of, whole_number
@@ -117,8 +118,9 @@ def _conditions(db: sqlite3.Connection, filter: EventFilter) -> tuple[str, list[
             values.append(wanted)
     if filter.project_slug is not None:
         slugs = [filter.project_slug] if isinstance(filter.project_slug, str) else [*filter.project_slug]
-        among = ", ".join("?" * len(slugs))
-        parts.append(f"session_id IN (SELECT session_id FROM transcripts WHERE project_slug IN ({among}))")
+        parts.append(
+            f"session_id IN (SELECT session_id FROM transcripts WHERE project_slug IN ({marks(slugs)}))"
+        )
         values += slugs
     for bound, sign in ((filter.since, ">="), (filter.until, "<=")):
         if bound is not None:

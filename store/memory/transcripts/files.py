@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from store.disk.files import open_regular, read_regular
+from store.disk.sqlite_values import is_integer
 from store.memory.text.extraction import blocks_of, is_call, is_result
 from store.outcome import Refusal
 
@@ -18,7 +19,6 @@ _OUTPUTS = ("output", "outputs", "results", "result", "error")  # of a tool on t
 
 _NAMED = 5  # lines of one file that are no JSON objects
 _LARGEST = 200_000_000  # bytes of a file in one JSON value, or of a line
-_INTEGER = 1 << 63  # what SQLite's integers hold, and its negative
 
 Message = dict[str, Any]
 
@@ -274,7 +274,7 @@ def text_of(value: Any) -> str | None:
 
 def whole_number(value: Any) -> int | None:
     """A whole number that SQLite can store; None for anything else."""
-    return value if type(value) is int and -_INTEGER <= value < _INTEGER else None
+    return value if is_integer(value) else None
 
 
 def _name(of_file: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
+from store.disk.sqlite_values import marks
 from store.errors import CatalogTooNew, ForeignFile
 from store.memory.engine.foreign_vectors import as_vector, model_name
 from store.memory.text.extraction import CONTENT_TYPES, extract_all_embeddable_content, readable
@@ -109,9 +110,9 @@ def _copy(db: sqlite3.Connection, old: list[str], step: Step) -> None:
         message = {"role": row["role"], "content": _parsed(row["content"])}
         if not values.get("text_content"):
             values["text_content"] = readable(message)
-        marks = ", ".join("?" * len(values))
         db.execute(
-            f"INSERT OR IGNORE INTO transcripts ({', '.join(values)}) VALUES ({marks})", [*values.values()]
+            f"INSERT OR IGNORE INTO transcripts ({', '.join(values)}) VALUES ({marks(values)})",
+            [*values.values()],
         )
         texts = extract_all_embeddable_content(message)
         for kind in kinds:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from store.catalog.filters import matching
+from store.disk.sqlite_values import marks
 from store.memory.engine import cjk_search, fusion
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.inputs import checked_count
@@ -263,9 +264,8 @@ def _complete(passages: Passages, vector: Vector, candidates: Sequence[_Candidat
 def _hits(passages: Passages, candidates: Sequence[_Candidate]) -> list[MessageHit]:
     chunks = {row["id"]: row for row in passages.rows([one.chunks[0] for one in candidates if one.chunks])}
     with passages.database.reading() as db:
-        marks = ", ".join("?" * len(candidates))
         rows = db.execute(
-            f"SELECT * FROM transcripts WHERE id IN ({marks})", [one.parent for one in candidates]
+            f"SELECT * FROM transcripts WHERE id IN ({marks(candidates)})", [one.parent for one in candidates]
         )
         messages = {row["id"]: dict(row) for row in rows}
     return [
