@@ -60,25 +60,19 @@ def _restore(layout: Layout, disk: Disk, place: SharedPictures, progress: Progre
                     break
                 sidecar, image = layout.sidecar(tier, address), layout.image(tier, address)
                 try:
-                    written = [not sidecar.exists() and _write(disk, sidecar, text.encode())]
+                    if lacked := not sidecar.exists():
+                        disk.replace(sidecar, text.encode())
                     if not image.exists():
                         picture = place.read(image_hash)
                         if picture is None:
                             raise BadSource(f"its picture is not in {place.address}")
-                        written.append(_write(disk, image, picture))
-                    if any(written):
+                        disk.replace(image, picture)
+                        lacked = True
+                    if lacked:
                         outcome.done.append(address)
                 except BadSource as error:
                     outcome.refused.append(Refusal(address, str(error)))
                 progress.done += 1
-        disk.fsync_folders(folders)
     finally:
         catalog.close()
     return outcome
-
-
-def _write(disk: Disk, path: Path, content: bytes) -> bool:
-    temporary = path.with_name(f".{path.name}.new")
-    disk.write(temporary, content)
-    disk.rename(temporary, path)
-    return True
