@@ -14,7 +14,6 @@ REJECTED_FOR = (
     "AND h.before ->> 'tier' IS NOT 'trash' AND h.verb NOT IN ('undo', 'redo') ORDER BY h.id DESC LIMIT 1)"
 )
 _FACET_VALUE = "coalesce((SELECT text ->> ? FROM sidecars WHERE hash = r.sidecar_hash), '')"
-_FACET_TEXT = f"trim({_FACET_VALUE})"
 
 
 class FacetLength(NamedTuple):

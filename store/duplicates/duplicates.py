@@ -71,11 +71,6 @@ class Duplicates:
         with self._catalog.reading() as db:
             return verdicts.all_of(db, address)
 
-    def judgements_of(self, decision: str) -> list[Judgement]:
-        """The verdicts that one decision gave."""
-        with self._catalog.reading() as db:
-            return verdicts.of_decision(db, decision)
-
     def copies(self) -> dict[str, str]:
         """Every record that people judged a copy, with the record that it is a copy of."""
         with self._catalog.reading() as db:

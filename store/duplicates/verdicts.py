@@ -89,7 +89,18 @@ def standing(db: sqlite3.Connection, address: str) -> dict[str, Judgement]:
 
 def all_of(db: sqlite3.Connection, address: str) -> list[Judgement]:
     """Every verdict ever given on this record, newest first."""
-    return [past.seen_from(address) for past in _events(db, "v.first = ? OR v.second = ?", address, address)]
+    rows = db.execute(
+        "SELECT v.*, coalesce(d.reversed, 0) AS reversed FROM verdicts v LEFT JOIN decisions d "
+        "ON d.id = v.decision WHERE v.first = ? OR v.second = ? ORDER BY v.id DESC",
+        [address, address],
+    )
+    return [
+        Judgement(
+            row["first"], row["after"], row["second"], row["at"], row["who"], row["decision"],
+            bool(row["reversed"]),
+        ).seen_from(address)
+        for row in rows
+    ]  # fmt: skip
 
 
 def copies(db: sqlite3.Connection) -> dict[str, str]:
@@ -100,26 +111,6 @@ def copies(db: sqlite3.Connection) -> dict[str, str]:
     )
     pairs = ((row["first"], row["second"], row["after"] == "copy of") for row in rows)
     return {first if is_first else second: second if is_first else first for first, second, is_first in pairs}
-
-
-def of_decision(db: sqlite3.Connection, decision: str) -> list[Judgement]:
-    """The verdicts of one decision."""
-    return _events(db, "v.decision = ?", decision)
-
-
-def _events(db: sqlite3.Connection, where: str, *values: str) -> list[Judgement]:
-    rows = db.execute(
-        "SELECT v.*, coalesce(d.reversed, 0) AS reversed FROM verdicts v "
-        f"LEFT JOIN decisions d ON d.id = v.decision WHERE {where} ORDER BY v.id DESC",
-        values,
-    )
-    return [
-        Judgement(
-            row["first"], row["after"], row["second"], row["at"], row["who"], row["decision"],
-            bool(row["reversed"]),
-        )
-        for row in rows
-    ]  # fmt: skip
 
 
 def _standing(db: sqlite3.Connection, first: str, second: str) -> str | None:

@@ -23,7 +23,6 @@ from store.records import CAPTION_FACETS, Record, sidecar_bytes
 
 Format = Literal["reference", "jsonl", "csv", "imagefolder", "txt", "tokenlist"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-LOSSLESS = tuple(format for format in FORMATS if format != "tokenlist")  # … when they are imported again
 
 TEXTS: tuple[str, ...] = (JOINED, *CAPTION_FACETS)  # what stands in the files of the format txt
 

@@ -149,13 +149,15 @@ def test_verdicts_are_listed_as_decisions(look_alikes: Library) -> None:
         2,
         False,
     )
-    assert [{one.address, one.other} for one in look_alikes.duplicates.judgements_of(made.id)] == [
-        {ONE, THIRD},
-        {ONE, COPY},
+    given = look_alikes.duplicates.judgements(ONE)
+    assert [(one.decision, one.address, one.other) for one in given] == [
+        (made.id, ONE, THIRD),
+        (made.id, ONE, COPY),
     ]
     look_alikes.undo(actor="ann")
     assert look_alikes.decisions()[1].is_undone
-    assert all(judgement.is_undone for judgement in look_alikes.duplicates.judgements_of(made.id))
+    given = [one for one in look_alikes.duplicates.judgements(ONE) if one.decision == made.id]
+    assert [one.is_undone for one in given] == [True, True]
 
 
 def test_repeating_a_verdict_records_no_decision(look_alikes: Library) -> None:

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from store.disk.images import normalise
 from store.errors import BadSource
 from store.exporting import export
-from store.exporting.formats import LOSSLESS
 from store.importing import archives
 from store.importing.tables import MAX_ROWS, rows_of
-from tests.store.exporting.coins import MINT, OTHER, THIRD, imported, record, records
+from tests.store.exporting.coins import LOSSLESS, MINT, OTHER, THIRD, imported, record, records
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
 

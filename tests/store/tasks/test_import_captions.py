@@ -6,11 +6,11 @@ import pytest
 
 from store.catalog.filters import Filter
 from store.exporting import export
-from store.exporting.formats import LOSSLESS
 from store.importing.captions import captions_at, captions_dropped
 from store.library import Library
 from store.tasks.import_captions import Preview, preview, start
 from tests.store.conftest import address, approved_with_caption
+from tests.store.exporting.coins import LOSSLESS
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
