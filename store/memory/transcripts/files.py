@@ -33,6 +33,7 @@ class Session:
     messages: Iterator[Message] = field(default_factory=lambda: iter(()))
     events: Iterator[Mapping[str, Any]] = field(default_factory=lambda: iter(()))
     refused: list[Refusal] = field(default_factory=list)  # lines that are no messages or events
+    is_named: bool = False  # its content says its id; else it is only called like its file or folder
 
 
 def read_sessions(path: Path) -> Iterator[Session | Refusal]:
@@ -173,6 +174,7 @@ def _described(session: Session, fields: Mapping[str, Any]) -> None:
         for name in names:
             if (value := text_of(fields.get(name))) and value.strip():
                 setattr(session, attribute, value)
+                session.is_named |= attribute == "session_id"
                 break
 
 

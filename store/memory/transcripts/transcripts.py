@@ -40,8 +40,9 @@ class Transcripts:
     ) -> TranscriptReport:
         """Import what is new in these folders and files, then embed it; a repeated import adds nothing.
 
-        Messages are identified by user, session and position. Each transaction is complete by itself, so a
-        cancelled or interrupted import can be continued.
+        Messages are identified by user, session and position. A session without an id is called like its file
+        or folder; if another conversation has that name, a hash is appended. Each transaction is complete by
+        itself, so a cancelled or interrupted import can be continued.
         """
         self.passages.database.check_writable()
         progress, report = progress or Progress(), TranscriptReport()
