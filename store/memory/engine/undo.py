@@ -37,12 +37,13 @@ def reverse(change: MemoryChange, verb: str, actor: str, *, number: int = 0) -> 
         is_barred = verb == "undo" and last_forgetting(change.db, actor)
         raise NothingToUndo(AT_FORGETTING if is_barred else f"nothing to {verb}")
     outcome = Outcome(decision=str(chosen))
-    numbers = change.db.execute(
+    events = change.db.execute(
         "SELECT number FROM history WHERE decision = ? ORDER BY number DESC", [chosen]
     ).fetchall()
     done, refused = dict[str, None](), set[tuple[str, str]]()
-    for (number,) in numbers:  # newest first: each finds the row as it left it, if nothing else came after
-        event = change.db.execute("SELECT * FROM history WHERE number = ?", [number]).fetchone()
+    # Newest first: each finds the row as it left it, if nothing else came after.
+    for (event_number,) in events:
+        event = change.db.execute("SELECT * FROM history WHERE number = ?", [event_number]).fetchone()
         place = (event["tbl"], event["id"])
         row = change.db.execute("SELECT version FROM changes WHERE tbl = ? AND id = ?", place).fetchone()
         if row and row["version"] == event["version"] and place not in refused:
