@@ -4,6 +4,7 @@ Every import counts, including those for types only and those inside functions.
 """
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -181,6 +182,31 @@ def test_every_exception_is_still_needed() -> None:
 def test_a_folder_holds_what_the_plan_names_and_nothing_else(folder: str) -> None:
     planned = {Path(place).name for place in LEVEL if str(Path(place).parent) == folder}
     assert {path.stem for path in (ROOT / folder).iterdir()} - {"__init__", "__pycache__"} == planned
+
+
+def test_a_test_has_the_name_of_what_it_tests_or_a_row_in_the_readme() -> None:
+    listed = (ROOT / "tests" / "README.md").read_text("utf-8")
+    tests = [
+        path.relative_to(ROOT / "tests")
+        for folder in ("components", "store")
+        for path in (ROOT / "tests" / folder).rglob("test_*.py")
+    ]
+    assert [test for test in tests if not namesake(test).exists() and f"`tests/{test}`" not in listed] == []
+
+
+def test_every_file_that_the_readme_of_the_tests_names_exists() -> None:
+    listed = (ROOT / "tests" / "README.md").read_text("utf-8")
+    named = re.findall(r"`((?:tests|store)/[\w/]+\.\w+)`", listed)
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def namesake(test: Path) -> Path:
+    """The module, or the package as a whole, that a test is named after."""
+    module = ROOT / test.parent / test.name.removeprefix("test_")
+    package = module.with_suffix("")
+    if package.name == test.parent.name:
+        package = package.parent
+    return package if package.is_dir() else module
 
 
 def test_the_store_runs_without_streamlit() -> None:
