@@ -216,12 +216,10 @@ def _unknown(reader: Reader, states: Collection[str]) -> list[Path]:
     layout = reader.layout
     folders = {place(tier) for tier in TIERS for place in (layout.sidecar_folder, layout.image_folder)}
     found = [path for folder in sorted(folders) if folder.is_dir() for path in sorted(folder.iterdir())]
-    with reader.catalog.reading() as db:  # after them: another process may have put some there meanwhile
-        db.execute("BEGIN")  # one moment: an operation may leave the journal between two questions
-        try:
-            known = {*states, *_states(db)}
-        finally:
-            db.execute("ROLLBACK")
+    # After them: another process may have put some there meanwhile. At one moment: an operation may leave the
+    # journal between two questions.
+    with reader.catalog.one_moment() as db:
+        known = {*states, *_states(db)}
     return [
         path
         for path in found

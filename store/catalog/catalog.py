@@ -68,16 +68,6 @@ class Catalog(SqliteFile):
                 raise damaged(self.path, error) from error
             raise
 
-    @contextmanager
-    def one_moment(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection that sees the catalog as it is at one moment, until the block ends."""
-        with self.reading() as db:
-            db.execute("BEGIN")
-            try:
-                yield db
-            finally:
-                db.execute("ROLLBACK")
-
     @property
     def owner(self) -> str:
         """The token that marks files derived from, or staged for, this catalog as its own."""

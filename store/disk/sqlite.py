@@ -102,6 +102,16 @@ class SqliteFile:
                 shared.close_pool()
 
     @contextmanager
+    def one_moment(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection that sees the file as it is at one moment, until the block ends."""
+        with self.reading() as db:
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                db.execute("ROLLBACK")
+
+    @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Run the block as one transaction: durable when it ends, rolled back if it raises.
 

@@ -84,15 +84,12 @@ class LibraryFactsReader:
     def facts(self) -> LibraryFacts:
         """The facts as they are now. Raises ModelUnavailable if the library's model cannot be used."""
         embedder = self._model.embedder
-        with self._lock, self._catalog.reading() as db:
-            db.execute("BEGIN")  # generation and vectors of one moment
-            try:
+        with self._lock:
+            with self._catalog.one_moment() as db:
                 held = self._held or self._load()
                 if held is None or held.fingerprint != embedder.fingerprint:
                     held = None
                 made = self._current(db, held, embedder.fingerprint, embedder.dimensions)
-            finally:
-                db.execute("ROLLBACK")
             if self._held is not made and (self._saved < 0 or self._saved > _WORTH):
                 self._save(made)
             self._held = made

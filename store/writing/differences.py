@@ -92,25 +92,21 @@ def find_differences(catalog: Catalog, layout: Layout, addresses: Collection[str
     """Compare these records' files with the catalog; those in an unfinished operation are left out."""
     rows: dict[str, sqlite3.Row] = {}
     places: dict[str, dict[Tier, CoinFiles]] = {}
-    with catalog.reading() as db:
-        db.execute("BEGIN")  # all that is read here is of one moment
-        try:
-            left = set(addresses) - _busy(db)
-            known = {row["address"]: row for row in _rows(db, left)}
-            lost = blocked(layout)
-            for address in sorted(left):
-                row, there = known.get(address), files_of(layout, address)
-                if row and not there and row["tier"] in lost:
-                    continue
-                pair = CoinFiles(row["sidecar_stat"], row["image_stat"]) if row else None
-                if row and pair and "" not in pair and there == {row["tier"]: pair}:
-                    continue
-                if row:
-                    rows[address] = row
-                if there:
-                    places[address] = there
-        finally:
-            db.execute("ROLLBACK")
+    with catalog.one_moment() as db:
+        left = set(addresses) - _busy(db)
+        known = {row["address"]: row for row in _rows(db, left)}
+        lost = blocked(layout)
+        for address in sorted(left):
+            row, there = known.get(address), files_of(layout, address)
+            if row and not there and row["tier"] in lost:
+                continue
+            pair = CoinFiles(row["sidecar_stat"], row["image_stat"]) if row else None
+            if row and pair and "" not in pair and there == {row["tier"]: pair}:
+                continue
+            if row:
+                rows[address] = row
+            if there:
+                places[address] = there
     return Differences(rows, places)
 
 

@@ -91,12 +91,8 @@ def as_of(
 def texts_at(passages: Passages, moment: float | None) -> dict[str, str]:
     """The text of every entry that counted at this moment (UNIX seconds; None: now), by id."""
     kind = passages.kind
-    with passages.database.reading() as db:
-        db.execute("BEGIN")
-        try:
-            return {row["id"]: row[kind.text] for row in _rows(db, kind, kind.table, moment)}
-        finally:
-            db.execute("ROLLBACK")
+    with passages.database.one_moment() as db:
+        return {row["id"]: row[kind.text] for row in _rows(db, kind, kind.table, moment)}
 
 
 def _built(
@@ -107,20 +103,16 @@ def _built(
     db.row_factory = sqlite3.Row
     for statement in statements(schema(kind)):
         db.execute(statement)
-    with passages.database.reading() as present:
-        present.execute("BEGIN")  # all of it of one moment
-        try:
-            rows = {table: _rows(present, kind, table, moment) for table in (*kind.tables, RECALL)}
-            if foreign_metadata.exists(present):
-                foreign_metadata.create(db)
-                rows[foreign_metadata.TABLE] = _rows(present, kind, foreign_metadata.TABLE, moment)
-            _copy_history(present, db, moment)
-            entries = rows[kind.table]
-            model = embedder.name if embedder else passages.model
-            for row in entries:
-                _take_kept_vector(present, kind, row, model)
-        finally:
-            present.execute("ROLLBACK")
+    with passages.database.one_moment() as present:
+        rows = {table: _rows(present, kind, table, moment) for table in (*kind.tables, RECALL)}
+        if foreign_metadata.exists(present):
+            foreign_metadata.create(db)
+            rows[foreign_metadata.TABLE] = _rows(present, kind, foreign_metadata.TABLE, moment)
+        _copy_history(present, db, moment)
+        entries = rows[kind.table]
+        model = embedder.name if embedder else passages.model
+        for row in entries:
+            _take_kept_vector(present, kind, row, model)
     rows[kind.table] = entries = changed(entries) if changed else entries
     _embed(entries, kind, embedder)
     db.execute("BEGIN")

@@ -60,17 +60,13 @@ class ResidentPassages:
         return len(self._ids)
 
     def refresh(self, db: sqlite3.Connection) -> None:
-        """Read what changed since the last call."""
+        """Read what changed since the last call, by a connection that sees one moment."""
         with self._lock:
-            db.execute("BEGIN")  # epoch, changes and rows of one moment
-            try:
-                epoch = db.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()[0]
-                if epoch != self._epoch:
-                    self._clear()
-                    self._epoch = epoch
-                self._apply_changes(db)
-            finally:
-                db.execute("ROLLBACK")
+            epoch = db.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()[0]
+            if epoch != self._epoch:
+                self._clear()
+                self._epoch = epoch
+            self._apply_changes(db)
 
     def scores(self, vector: Vector, where: Where, *, only: Collection[str] | None = None) -> PassageScores:
         """Every entry's cosine with this unit vector; with `only`, no other entries pass.

@@ -213,7 +213,7 @@ class SearchableEntries(EmbeddedEntries):
         if resident is None:
             self._residents.clear()
             resident = self._residents[model] = ResidentPassages(self.kind, model=model)
-        with self.database.reading() as db:
+        with self.database.one_moment() as db:
             resident.refresh(db)
         return resident
 

@@ -34,3 +34,12 @@ def test_a_file_that_is_closed_while_somebody_reads_keeps_no_connection(library:
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         db.execute("SELECT 1")
     assert library.catalog._connections.pool == []
+
+
+def test_what_is_read_at_one_moment_stays_as_it_is_while_somebody_writes(library: Library) -> None:
+    with library.catalog.one_moment() as db:
+        assert db.execute("SELECT count(*) FROM records").fetchone()[0] == 0
+        library.add([coin(0)])
+        assert db.execute("SELECT count(*) FROM records").fetchone()[0] == 0
+    with library.catalog.one_moment() as db:
+        assert db.execute("SELECT count(*) FROM records").fetchone()[0] == 1
