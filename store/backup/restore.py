@@ -18,7 +18,7 @@ from store.chroma.contents import own_names
 from store.chroma.folder import remove_files
 from store.chroma.ownership import ownership
 from store.disk.aside import PREFIX
-from store.disk.exchange import STAGED, Exchange, exchange, is_decided
+from store.disk.exchange import STAGED, Exchange, alone, exchange, is_decided
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock, holder_file
@@ -60,10 +60,11 @@ def restore_backup(
     lock.acquire()
     staged = layout.root / f"{STAGED}{token_hex(4)}"
     try:
-        _stage(source, staged, listed, progress)
-        if progress.cancelled:
-            return Restored()
-        replaced_folder = _exchange(layout, staged, lock, disk or Disk())
+        with alone(staged, layout.root):
+            _stage(source, staged, listed, progress)
+            if progress.cancelled:
+                return Restored()
+            replaced_folder = _exchange(layout, staged, lock, disk or Disk())
         return Restored(done=list(listed.files), replaced=replaced_folder)
     except OSError as error:
         raise NotWritten(f"nothing was restored: {error}") from error

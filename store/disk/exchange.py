@@ -33,40 +33,62 @@ class Exchange:
     names: Sequence[str]
 
 
+@contextmanager
+def alone(staged: Path, root: Path, *, timeout: float = _TIMEOUT) -> Iterator[None]:
+    """Keep other processes from these parts, from before they are made until they have their places.
+
+    The locks of library and text memory would move away with their folders. Raises LibraryInUse.
+    """
+    lock = FileLock(staged / _LOCK, thread_local=False)
+    try:
+        lock.acquire(timeout=timeout)
+    except Timeout:
+        raise LibraryInUse(f"a backup is being restored into {root}; try again when that is done") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def exchange(parts: Exchange, *, disk: Disk) -> None:
-    """Replace the parts; after an error they are as before.
+    """Replace the parts; after an error they are as before. The caller holds `alone`.
 
     Raises OSError if the disk refuses, NotWritten if it refuses the way back as well: then the exchange is
     finished before the root is opened next.
     """
-    with _alone(parts.staged, parts.root):
-        about = {"aside": parts.aside.relative_to(parts.root).as_posix(), "names": [*parts.names]}
+    about = {"aside": parts.aside.relative_to(parts.root).as_posix(), "names": [*parts.names]}
+    try:
+        disk.replace(parts.staged / _RECORD, json.dumps(about).encode())
+        disk.fsync_folders([parts.root])
+        _carry_out(parts, disk)
+    except OSError as error:
         try:
-            disk.replace(parts.staged / _RECORD, json.dumps(about).encode())
-            disk.fsync_folders([parts.root])
-            _carry_out(parts, disk)
-        except OSError as error:
-            try:
-                _reverse(parts, disk)
-            except OSError:
-                raise NotWritten(
-                    f"the disk refused half of the exchange ({error}); opening the library finishes it"
-                ) from error
-            raise
+            _reverse(parts, disk)
+        except OSError:
+            raise NotWritten(
+                f"the disk refused half of the exchange ({error}); opening the library finishes it"
+            ) from error
+        raise
 
 
 def finish_exchanges(root: Path) -> None:
-    """Finish every exchange in this root that was interrupted.
+    """Finish every exchange in this root that was interrupted, and remove parts that were never complete.
 
-    Raises LibraryInUse while another process is at it.
+    Raises LibraryInUse while another process exchanges them.
     """
     for staged in root.glob(f"{STAGED}*"):
-        if is_decided(staged):
-            with _alone(staged, root):
+        is_waited_for = is_decided(staged)
+        if not (is_waited_for or (staged / _LOCK).exists()):  # somebody else's
+            continue
+        try:
+            with alone(staged, root, timeout=_TIMEOUT if is_waited_for else 0):
                 if parts := _read(staged, root):
                     _carry_out(parts, Disk())
-            if not is_decided(staged):
-                shutil.rmtree(staged, ignore_errors=True)
+                if not is_decided(staged):
+                    shutil.rmtree(staged, ignore_errors=True)
+        except LibraryInUse:
+            if is_waited_for:  # else they are still being copied
+                raise
 
 
 def is_interrupted(root: Path) -> bool:
@@ -77,20 +99,6 @@ def is_interrupted(root: Path) -> bool:
 def is_decided(staged: Path) -> bool:
     """Whether these parts come into their places in any case."""
     return (staged / _RECORD).exists()
-
-
-@contextmanager
-def _alone(staged: Path, root: Path) -> Iterator[None]:
-    """One process at a time; the locks of library and text memory move away with their folders."""
-    lock = FileLock(staged / _LOCK, thread_local=False)
-    try:
-        lock.acquire(timeout=_TIMEOUT)
-    except Timeout:
-        raise LibraryInUse(f"a backup is being restored into {root}; try again when that is done") from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _carry_out(parts: Exchange, disk: Disk) -> None:

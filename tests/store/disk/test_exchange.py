@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from store.disk.exchange import STAGED, Exchange, exchange, is_interrupted
+from store.disk.exchange import STAGED, Exchange, alone, exchange, is_interrupted
 from store.disk.files import Disk
 from store.disk.lock import WriterLock
 from store.memory.memory import Memory
@@ -44,7 +44,8 @@ def test_a_power_cut_at_any_step_leaves_all_parts_old_or_all_new(tmp_path: Path,
         parts = prepared(root)
         injector.cut_power(step)
         try:
-            exchange(parts, disk=Disk(before=injector))
+            with alone(parts.staged, root):
+                exchange(parts, disk=Disk(before=injector))
         except PowerCut:
             is_over = False
         else:
@@ -85,6 +86,22 @@ def test_a_text_memory_that_is_opened_beside_a_library_is_the_restored_one(tmp_p
     (parts.staged / "exchange.json").write_text(json.dumps(about))
     Memory.open_beside(tmp_path, embedder=Hashed()).close()
     assert state(tmp_path)["memory"] == "new"
+
+
+def test_parts_that_were_never_complete_are_removed_unless_they_are_still_copied(tmp_path: Path) -> None:
+    parts = prepared(tmp_path)
+    somebodys = tmp_path / f"{STAGED}by hand" / "notes.txt"
+    somebodys.parent.mkdir()
+    somebodys.write_text("mine")
+    lock = WriterLock(tmp_path / "memecoins" / "writer.lock")
+    with alone(parts.staged, tmp_path):
+        lock.acquire()
+        assert state(parts.staged) == NEW
+        lock.release()
+    lock.acquire()
+    assert not parts.staged.exists()
+    assert state(tmp_path) == OLD
+    assert somebodys.read_text() == "mine"
 
 
 @pytest.mark.parametrize(
