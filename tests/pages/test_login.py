@@ -76,7 +76,7 @@ def test_a_person_on_neither_list_sees_only_a_message(
     monkeypatch.setattr(settings(), "curators", "bob@example.org")
     page = opened("pending")
     assert [one.value for one in page.title] == ["Memedex"]
-    assert "not on this library's lists" in words(page)
+    assert "You have no access to this library." in words(page)
     assert [button.label for button in page.button] == ["Log out"]
 
 
