@@ -31,6 +31,7 @@ _OVERLAP = 0.35  # of the first picture has to be covered
 _STRETCH = (0.4, 2.5)  # how many times larger or smaller the second may become
 _WINDOW = 13  # pixels around a place, of 96, that are compared there
 _CONTENT = 6.0  # standard deviation of a place, of 255, below which there is nothing to compare
+_FLAT = 1.0  # standard deviation, of 255, below which a picture has nothing that could be aligned
 _AGREES = 0.8  # correlation of a place that is the same in both
 _NOISE = 0.5  # of a standard deviation: pixels that differ by more pull less
 _CERTAIN = 0.85  # a share that needs no second try …
@@ -137,10 +138,13 @@ def _sampled(layers: Pixels, maps: Pixels, x: Pixels, y: Pixels) -> tuple[Pixels
 
 
 def _standard(values: Pixels, inside: Pixels) -> tuple[Pixels, Pixels]:
-    """The values inside with mean 0 and standard deviation 1, 0 elsewhere; and that deviation, (n, 1)."""
+    """The values inside with mean 0 and standard deviation 1, 0 elsewhere; and that deviation, (n, 1).
+
+    Flat pictures stay flat: their noise is not amplified.
+    """
     count = np.maximum(inside.sum(axis=1, keepdims=True), 1)
     centred = (values - (values * inside).sum(axis=1, keepdims=True) / count) * inside
-    spread = np.sqrt((centred**2).sum(axis=1, keepdims=True) / count) + 1e-6
+    spread = np.maximum(np.sqrt((centred**2).sum(axis=1, keepdims=True) / count), _FLAT)
     return centred / spread, spread
 
 

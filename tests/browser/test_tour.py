@@ -13,6 +13,11 @@ from tests.browser.conftest import Serve
 from tests.browser.dashboard import visit
 from tests.store.hashed import Hashed
 
+# A page that is there before the tour's panel has keys of its own: the cards of Review move by the arrows.
+KEYS_OF_A_PAGE = """
+    const take = (event) => event.key.startsWith("Arrow") && event.stopImmediatePropagation();
+    document.addEventListener("keydown", take, true);
+"""
 COINS = (COPYCAT, DRAFTED, "local-demo-zen-frog")
 
 
@@ -50,6 +55,7 @@ def test_arrow_keys_lead_through_the_tour_and_all_is_taken_back(
     server = serve(root_with_three_demo_coins(tmp_path / "res"))
     with server.stored() as library:
         before = state(library)
+    page.add_init_script(KEYS_OF_A_PAGE)
     visit(page, server, "", title="Overview")
     page.get_by_role("button", name="Take the tour").click()
     for number, stop in enumerate(STOPS, start=1):

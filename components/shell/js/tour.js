@@ -48,7 +48,7 @@ function focused() {
 function drop() {
   clearInterval(ticking);
   ring?.remove();
-  if (keys) document.removeEventListener("keydown", keys, true);
+  if (keys) window.removeEventListener("keydown", keys, true);
   if (hand) document.removeEventListener("pointerdown", hand, true);
   ring = keys = hand = undefined;
 }
@@ -98,7 +98,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     setTriggerValue("go", what);
   };
   hand = (event) => { isElsewhere = !event.composedPath().includes(root); };
-  document.addEventListener("keydown", keys, true);
+  window.addEventListener("keydown", keys, true); // before the keys of the page that it stands on
   document.addEventListener("pointerdown", hand, true);
   const own = keys; // a panel that was mounted meanwhile has its own
   return () => {

@@ -37,6 +37,20 @@ def test_other_pictures_do_not_and_a_mirrored_one_only_mirrored() -> None:
     assert agreement(turned.mirrored(), views(normalised_picture(drawing(0)))) >= AGREEMENT
 
 
+def rectangle(side: int, *, at: tuple[int, int], colour: str, background: str) -> Image.Image:
+    """A plain picture of 200 pixels, with a plain square."""
+    image = Image.new("RGB", (200, 200), background)
+    image.paste(colour, (*at, at[0] + side, at[1] + side))
+    return image
+
+
+def test_pictures_with_hardly_any_content_agree_with_nothing() -> None:
+    one = rectangle(21, at=(29, 6), colour="#c5afd7", background="#a4fef2")
+    other = rectangle(34, at=(64, 186), colour="#6bdd0a", background="#608437")
+    assert agreement_of(one, other) < AGREEMENT
+    assert agreement_of(one, one) >= AGREEMENT
+
+
 def test_a_plain_picture_agrees_with_nothing() -> None:
     assert agreement_of(Image.new("RGB", (256, 256), "gray"), drawing(0)) == 0.0
 
