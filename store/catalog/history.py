@@ -5,7 +5,6 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 from uuid import uuid4
 
 from store.catalog.catalog import read_json
@@ -192,13 +191,10 @@ def to_undo(db: sqlite3.Connection, actor: str, *, besides: Sequence[str] = ()) 
     return row[0] if row else None
 
 
-def to_redo(db: sqlite3.Connection, actor: str, *, key: Literal["id", "number"] = "id") -> Any:
-    """The id of this person's last undo; None if they decided something since.
-
-    In the memory, decisions have numbers only.
-    """
+def to_redo(db: sqlite3.Connection, actor: str) -> str | None:
+    """The id of this person's last undo; None if they decided something since."""
     row = db.execute(
-        f"SELECT {key} FROM decisions WHERE who = :who AND verb = 'undo' AND NOT reversed AND number > "
+        "SELECT id FROM decisions WHERE who = :who AND verb = 'undo' AND NOT reversed AND number > "
         "coalesce((SELECT max(number) FROM decisions WHERE who = :who AND verb NOT IN ('undo', 'redo')), 0) "
         "ORDER BY number DESC LIMIT 1",
         {"who": actor},

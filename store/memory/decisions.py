@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from store.catalog import history
 from store.errors import NothingToUndo
+from store.memory.engine import listing
 from store.memory.engine.commits import deciding
 from store.memory.engine.entries import RESERVED
 from store.memory.engine.listing import MemoryDecision
@@ -48,7 +48,7 @@ class Decisions:
         return AT_FORGETTING if last_forgetting(self.passages, by=by) else "nothing to undo"
 
     def undo(self, *, actor: str = "") -> Outcome:
-        """Undo the person's own last decision, of any kind.
+        """Undo the person's own last decision, of any kind; an agent's own, not the person's, to an agent.
 
         Raises NothingToUndo if there is none, or only decisions before the person deleted something for good.
         """
@@ -141,12 +141,9 @@ def to_redo(kinds: Kinds, *, by: str) -> list[str]:
     undone, since = dict[str, tuple[tuple[int, float], int]](), list[tuple[int, float]]()
     for name, passages in kinds.items():
         with passages.database.reading() as db:
-            number = history.to_redo(db, by, key="number")
-            query = "SELECT number, at, reverses FROM decisions WHERE "
-            undo = db.execute(query + "number = ?", [number]).fetchone()
-            other = db.execute(
-                query + "who = ? AND verb NOT IN ('undo', 'redo') ORDER BY number DESC LIMIT 1", [by]
-            ).fetchone()
+            is_agent = bool(passages.actor.agent)
+            undo = listing.last_undo(db, by, is_agent=is_agent)
+            other = listing.last_of_own(db, by, is_agent=is_agent)
         if undo:
             undone[name] = (_placed(passages, undo["number"], undo["at"]), undo["reverses"])
         if other:

@@ -138,9 +138,9 @@ class Entries:
             return listing.decisions(db, limit=limit)
 
     def last_decision(self, *, by: str) -> MemoryDecision | None:
-        """This person's latest decision that can be undone; None if there is none."""
+        """This person's latest decision that can be undone, or, to an agent, that of agents; None if none."""
         with self.database.reading() as db:
-            return listing.last_decision(db, by)
+            return listing.last_decision(db, by, is_agent=bool(self.actor.agent))
 
     def last_forgetting(self, *, by: str) -> MemoryDecision | None:
         """This person's latest decision that deleted something for good; None if there is none."""

@@ -17,6 +17,8 @@ _MANY = 500  # ids asked for at once
 TAGS = "tags"  # a filter: entries that have all of these
 MOMENTS = {"since": ">=", "until": "<="}  # filters: when it was written or last edited, in UNIX seconds
 FORGET = "forget"  # a deletion for good
+# Whether an agent decided: all rows of its decision are by agents. What a person accepts has one that is not.
+_BY_AGENT = "coalesce((SELECT min(agent) FROM history WHERE decision = decisions.number), '') <> ''"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +145,36 @@ def decisions(db: sqlite3.Connection, *, limit: int) -> list[MemoryDecision]:
     return [_decision(row) for row in found]
 
 
-def last_decision(db: sqlite3.Connection, actor: str) -> MemoryDecision | None:
-    """The newest decision of this person that can be undone; None if there is none."""
+def last_decision(db: sqlite3.Connection, actor: str, *, is_agent: bool) -> MemoryDecision | None:
+    """The newest decision that can be undone, of this person or of agents in their place; None if none."""
+    forgetting = last_forgetting(db, actor)
     row = db.execute(
         "SELECT * FROM decisions WHERE who = ? AND verb <> 'undo' AND NOT reversed AND number > ? "
-        "ORDER BY number DESC LIMIT 1",
-        [actor, forgetting.number if (forgetting := last_forgetting(db, actor)) else 0],
+        f"AND ({_BY_AGENT}) = ? ORDER BY number DESC LIMIT 1",
+        [actor, forgetting.number if forgetting else 0, is_agent],
     ).fetchone()
     return _decision(row) if row else None
+
+
+def last_undo(db: sqlite3.Connection, actor: str, *, is_agent: bool) -> sqlite3.Row | None:
+    """The newest undo of this person, or of agents in their place; None if they decided something since."""
+    since = last_of_own(db, actor, is_agent=is_agent)
+    found: sqlite3.Row | None = db.execute(
+        "SELECT * FROM decisions WHERE who = ? AND verb = 'undo' AND NOT reversed AND number > ? "
+        f"AND ({_BY_AGENT}) = ? ORDER BY number DESC LIMIT 1",
+        [actor, since["number"] if since else 0, is_agent],
+    ).fetchone()
+    return found
+
+
+def last_of_own(db: sqlite3.Connection, actor: str, *, is_agent: bool) -> sqlite3.Row | None:
+    """The newest decision of this person, or of agents in their place, that is no undo and no redo."""
+    found: sqlite3.Row | None = db.execute(
+        f"SELECT * FROM decisions WHERE who = ? AND verb NOT IN ('undo', 'redo') AND ({_BY_AGENT}) = ? "
+        "ORDER BY number DESC LIMIT 1",
+        [actor, is_agent],
+    ).fetchone()
+    return found
 
 
 def last_forgetting(db: sqlite3.Connection, actor: str) -> MemoryDecision | None:

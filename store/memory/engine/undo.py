@@ -5,13 +5,12 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from store.catalog import history
 from store.errors import NothingToUndo
 from store.memory.engine import foreign_metadata
 from store.memory.engine.change import BESIDE, PENDING, MemoryChange
 from store.memory.engine.errors import UnknownEntry
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.listing import FORGET, last_decision, last_forgetting
+from store.memory.engine.listing import FORGET, last_decision, last_forgetting, last_undo
 from store.outcome import Outcome, Refusal
 
 AT_FORGETTING = (
@@ -23,16 +22,18 @@ AT_FORGETTING = (
 def reverse(change: MemoryChange, verb: str, actor: str, *, number: int = 0) -> Outcome:
     """Restore what this person's last decision (or undo) replaced; entries changed since are refused.
 
-    `number` is that of another decision, of any person.
+    To a person it is one of their own, to an agent one of agents in the same person's place. `number` is that
+    of another decision, of any person.
 
     Raises NothingToUndo if there is none, or if it lies before a forgetting.
     """
+    is_agent = bool(change.agent)
     if number:
         chosen: int | None = number
     elif verb == "redo":
-        chosen = history.to_redo(change.db, actor, key="number")
+        chosen = undone["number"] if (undone := last_undo(change.db, actor, is_agent=is_agent)) else None
     else:
-        chosen = last.number if (last := last_decision(change.db, actor)) else None
+        chosen = last.number if (last := last_decision(change.db, actor, is_agent=is_agent)) else None
     if chosen is None:
         is_barred = verb == "undo" and last_forgetting(change.db, actor)
         raise NothingToUndo(AT_FORGETTING if is_barred else f"nothing to {verb}")

@@ -9,7 +9,10 @@ import pytest
 from store.errors import NothingToUndo
 from store.identity import current_user
 from store.memory.memory import Memory
+from store.memory.trust import review
+from store.permissions import Actor
 from tests.store.memory.conftest import Clock
+from tests.store.memory.engine.test_versions import by_agent
 
 
 def test_undo_reverts_the_users_latest_decision_of_any_kind(memory: Memory, clock: object) -> None:
@@ -91,3 +94,49 @@ def test_deleted_vectors_bar_undo_as_well(memory: Memory) -> None:
     passages.forget_vectors("older")
     with pytest.raises(NothingToUndo, match="never reaches past"):
         memory.undo()
+
+
+# -- a person, and agents in their place ---------------------------------------------------------------------
+
+
+def contents(memory: Memory) -> list[str]:
+    return [row["content"] for row in memory.memories.passages.find()]
+
+
+def test_undo_of_a_person_leaves_what_their_agent_left_for_review(memory: Memory) -> None:
+    mira, agent = memory.for_actor(Actor("mira", via="page")), by_agent(memory, is_reviewed=True)
+    agent.memories.store_memory("dragons sleep")
+    review.accept(mira, [one.entry.id for one in review.waiting(memory)])
+    agent.memories.store_memory("not seen yet")
+    mira.undo()
+    assert contents(memory) == []
+    assert {one.entry.row["content"] for one in review.waiting(memory) if one.entry.row} == {
+        "dragons sleep", "not seen yet",
+    }  # fmt: skip
+    mira.redo()
+    assert contents(memory) == ["dragons sleep"]
+    assert review.count(memory) == 1
+
+
+def test_what_an_agent_writes_does_not_end_its_persons_redo(memory: Memory) -> None:
+    mira, agent = memory.for_actor(Actor("mira", via="page")), by_agent(memory)
+    mira.memories.store_memory("by the person")
+    mira.undo()
+    agent.memories.store_memory("by the agent")
+    agent.lore.add_lore("peaks", "one", "by the agent as well")
+    assert mira.can_redo(by="mira")
+    mira.redo()
+    assert contents(memory) == ["by the person", "by the agent"]
+
+
+def test_an_agent_undoes_and_redoes_only_what_agents_did(memory: Memory) -> None:
+    mira, agent = memory.for_actor(Actor("mira", via="page")), by_agent(memory)
+    agent.memories.store_memory("by the agent")
+    mira.memories.store_memory("by the person")
+    agent.undo()
+    assert contents(memory) == ["by the person"]
+    with pytest.raises(NothingToUndo):
+        agent.undo()
+    mira.memories.store_memory("the person goes on")
+    agent.redo()
+    assert "by the agent" in contents(memory)
