@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from components.grid.decision_log import BOOT
-from components.grid.grid import ledger_of
+from components.grid.grid import applied_decisions_of
 from components.grid.logged_decision import entries_of
 from components.shell import events
 from components.shell.tokens import token
@@ -47,7 +47,7 @@ def test_other_pages_are_told_of_a_delivered_decision_at_once(
 def test_a_decision_delivered_twice_is_applied_once(client: Client, library: Library) -> None:
     client.post("/decisions", content=json.dumps(log(library)))
     for name, entries in entries_of(log(library)).items():
-        ledger_of(library.layout.root).apply(library, name, entries, handlers={})
+        applied_decisions_of(library.layout.root).apply(library, name, entries, handlers={})
     assert [decision.verb for decision in library.decisions()] == ["approve", "import"]
 
 
@@ -100,7 +100,7 @@ def test_a_decision_of_another_library_or_person_is_refused_and_not_confirmed(
     assert answer.status_code == 409
     assert "1 of these were not decided in this library" in answer.text
     assert library.get(address(0)).tier == "pending"
-    heard = ledger_of(library.layout.root).confirmed([sent["client"]])
+    heard = applied_decisions_of(library.layout.root).confirmed([sent["client"]])
     assert heard[sent["client"]]["n"] == 0, "its browser keeps it"
 
 
