@@ -37,7 +37,7 @@ VERBS = {
     "edit": "Save and embed again",
     "remove": "Remove",
     "search": "Test retrieval",
-    "forget": "Forget",
+    "forget": "Delete session permanently",
     "undo": "Undo",
     "redo": "Redo",
     "export": "Export",
