@@ -82,7 +82,7 @@ def _ask_path() -> None:
 
 def _look(path: str) -> None:
     try:
-        found = adopt.look(path)
+        found = adopt.survey(path)
     except (MemedexError, OSError) as error:
         found = []
         st.error("It cannot be read:")

@@ -116,7 +116,7 @@ def _figures(name: str, result: ImportReport) -> None:
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{format.plain(name)}**", width="stretch")
-            st.button("Dismiss", type="tertiary", on_click=job_bar.forget, args=(_JOB,))
+            st.button("Dismiss", type="tertiary", on_click=job_bar.hide_result, args=(_JOB,))
         with st.container(horizontal=True, gap="small"):
             st.badge(
                 f"{len(result.done):,} added",
@@ -146,7 +146,7 @@ def _offer_logos(name: str, found: list[RemoteLogo]) -> None:
             "fetch-logos", library, partial(_fetch_logos, library, name, found, job_bar.watcher()),
             button=Button(label, icon="cloud_download", help=about),
         ):  # fmt: skip
-            job_bar.forget(_JOB)
+            job_bar.hide_result(_JOB)
             st.rerun()
 
 

@@ -47,5 +47,5 @@ def _describe(session: LoginSession) -> str:
 
 def _end(known: LoginSessions, id: str, _: Mapping[str, Any]) -> str:
     session = known.end(id)
-    known_sessions.look_again()
+    known_sessions.invalidate()
     return f"Ended: {format.plain(presenter.name(session.person))}"

@@ -168,7 +168,7 @@ class StateWatcher:
             if self._streams.get(person.session) is stream:
                 del self._streams[person.session]
 
-    async def look(self) -> None:
+    async def read_state(self) -> None:
         """Read the state once, and wake the streams that it concerns."""
         try:
             self._state = await run_in_threadpool(self._read, self._state)
@@ -190,7 +190,7 @@ class StateWatcher:
         while self._streams:
             self._hurry.clear()
             began = time.monotonic()
-            await self.look()
+            await self.read_state()
             apart = min(_EVERY, max(_APART, _REST * (time.monotonic() - began)))
             await asyncio.sleep(apart)
             with contextlib.suppress(TimeoutError):

@@ -74,7 +74,7 @@ def begun(jobs: Jobs, name: str) -> Job | None:
     return jobs.get(number) if number else None
 
 
-def forget(name: str) -> None:
+def hide_result(name: str) -> None:
     """Show the result of this job no longer."""
     st.session_state.get(_BEGUN, {}).pop(name, None)
 

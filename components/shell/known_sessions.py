@@ -46,7 +46,7 @@ def has_password() -> bool:
     return _read().has_password
 
 
-def look_again() -> None:
+def invalidate() -> None:
     """Read the file at the next question: something was changed here."""
     global _known
     with _lock:

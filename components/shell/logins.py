@@ -98,7 +98,7 @@ def end(claims: Claims, *, session: str) -> None:
         known_sessions.sessions().end_login(mark(claims), ended_by=person(claims))
     except (MemedexError, OSError, sqlite3.Error) as error:
         log.warning("a logout is known to this server only until it is restarted: %s", error)
-    known_sessions.look_again()
+    known_sessions.invalidate()
 
 
 def has_ended(session: str, login: str) -> bool:

@@ -59,7 +59,7 @@ class ServerLists:
             try:
                 return self._ask(directions, n, limits)
             except _missing():  # it came back empty, or its collections were made again
-                self._collections.forget()
+                self._collections.clear_collection_cache()
                 return self._ask(directions, n, limits)
         except _missing() as error:
             raise ServerUnavailable(
@@ -85,7 +85,7 @@ class ServerLists:
 
     def _check_model(self, name: str) -> None:
         if (model := self._collections.model(name)) != self._model:
-            self._collections.forget()
+            self._collections.clear_collection_cache()
             raise ServerUnavailable(
                 f"{name} on {self._server} still has the vectors of {model}; "
                 f"search works when those of {self._model} are there"

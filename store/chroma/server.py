@@ -254,7 +254,7 @@ class ServerCollections(WithLongIds):
         found = self._ask(ask)
         return found["ids"][0], (found["distances"] or [[]])[0]
 
-    def forget(self) -> None:
+    def clear_collection_cache(self) -> None:
         """Look the collections up again at the next call."""
         self._open = {}
 

@@ -105,7 +105,7 @@ def delete_vectors(arguments: Namespace, terminal: Terminal) -> int:
         return 0 if arguments.model is None else stored_vectors.REFUSED
     with writing(arguments, terminal) as memory:
         for kind in chosen:
-            memory.passages[kind].forget_vectors(arguments.model, actor=arguments.actor or "")
+            memory.passages[kind].delete_vectors(arguments.model, actor=arguments.actor or "")
     return stored_vectors.deleted(chosen, arguments, terminal)
 
 

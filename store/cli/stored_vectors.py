@@ -25,7 +25,7 @@ def delete_vectors(arguments: Namespace, terminal: Terminal) -> int:
     if not (chosen := choose({"library": found}, arguments, terminal)):
         return 0 if arguments.model is None else REFUSED
     with writing(arguments, terminal) as library:
-        library.forget_vectors(arguments.model, actor=arguments.actor or "")
+        library.delete_vectors(arguments.model, actor=arguments.actor or "")
     return deleted(chosen, arguments, terminal)
 
 

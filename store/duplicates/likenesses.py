@@ -51,14 +51,14 @@ class LikenessFinder:
         if not new:  # no vector is read for it: a million take a minute and 2 GB
             self._since, self._left = generation, []
             return 0
-        looks = self._pictures.looks()
-        waiting = [row for row in new if looks.vector(row["address"]) is not None]
+        index = self._pictures.index()
+        waiting = [row for row in new if index.vector(row["address"]) is not None]
         done = 0
         for start in range(0, len(waiting), _BATCH):
             if progress.cancelled:
                 return done
             batch = waiting[start : start + _BATCH]
-            found = looks.near_many([row["address"] for row in batch], least=least)
+            found = index.near_many([row["address"] for row in batch], least=least)
             sure = {}
             for address, near in found.items():
                 if progress.cancelled:

@@ -20,14 +20,14 @@ def similar(pictures: PictureSimilarity, confirmation: Confirmation, address: st
     Empty if the library has no usable model, or nothing to compare.
     """
     try:
-        looks = pictures.looks()
+        index = pictures.index()
     except MemedexError:
         return {}
-    vector = looks.vector(address)
+    vector = index.vector(address)
     if vector is None:
         return {}
-    name = looks.embedder.name
-    near = looks.near(vector, least=least_cosine(name))
+    name = index.embedder.name
+    near = index.near(vector, least=least_cosine(name))
     near.pop(address, None)
     return certainties(confirmation.similar(address, near), name)
 

@@ -105,7 +105,7 @@ def by_model(db: sqlite3.Connection, *, model: str, vectors: str = "vectors") ->
     return sorted(found, key=lambda one: (not one.is_in_use, one.model))
 
 
-def forget(db: sqlite3.Connection, vectors: ModelVectors, *, actor: str) -> None:
+def delete_vectors(db: sqlite3.Connection, vectors: ModelVectors, *, actor: str) -> None:
     """Delete every vector of a model, within the caller's transaction; the history says who did it."""
     db.execute("DELETE FROM vectors WHERE model = ?", [vectors.model])
     reason = f"{vectors.count:,} vectors, {vectors.size:,} bytes"

@@ -45,7 +45,7 @@ class Decisions:
 
     def why_no_undo(self, *, by: str) -> str:
         """Why this person has nothing to undo, as a sentence without a full stop."""
-        return AT_FORGETTING if last_forgetting(self.passages, by=by) else "nothing to undo"
+        return AT_FORGETTING if last_erasure(self.passages, by=by) else "nothing to undo"
 
     def undo(self, *, actor: str = "") -> Outcome:
         """Undo the person's own last decision, of any kind; an agent's own, not the person's, to an agent.
@@ -112,15 +112,13 @@ def last(kinds: Kinds, *, by: str) -> tuple[str, MemoryDecision] | None:
         (name, decision) for name, passages in kinds.items() if (decision := passages.last_decision(by=by))
     ]
     chosen = max(found, key=lambda one: _place(kinds[one[0]], one[1])) if found else None
-    gone = last_forgetting(kinds, by=by)
+    gone = last_erasure(kinds, by=by)
     return chosen if chosen and (gone is None or _place(kinds[chosen[0]], chosen[1]) > gone) else None
 
 
-def last_forgetting(kinds: Kinds, *, by: str) -> tuple[int, float] | None:
+def last_erasure(kinds: Kinds, *, by: str) -> tuple[int, float] | None:
     """The place of this person's latest deletion for good; undo never reaches past it."""
-    places = (
-        _place(passages, gone) for passages in kinds.values() if (gone := passages.last_forgetting(by=by))
-    )
+    places = (_place(passages, gone) for passages in kinds.values() if (gone := passages.last_erasure(by=by)))
     return max(places, default=None)
 
 

@@ -78,7 +78,7 @@ class PictureTexts:
             self._since = generation
         return found
 
-    def look(self, image_hash: str, address: str) -> TextReading:
+    def read_one(self, image_hash: str, address: str) -> TextReading:
         """Read one picture without storing anything. Raises ModelUnavailable if that cannot be done here."""
         from store.disk.images import decode  # Pillow comes along
 
@@ -108,7 +108,7 @@ class PictureTexts:
             if progress.cancelled:
                 break
             batch = waiting[start : start + _BATCH]
-            readings = [self.look(image_hash, address) for image_hash, address in batch]
+            readings = [self.read_one(image_hash, address) for image_hash, address in batch]
             with self._catalog.writing() as db:
                 for reading, (_, address) in zip(readings, batch, strict=True):
                     if reading.fault:

@@ -28,7 +28,7 @@ class PictureSimilarity:
         self._model = model
         self._picture = picture  # where the picture of an address lies at this moment
         self._lock = threading.Lock()
-        self._looks: PictureIndex | None = None
+        self._index: PictureIndex | None = None
         self._made: LruCache[str, Vector] = LruCache(_KEPT)
 
     @property
@@ -36,16 +36,16 @@ class PictureSimilarity:
         """The library's model. Raises ModelUnavailable if it cannot be used."""
         return self._model.embedder
 
-    def looks(self) -> PictureIndex:
+    def index(self) -> PictureIndex:
         """All pictures as they are now. Raises ModelUnavailable if the model cannot be used."""
         embedder = self.embedder
         with self._lock:
-            if self._looks is None or self._looks.embedder is not embedder:
-                self._looks = PictureIndex(embedder)
-            looks = self._looks
+            if self._index is None or self._index.embedder is not embedder:
+                self._index = PictureIndex(embedder)
+            index = self._index
         with self._catalog.reading() as db:
-            looks.refresh(db)
-        return looks
+            index.refresh(db)
+        return index
 
     def stored(self, record: Record) -> Vector | None:
         """The stored vector of one picture; None if there is none yet.
@@ -78,4 +78,4 @@ class PictureSimilarity:
             raise ModelUnavailable(
                 f"{self._model.name} cannot see the picture of {like.address}; choose another order"
             )
-        return self.looks().ordered(addresses, order, like=vector)
+        return self.index().ordered(addresses, order, like=vector)

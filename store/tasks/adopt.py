@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from store.reading.reader import Reader
 
 
-def look(path: str) -> "list[DataSurvey]":
+def survey(path: str) -> "list[DataSurvey]":
     """What is at this path (`store/adopting/systems.py`). Raises BadSource."""
     from store.adopting.systems import recognise
 

@@ -22,7 +22,9 @@ def _read(context: "JobContext[Library]") -> None:
 
     def do(items: Sequence[Item]) -> list[Result]:
         return [
-            ItemDeferred(item) if context.is_stopping else _result(item, texts.look(item.key, item.payload))
+            ItemDeferred(item)
+            if context.is_stopping
+            else _result(item, texts.read_one(item.key, item.payload))
             for item in items
         ]
 

@@ -43,7 +43,7 @@ class LibraryUpkeep(Reader):
         self._model.use(model)
         self._changed()
 
-    def forget_vectors(self, model: str, *, actor: str = "") -> ModelVectors | None:
+    def delete_vectors(self, model: str, *, actor: str = "") -> ModelVectors | None:
         """Delete every vector of a model that is not in use; returns how many, None if there were none.
 
         Cannot be undone; the history says who did it and when. Raises InvalidRecord for the model in use.
@@ -53,7 +53,7 @@ class LibraryUpkeep(Reader):
             raise InvalidRecord(f"{model} is the model of this library; choose another one first: model NAME")
         if found:
             with self.catalog.writing() as db:
-                embedding_cache.forget(db, found, actor=actor or self.actor_name)
+                embedding_cache.delete_vectors(db, found, actor=actor or self.actor_name)
         return found
 
     def wait_for_chroma(self, timeout: float | None = None) -> bool:

@@ -142,10 +142,10 @@ class Entries:
         with self.database.reading() as db:
             return listing.last_decision(db, by, is_agent=bool(self.actor.agent))
 
-    def last_forgetting(self, *, by: str) -> MemoryDecision | None:
+    def last_erasure(self, *, by: str) -> MemoryDecision | None:
         """This person's latest decision that deleted something for good; None if there is none."""
         with self.database.reading() as db:
-            return listing.last_forgetting(db, by)
+            return listing.last_erasure(db, by)
 
     @property
     def generation(self) -> tuple[int, ...]:

@@ -117,7 +117,7 @@ class Passages(SearchableEntries):
         self._model.use(embedder)
         self.changed()
 
-    def forget_vectors(self, model: str, *, actor: str = "") -> ModelVectors | None:
+    def delete_vectors(self, model: str, *, actor: str = "") -> ModelVectors | None:
         """Delete every vector of a model that is not in use; returns how many, None if there were none.
 
         They are gone from every file, the history included; texts stay. Cannot be undone; the history says

@@ -10,7 +10,7 @@ from store.memory.engine import foreign_metadata
 from store.memory.engine.change import BESIDE, PENDING, MemoryChange
 from store.memory.engine.errors import UnknownEntry
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.listing import FORGET, last_decision, last_forgetting, last_undo
+from store.memory.engine.listing import FORGET, last_decision, last_erasure, last_undo
 from store.outcome import Outcome, Refusal
 
 AT_FORGETTING = (
@@ -35,7 +35,7 @@ def reverse(change: MemoryChange, verb: str, actor: str, *, number: int = 0) -> 
     else:
         chosen = last.number if (last := last_decision(change.db, actor, is_agent=is_agent)) else None
     if chosen is None:
-        is_barred = verb == "undo" and last_forgetting(change.db, actor)
+        is_barred = verb == "undo" and last_erasure(change.db, actor)
         raise NothingToUndo(AT_FORGETTING if is_barred else f"nothing to {verb}")
     outcome = Outcome(decision=str(chosen))
     events = change.db.execute(

@@ -57,7 +57,7 @@ def test_the_first_message_has_everything_and_the_next_only_what_changed(library
         assert first["pending"] == 6
         assert [badge["icon"] for badge in first["badges"]] == ["neurology", "check"]
         library.approve([address(0)])
-        await events.watcher.look()
+        await events.watcher.read_state()
         news = await stream.news()
         assert (news["generation"], news["pending"]) == (library.generation, 5)
         assert "jobs" not in news
@@ -70,9 +70,9 @@ def test_nothing_is_told_while_nothing_changes_but_a_run_of_the_page_is_answered
         stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
         first = await stream.news()
         for _ in range(3):
-            await events.watcher.look()
+            await events.watcher.read_state()
         events.watcher.page_ran("")
-        await events.watcher.look()
+        await events.watcher.read_state()
         news = await stream.news()
         assert list(news) == ["at"]
         assert news["at"] > first["at"]
@@ -121,7 +121,7 @@ def test_a_stream_ends_with_its_session_and_another_cannot_be_opened(
         stream = await opened(token)
         await stream.news()
         open_sessions.remove("here")  # as when the tab is closed, or the server ends
-        await events.watcher.look()
+        await events.watcher.read_state()
         assert await stream.is_over()
         assert (await answer(tokens.signed(library, actor="ann@x.org", session="nobody"))).status_code == 401
 
@@ -142,7 +142,7 @@ def test_a_stream_ends_with_its_login(
         for stream in streams:
             await stream.news()
         logins.end(login, session="here")
-        await events.watcher.look()  # nothing else happened
+        await events.watcher.read_state()  # nothing else happened
         for stream in streams:
             assert await stream.is_over()
         assert (await answer(token, login=login)).status_code == 401
@@ -246,10 +246,10 @@ def test_a_library_that_cannot_be_read_for_a_moment_ends_no_stream(
         await stream.news()
         read = events.watcher._read
         monkeypatch.setattr(events.watcher, "_read", lambda _: 1 / 0)
-        await events.watcher.look()
+        await events.watcher.read_state()
         monkeypatch.setattr(events.watcher, "_read", read)
         library.approve([address(0)])
-        await events.watcher.look()
+        await events.watcher.read_state()
         assert (await stream.news())["pending"] == 5
 
     lived(scenario)
@@ -296,7 +296,7 @@ def test_a_stream_whose_permission_cannot_be_asked_ends_and_the_others_go_on(
             await stream.news()
         events.watcher._streams["here"].still_permitted = no_handles
         library.approve([address(0)])
-        await events.watcher.look()
+        await events.watcher.read_state()
         assert await streams["here"].is_over()
         assert (await streams["there"].news())["pending"] == 5
 

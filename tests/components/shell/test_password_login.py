@@ -24,17 +24,17 @@ PASSWORD = "correct horse"
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(password_login, "tries", Tries())
     known_sessions._seen.clear()
-    known_sessions.look_again()
+    known_sessions.invalidate()
     yield
     logins._ended.clear()
     tokens._seen.clear()
-    known_sessions.look_again()
+    known_sessions.invalidate()
 
 
 @pytest.fixture
 def client(client: Client) -> Client:
     known_sessions.sessions().set_password(PASSWORD)
-    known_sessions.look_again()
+    known_sessions.invalidate()
     return client
 
 
@@ -70,7 +70,7 @@ def test_a_password_asks_for_a_login_even_on_this_machine(client: Client, librar
     assert login.is_required()
     assert_refused(client, library, tokens.signed(library, actor="ann@x.org"), status={401})
     known_sessions.sessions().set_password("")
-    known_sessions.look_again()
+    known_sessions.invalidate()
     assert not login.is_required()
     assert log_in(client).status_code == 404
 
@@ -159,11 +159,11 @@ def test_claims_of_a_login_give_roles(
 def test_the_secret_of_cookies_is_kept_once_there_is_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[str] = []
     monkeypatch.setattr(password_login.config, "set_option", lambda name, value, _: given.append(value))
-    known_sessions.look_again()
+    known_sessions.invalidate()
     password_login.keep_secret()
     assert given == []
     known_sessions.sessions().set_password(PASSWORD)
-    known_sessions.look_again()
+    known_sessions.invalidate()
     password_login.keep_secret()
     password_login.keep_secret()
     assert len(given) == 2

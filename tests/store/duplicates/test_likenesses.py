@@ -39,33 +39,33 @@ class FakePictureIndex:
 
 
 @pytest.fixture
-def looks() -> FakePictureIndex:
+def index() -> FakePictureIndex:
     return FakePictureIndex()
 
 
 @pytest.fixture
-def finder(library: Library, looks: FakePictureIndex) -> LikenessFinder:
-    pictures: Any = SimpleNamespace(embedder=FakePictureIndex.embedder, looks=lambda: looks.read())
+def finder(library: Library, index: FakePictureIndex) -> LikenessFinder:
+    pictures: Any = SimpleNamespace(embedder=FakePictureIndex.embedder, index=lambda: index.read())
     confirmation: Any = SimpleNamespace(similar=lambda address, near: near)
     return LikenessFinder(library.catalog, pictures, confirmation)
 
 
 def test_a_picture_is_compared_once_its_vector_has_come(
-    library: Library, finder: LikenessFinder, looks: FakePictureIndex
+    library: Library, finder: LikenessFinder, index: FakePictureIndex
 ) -> None:
     library.add([coin(0), coin(1)])
-    looks.embedded = {address(0)}
+    index.embedded = {address(0)}
     assert finder.compare_new(progress=Progress()) == 1
     assert finder.compare_new(progress=Progress()) == 0
-    looks.embedded.add(address(1))
+    index.embedded.add(address(1))
     assert finder.compare_new(progress=Progress()) == 1
     library.approve([address(0), address(1)])
     assert finder.compare_new(progress=Progress()) == 0
-    assert looks.compared == [address(0), address(1)]
+    assert index.compared == [address(0), address(1)]
 
 
 def test_a_picture_of_two_coins_is_compared_although_the_first_of_them_went_away(
-    library: Library, finder: LikenessFinder, looks: FakePictureIndex
+    library: Library, finder: LikenessFinder, index: FakePictureIndex
 ) -> None:
     first = coin(0)
     library.add([first, replace(coin(1), picture=first.picture)])
@@ -73,20 +73,20 @@ def test_a_picture_of_two_coins_is_compared_although_the_first_of_them_went_away
     gone, left = sorted((address(0), address(1)))
     library.delete([gone])
     library.trash.empty(expected=1)
-    looks.embedded = {left}
+    index.embedded = {left}
     assert finder.compare_new(progress=Progress()) == 1
-    assert looks.compared == [left]
+    assert index.compared == [left]
 
 
 def test_no_vector_is_read_where_no_picture_waits(
-    library: Library, finder: LikenessFinder, looks: FakePictureIndex
+    library: Library, finder: LikenessFinder, index: FakePictureIndex
 ) -> None:
     assert finder.compare_new(progress=Progress()) == 0
-    assert not looks.times_read
+    assert not index.times_read
     library.add([coin(0)])
-    looks.embedded = {address(0)}
+    index.embedded = {address(0)}
     assert finder.compare_new(progress=Progress()) == 1
-    before = looks.times_read
+    before = index.times_read
     library.approve([address(0)])
     assert finder.compare_new(progress=Progress()) == 0
-    assert looks.times_read == before
+    assert index.times_read == before

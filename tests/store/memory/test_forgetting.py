@@ -66,7 +66,7 @@ def test_deleted_vectors_are_in_no_file(tmp_path: Path) -> None:
         assert reembed(passages, Dense(name="second"))
         assert memory.wait_for_chroma(60)
         assert "memories.sqlite3-wal" in traces(memory.places.root, [], vectors)
-        gone = passages.forget_vectors("first")
+        gone = passages.delete_vectors("first")
         assert gone
         assert gone.count == 29
         assert traces(memory.places.root, [], vectors) == {}

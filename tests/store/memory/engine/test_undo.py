@@ -91,7 +91,7 @@ def test_deleted_vectors_bar_undo_as_well(memory: Memory) -> None:
     passages = memory.memories.passages
     with passages.database.writing() as db:
         db.execute("INSERT INTO kept_vectors VALUES ('x', 'older', 'hash', x'00000000')")
-    passages.forget_vectors("older")
+    passages.delete_vectors("older")
     with pytest.raises(NothingToUndo, match="never reaches past"):
         memory.undo()
 

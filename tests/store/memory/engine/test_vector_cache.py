@@ -91,9 +91,9 @@ def test_forget_vectors_deletes_vectors_of_another_model_and_is_recorded(paid_me
     passages = paid_memory.passages["transcript_vectors"]
     reembed(passages)
     with pytest.raises(InvalidInput, match="is the model of"):
-        passages.forget_vectors("bags")
-    assert passages.forget_vectors("nobody's") is None
-    gone = passages.forget_vectors(PAID, actor="ann")
+        passages.delete_vectors("bags")
+    assert passages.delete_vectors("nobody's") is None
+    gone = passages.delete_vectors(PAID, actor="ann")
     assert gone is not None
     assert (gone.count, gone.size) == (2, 2 * 4 * 3072)
     assert [one.model for one in passages.vectors_by_model()] == ["bags"]
