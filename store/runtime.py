@@ -149,7 +149,7 @@ class LibraryRuntime(Library):
         self._stamping = Worker("telling replicas the time", lambda _: self._stamp_for_replicas())
         self._inbox: list[Watcher] = []  # one at most
         self._has_current_vectors = False  # as far as was looked
-        self.jobs = Jobs.to_do(catalog, KINDS, self)
+        self.jobs = Jobs.with_runner(catalog, KINDS, self)
         follower.wake_if_needed()
         self.golden.apply_external_edits()
         self._comparison = (

@@ -53,7 +53,7 @@ def invalidate() -> None:
         _known = _KnownSessions(Path(), float("-inf"))
 
 
-def note(session: LoginSession) -> None:
+def record_seen(session: LoginSession) -> None:
     """Store that a login was seen, at most once a minute; it is valid without that, too."""
     with _lock:
         if _seen.get(session.login, 0.0) > session.seen - _SEEN_EVERY:

@@ -57,7 +57,7 @@ def may_see() -> bool:
     if not is_permitted(login, session=session()):
         return False
     browser = str(st.context.headers.get("User-Agent") or "")
-    logins.note(login, address=str(st.context.ip_address or ""), browser=browser)
+    logins.record(login, address=str(st.context.ip_address or ""), browser=browser)
     return True
 
 

@@ -106,12 +106,12 @@ def has_ended(session: str, login: str) -> bool:
     return session in _ended or bool(login and (login in _ended or login in known_sessions.ended()))
 
 
-def note(claims: Claims, *, address: str, browser: str) -> None:
+def record(claims: Claims, *, address: str, browser: str) -> None:
     """List this login among the sessions."""
     if claims.get("iat") is None:  # it cannot be told from another login of the same person
         return
     now, until = time.time(), expires(claims)
-    known_sessions.note(
+    known_sessions.record_seen(
         LoginSession(
             login=mark(claims),
             person=person(claims),

@@ -97,7 +97,7 @@ def _logged_in(request: Request, name: str) -> Response:
         "iat": now, "exp": now + LIFETIME, "nonce": secrets.token_hex(16),
     }  # fmt: skip
     client = request.client.host if request.client else ""
-    logins.note(claims, address=client, browser=request.headers.get("user-agent", ""))
+    logins.record(claims, address=client, browser=request.headers.get("user-agent", ""))
     signed = create_signed_value(
         get_cookie_secret(), USER_COOKIE_NAME, json.dumps({**claims, "origin": origin})
     )

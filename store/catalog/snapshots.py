@@ -138,10 +138,10 @@ def _make(catalog: Path, reason: Why, progress: Progress) -> CatalogSnapshot | N
     without = DERIVED if catalog.stat().st_size <= _SMALL else (*DERIVED, VECTORS)
     try:
         if copies:
-            _let_go_of_old(catalog, copies[0], progress)  # others may have filled the disk
+            _delete_old(catalog, copies[0], progress)  # others may have filled the disk
         _copy(catalog, path, without=without, progress=progress)
         made = CatalogSnapshot(path, now, reason)
-        _let_go_of_old(catalog, made, progress)
+        _delete_old(catalog, made, progress)
     except _Stopped:
         return None
     return made
@@ -208,7 +208,7 @@ def _allowed(catalog: Path, copies: Sequence[CatalogSnapshot]) -> int:
     return (shutil.disk_usage(catalog.parent).free + _size(copies)) // _SHARE
 
 
-def _let_go_of_old(catalog: Path, newest: CatalogSnapshot, progress: Progress) -> None:
+def _delete_old(catalog: Path, newest: CatalogSnapshot, progress: Progress) -> None:
     """Delete old copies: what is more than some of each kind, or than the disk has room for.
 
     The newest stays in any case, and one of each earlier catalog. Only the newest keeps vectors.

@@ -85,13 +85,13 @@ class ChromaFollower(ABC):
             return []
         with self._using:
             was_dirty = self._is_dirty and self._chroma is None
-            self._let_go_cleanly()
+            self._close_cleanly()
             try:
                 faults = self._faults()
             except ServerAway as away:
                 return [str(away)]
             if not (was_dirty or self.fault or self._place.foreign()):
-                self._note_clean()  # asking touches the files
+                self._mark_clean()  # asking touches the files
             return faults
 
     def close(self) -> None:
@@ -101,7 +101,7 @@ class ChromaFollower(ABC):
         while not self.worker.close(timeout=timeout):
             self._end_asked()
         with self._in_use():
-            self._let_go_cleanly()
+            self._close_cleanly()
 
     @abstractmethod
     def rebuild(self) -> None:
@@ -140,7 +140,7 @@ class ChromaFollower(ABC):
         """Mark everything as missing in Chroma, durably."""
 
     @abstractmethod
-    def _note_begun(self) -> None:
+    def _record_begun(self) -> None:
         """Record that the place is emptied: an interrupted rebuild goes on from there."""
 
     @abstractmethod
@@ -148,11 +148,11 @@ class ChromaFollower(ABC):
         """Apply everything; sets the dirty marker before the first write."""
 
     @abstractmethod
-    def _note_dirty(self) -> None:
+    def _mark_dirty(self) -> None:
         """Set the dirty marker: Chroma is compared before it is used again."""
 
     @abstractmethod
-    def _note_clean(self) -> None:
+    def _mark_clean(self) -> None:
         """Remove the dirty marker, and remember the files' state to notice later changes."""
 
     def _follow(self) -> None:
@@ -163,13 +163,13 @@ class ChromaFollower(ABC):
         except (MemedexError, *DISK_ERRORS):  # SQLite's fault, not Chroma's
             raise
         except ServerAway:
-            self._note_dirty()  # its machine may have stopped in the middle of a write
+            self._mark_dirty()  # its machine may have stopped in the middle of a write
             raise
         except ChromaEnded:
             if self._is_cut_short or self._closing:
                 raise
             log.exception("Chroma's process is replaced")
-            self._let_go()
+            self._close()
             self._drain(self._begin())
         except Exception:
             log.exception("Chroma failed and is rebuilt")
@@ -191,12 +191,12 @@ class ChromaFollower(ABC):
 
     def _rebuild(self) -> ChromaProcess:
         self._queue_everything()
-        self._let_go()
+        self._close()
         self._place.remove_own()
         chroma = self._open()
         self._place.begin(chroma, self._metadata())
-        self._note_dirty()
-        self._note_begun()
+        self._mark_dirty()
+        self._record_begun()
         return chroma
 
     def _open(self) -> ChromaProcess:
@@ -212,7 +212,7 @@ class ChromaFollower(ABC):
             return self._probe()
         return ["Chroma's files are gone"] if self._is_lost else []
 
-    def _let_go(self) -> bool:
+    def _close(self) -> bool:
         """Close Chroma in any state; returns whether it ended cleanly."""
         chroma, self._chroma = self._chroma, None
         if chroma is not None:
@@ -223,10 +223,10 @@ class ChromaFollower(ABC):
                 return False
         return True
 
-    def _let_go_cleanly(self) -> None:
+    def _close_cleanly(self) -> None:
         """Close Chroma, and record a clean end if it was one."""
-        if self._chroma is not None and self._let_go() and not self.fault:
-            self._note_clean()
+        if self._chroma is not None and self._close() and not self.fault:
+            self._mark_clean()
 
     @property
     def _closing(self) -> bool:
@@ -265,7 +265,7 @@ class ChromaFollower(ABC):
             try:
                 self._follow()
             except BaseException:  # Chroma's Rust panics are no Exceptions
-                self._let_go()
+                self._close()
                 if not self._is_cut_short:
                     raise
                 self.wake()  # it was ended for somebody who could not wait: no fault of its own

@@ -99,7 +99,7 @@ class LibraryFollower(ChromaFollower):
                 "SELECT address, generation FROM records WHERE tier = 'library'"
             )
 
-    def _note_begun(self) -> None:
+    def _record_begun(self) -> None:
         with self._catalog.writing() as db:  # one that was asked for meanwhile is still to come
             db.execute("UPDATE meta SET value = '' WHERE key = ? AND value = ?", [_REBUILD, _BEGUN])
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_FILES, self._place.stamp])
@@ -111,7 +111,7 @@ class LibraryFollower(ChromaFollower):
                 rows = [row for entry in queue if (row := _row(db, entry["address"]))]
             if not queue:
                 return
-            self._note_dirty()
+            self._mark_dirty()
             for facet, name in COLLECTIONS.items():
                 points = [
                     Point(record.address, vectors[facet], chroma_metadata(record))
@@ -127,11 +127,11 @@ class LibraryFollower(ChromaFollower):
                     [(entry["address"], entry["generation"]) for entry in queue],
                 )
 
-    def _note_dirty(self) -> None:
+    def _mark_dirty(self) -> None:
         if not self._catalog.meta("chroma_dirty"):
             self._catalog.set_meta("chroma_dirty", "1")
 
-    def _note_clean(self) -> None:
+    def _mark_clean(self) -> None:
         with contextlib.suppress(OSError, sqlite3.Error):  # on a full disk it stays, and costs a look
             self._place.flush()
             with self._catalog.writing() as db:

@@ -11,8 +11,8 @@ class InFlight:
 
     def __init__(self) -> None:
         self._change = threading.Condition()
-        self._decided: Counter[str] = Counter()
-        self._aside: set[str] = set()
+        self._foreground: Counter[str] = Counter()
+        self._background: set[str] = set()
 
     @contextmanager
     def foreground(self, keys: Collection[str]) -> Iterator[None]:
@@ -21,13 +21,13 @@ class InFlight:
         Waits for the background worker to finish any of them; it will not start on the rest.
         """
         with self._change:
-            self._change.wait_for(lambda: self._aside.isdisjoint(keys))
-            self._decided.update(keys)
+            self._change.wait_for(lambda: self._background.isdisjoint(keys))
+            self._foreground.update(keys)
         try:
             yield
         finally:
             with self._change:
-                self._decided -= Counter(keys)
+                self._foreground -= Counter(keys)
 
     @contextmanager
     def background(self, keys: Collection[str]) -> Iterator[set[str]]:
@@ -36,10 +36,10 @@ class InFlight:
         Never waits.
         """
         with self._change:
-            self._aside = set(keys) - self._decided.keys()
+            self._background = set(keys) - self._foreground.keys()
         try:
-            yield self._aside
+            yield self._background
         finally:
             with self._change:
-                self._aside = set()
+                self._background = set()
                 self._change.notify_all()

@@ -21,12 +21,12 @@ class Jobs:
         self._runner = runner
 
     @classmethod
-    def to_read(cls, catalog: Catalog) -> "Jobs":
+    def for_reading(cls, catalog: Catalog) -> "Jobs":
         """For a process that does not run jobs."""
         return cls(catalog, None)
 
     @classmethod
-    def to_do(cls, catalog: Catalog, kinds: Iterable[JobKind[L]], library: L) -> "Jobs":
+    def with_runner(cls, catalog: Catalog, kinds: Iterable[JobKind[L]], library: L) -> "Jobs":
         """For the process that runs jobs; unfinished ones wait for `resume_interrupted` or `resume`."""
         return cls(catalog, Runner(JobRepository(catalog), kinds, library))
 

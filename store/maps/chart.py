@@ -14,7 +14,7 @@ from store.maps.spaces import Space
 from store.vectors.blocks import VectorSnapshot
 
 Method = Literal["pca", "tsne"]
-Lay = Callable[[NDArray[np.intp]], Vector]  # rows of a snapshot → (n, 2), where they come to lie
+Placement = Callable[[NDArray[np.intp]], Vector]  # rows of a snapshot → (n, 2), where they come to lie
 
 LEAST = 3  # records that make a map
 
@@ -31,9 +31,11 @@ class Map:
     generation: int = 0  # of the library that it shows
 
 
-def carried(known: Map, snapshot: VectorSnapshot, lay: Lay, *, changed: Collection[str] = ()) -> Map:
-    """The map for this snapshot: without removed records, new or `changed` ones placed by `lay`."""
-    rows = spaces.having(snapshot, known.space)
+def updated_map(
+    known: Map, snapshot: VectorSnapshot, placement: Placement, *, changed: Collection[str] = ()
+) -> Map:
+    """The map for this snapshot: without removed records, new or `changed` ones placed by `placement`."""
+    rows = spaces.rows_with(snapshot, known.space)
     names = spaces.names(snapshot, rows)
     known = replace(known, generation=snapshot.generation)
     if not changed and names == known.addresses:
@@ -45,11 +47,11 @@ def carried(known: Map, snapshot: VectorSnapshot, lay: Lay, *, changed: Collecti
     new = rows[np.array([name not in standing for name in names], np.bool_)]
     points = known.points[np.array(stays, np.bool_)]
     if len(new):
-        points = np.concatenate([points, lay(new)])
+        points = np.concatenate([points, placement(new)])
     return replace(known, addresses=kept + spaces.names(snapshot, new), points=points)
 
 
-def need(count: int) -> None:
+def check_count(count: int) -> None:
     """Raises InvalidRecord if there are too few records for a map."""
     if count < LEAST:
         raise InvalidRecord(f"a map needs at least {LEAST} coins that have the facet")

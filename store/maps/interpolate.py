@@ -5,18 +5,18 @@ from numpy.typing import NDArray
 
 from store.embedding.arrays import Vector
 from store.maps import spaces
-from store.maps.chart import Lay, Map
+from store.maps.chart import Map, Placement
 from store.maps.spaces import Space
 from store.vectors.blocks import VectorSnapshot
 
 _NEAREST = 5  # neighbours that a new record lies between
 
 
-def interpolate(arranged: Map, snapshot: VectorSnapshot) -> Lay:
+def interpolate(arranged: Map, snapshot: VectorSnapshot) -> Placement:
     """Place each record in the middle of its nearest neighbours among those of the map."""
 
-    def lay(rows: NDArray[np.intp]) -> Vector:
-        having = spaces.having(snapshot, arranged.space)
+    def placement(rows: NDArray[np.intp]) -> Vector:
+        having = spaces.rows_with(snapshot, arranged.space)
         here = having[snapshot.mask(arranged.addresses)[having]]
         place = {address: number for number, address in enumerate(arranged.addresses)}
         points = arranged.points[[place[name] for name in spaces.names(snapshot, here)]]
@@ -26,7 +26,7 @@ def interpolate(arranged: Map, snapshot: VectorSnapshot) -> Lay:
             found[some] = points[_nearest(snapshot, arranged.space, rows[some], here)].mean(axis=1)
         return found
 
-    return lay
+    return placement
 
 
 def _nearest(

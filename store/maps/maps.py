@@ -14,7 +14,7 @@ from store.catalog.catalog import Catalog
 from store.embedding.active_model import ActiveModel
 from store.embedding.arrays import Vector
 from store.maps import pca, spaces, stored_maps
-from store.maps.chart import Map, Method, carried, need
+from store.maps.chart import Map, Method, check_count, updated_map
 from store.maps.interpolate import interpolate
 from store.maps.neighbourhoods import Neighbourhood
 from store.maps.spaces import Space, space_of
@@ -90,15 +90,15 @@ class Maps:
         with self._catalog.reading() as db:
             at = stored_maps.arranged_at(db, space, fingerprint=fingerprint)
             if at is None:
-                need(len(spaces.having(snapshot, space)))
+                check_count(len(spaces.rows_with(snapshot, space)))
                 return None
             known = held.map if held and held.map.at == at else None
             if known and known.generation == snapshot.generation:
                 return held
-            arranged = stored_maps.arranged(db, space, fingerprint=fingerprint)
+            arranged = stored_maps.stored_tsne(db, space, fingerprint=fingerprint)
         assert arranged is not None  # its moment was there
         return _MapInMemory(
-            fingerprint, carried(known or arranged, snapshot, interpolate(arranged, snapshot))
+            fingerprint, updated_map(known or arranged, snapshot, interpolate(arranged, snapshot))
         )
 
     def _laid(
@@ -110,13 +110,13 @@ class Maps:
         known = held.map if held and held.map.at == directions.at else None
         with self._catalog.reading() as db:
             if known is None and directions.lasts:
-                known = stored_maps.flat(db, space, fingerprint=fingerprint)
+                known = stored_maps.stored_pca(db, space, fingerprint=fingerprint)
             since = known.generation if known else snapshot.generation
             changed = rows.changed_since(db, since)
         if known is None:
             known = Map(space, "pca", (), np.empty((0, 2), np.float32))
-        lay = pca.along(snapshot, space, directions.axes)
-        made = replace(carried(known, snapshot, lay, changed=changed), at=directions.at)
+        placement = pca.project(snapshot, space, directions.axes)
+        made = replace(updated_map(known, snapshot, placement, changed=changed), at=directions.at)
         new = len(set(made.addresses).difference(known.addresses))
         if self._catalog.can_write and new >= KEPT_FLAT:
             stored_maps.store(
@@ -135,7 +135,7 @@ class Maps:
         """The stored directions if they were computed with at least half as many records; else new ones."""
         with self._catalog.reading() as db:
             lasting = stored_maps.directions(db, space, fingerprint=fingerprint)
-        count = len(spaces.having(snapshot, space))
+        count = len(spaces.rows_with(snapshot, space))
         if lasting is not None:
             return _Directions(*lasting, lasts=True, count=count)
         if known is not None and count < 2 * known.count:

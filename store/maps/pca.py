@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from store.embedding.arrays import Vector
 from store.maps import spaces
-from store.maps.chart import Lay, need
+from store.maps.chart import Placement, check_count
 from store.maps.spaces import Space
 from store.vectors.blocks import VectorSnapshot
 
@@ -15,7 +15,7 @@ _ALIKE = 1e-4  # deviation of unit vectors that rounding alone makes
 def directions(snapshot: VectorSnapshot, space: Space) -> Vector:
     """(3, d): the centre and the two axes of a map."""
     rows = spaces.sample(snapshot, space)
-    need(len(rows))
+    check_count(len(rows))
     middle = rows.mean(axis=0)
     widths, axes = spaces.principal(rows - middle)
     # What lies within three deviations is within -1 … 1; where all are the same there is nothing to magnify.
@@ -25,14 +25,14 @@ def directions(snapshot: VectorSnapshot, space: Space) -> Vector:
     return np.vstack([middle, turned / far]).astype(np.float32)
 
 
-def along(snapshot: VectorSnapshot, space: Space, axes: Vector) -> Lay:
+def project(snapshot: VectorSnapshot, space: Space, axes: Vector) -> Placement:
     """Place each record by its two coordinates along these axes."""
 
-    def lay(rows: NDArray[np.intp]) -> Vector:
+    def placement(rows: NDArray[np.intp]) -> Vector:
         points = np.empty((len(rows), 2), np.float32)
         for start in range(0, len(rows), spaces.IN_CACHE):
             some = slice(start, start + spaces.IN_CACHE)
             points[some] = (spaces.vectors(snapshot, space, rows[some]) - axes[0]) @ axes[1:].T
         return points
 
-    return lay
+    return placement

@@ -25,7 +25,7 @@ def space_of(name: str) -> Space:
     return name
 
 
-def having(snapshot: VectorSnapshot, space: Space) -> NDArray[np.intp]:
+def rows_with(snapshot: VectorSnapshot, space: Space) -> NDArray[np.intp]:
     """The rows of the records that have the facet."""
     has = snapshot.present.any(axis=0) if space == "fused" else snapshot.present[FACETS.index(space)]
     return np.flatnonzero(has)
@@ -56,7 +56,7 @@ def vectors(snapshot: VectorSnapshot, space: Space, rows: NDArray[np.intp]) -> V
 
 def sample(snapshot: VectorSnapshot, space: Space) -> Vector:
     """(n, d): evenly spaced rows, as many as the directions need."""
-    rows = having(snapshot, space)
+    rows = rows_with(snapshot, space)
     if len(rows) > SAMPLE:
         rows = rows[np.linspace(0, len(rows) - 1, SAMPLE).astype(np.intp)]
     return vectors(snapshot, space, rows)

@@ -20,7 +20,7 @@ def arranged_at(db: sqlite3.Connection, space: Space, *, fingerprint: str) -> fl
     return float(row[0]) if row else None
 
 
-def arranged(db: sqlite3.Connection, space: Space, *, fingerprint: str) -> Map | None:
+def stored_tsne(db: sqlite3.Connection, space: Space, *, fingerprint: str) -> Map | None:
     """The stored t-SNE; None if there is none of this model."""
     row = db.execute(
         "SELECT * FROM maps WHERE name = ? AND fingerprint = ?", [f"tsne {space}", fingerprint]
@@ -36,9 +36,9 @@ def directions(db: sqlite3.Connection, space: Space, *, fingerprint: str) -> tup
     return row and (np.frombuffer(row["points"], "<f4").reshape(3, -1), row["at"])
 
 
-def flat(db: sqlite3.Connection, space: Space, *, fingerprint: str) -> Map | None:
+def stored_pca(db: sqlite3.Connection, space: Space, *, fingerprint: str) -> Map | None:
     """The positions of a PCA map when it was stored."""
-    row = db.execute("SELECT * FROM maps WHERE name = ?", [f"flat {space}"]).fetchone()
+    row = db.execute("SELECT * FROM maps WHERE name = ?", [f"stored_pca {space}"]).fetchone()
     made_by, _, generation = row["fingerprint"].rpartition("@") if row else ("", "", "")
     if row is None or made_by != fingerprint:
         return None

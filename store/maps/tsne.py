@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.maps import spaces
-from store.maps.chart import Map, need
+from store.maps.chart import Map, check_count
 from store.maps.spaces import Space
 from store.progress import Progress
 from store.vectors.blocks import VectorSnapshot
@@ -18,12 +18,12 @@ _EVERY = 10
 _WORTH_CORES = 5_000  # rows; of fewer, cores that wait for one another take longer than one alone
 
 
-def neighbourly(snapshot: VectorSnapshot, space: Space, *, progress: Progress) -> Map | None:
+def tsne_map(snapshot: VectorSnapshot, space: Space, *, progress: Progress) -> Map | None:
     """A map of all records that have the facet; None if cancelled. Takes minutes for 100,000 records."""
     from openTSNE import TSNE  # scikit-learn and SciPy: a second
 
-    rows = spaces.having(snapshot, space)
-    need(len(rows))
+    rows = spaces.rows_with(snapshot, space)
+    check_count(len(rows))
     progress.what, progress.total = "finding neighbours", 250 + _ROUNDS
     inner = _inner(snapshot, space, rows)
 

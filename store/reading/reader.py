@@ -103,7 +103,7 @@ class Reader(RecordLists, HistoryQueries):
         self._matches = QueryMatches(catalog, self._listing)
         self._shared_pictures = shared_pictures(self.layout)
         self.maps = Maps(catalog, self._model, snapshot=self._resident.snapshot)
-        self.jobs = Jobs.to_read(catalog)
+        self.jobs = Jobs.for_reading(catalog)
 
     def for_actor(self, actor: Actor) -> Self:
         """This library with one person's permissions; what they do is recorded under their name.

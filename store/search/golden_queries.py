@@ -113,7 +113,7 @@ class GoldenQueries:
             actor or self._catalog.actor.name,
         )
         with self._catalog.lock:  # until the file says it too: another one's would lack this question
-            self._let_in(collection)
+            self._import_if_edited(collection)
             with self._catalog.writing() as db:
                 _put(db, golden)
             self._write_file(collection)
@@ -125,7 +125,7 @@ class GoldenQueries:
         """
         with self._catalog.lock:
             for golden in [one for one in self.all() if one.line == line]:
-                self._let_in(golden.collection)
+                self._import_if_edited(golden.collection)
                 with self._catalog.writing() as db:
                     _note_removed(db, golden, actor=actor or self._catalog.actor.name)
                     db.execute("DELETE FROM golden WHERE line = ?", [line])
@@ -199,7 +199,7 @@ class GoldenQueries:
         self.faults.clear()
         for path in sorted(self._folder.glob("*.json")):
             try:
-                self._let_in(path.stem)
+                self._import_if_edited(path.stem)
             except (OSError, sqlite3.Error, BadSource) as error:
                 self.faults.append(str(error) if isinstance(error, BadSource) else f"{path.name}: {error}")
 
@@ -213,7 +213,7 @@ class GoldenQueries:
         except OSError:  # a folder, or a link to nothing, has its name
             return False
 
-    def _let_in(self, collection: str) -> None:
+    def _import_if_edited(self, collection: str) -> None:
         """Import the collection's file if somebody edited it. Raises BadSource, naming it."""
         path = self._folder / f"{collection}.json"
         if not path.exists():

@@ -158,11 +158,11 @@ class PictureIndex:
             vector = self._read(row["vector"])
             if vector is None:
                 self._missing.setdefault(row["key"], {})[address] = row["tier"]
-                self._let_go(address)
+                self._remove(address)
             elif known is not None and np.array_equal(self._vectors[known], vector):
                 self._tiers[known] = row["tier"]
             else:
-                self._let_go(address)
+                self._remove(address)
                 self._append(address, row["tier"], vector)
 
     def _take_late(self, rows: Iterable[sqlite3.Row]) -> None:
@@ -179,7 +179,7 @@ class PictureIndex:
             return None
         return halves(np.frombuffer(content, "<f4"))
 
-    def _let_go(self, address: str) -> None:
+    def _remove(self, address: str) -> None:
         row = self._row.pop(address, None)
         if row is not None:
             self._tiers[row] = None

@@ -59,10 +59,10 @@ class QueryPictures:
                 return name
             self._disk.make_folder(self._folder)
             self._disk.replace(place, normal)
-            self._let_go_of_old()
+            self._delete_old()
         return name
 
-    def _let_go_of_old(self) -> None:
+    def _delete_old(self) -> None:
         """Delete the ones longest unused beyond the limit.
 
         Those that a search, query or job refers to stay.

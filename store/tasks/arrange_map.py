@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 from store.jobs import JobContext, JobKind
 from store.maps import stored_maps
-from store.maps.chart import carried
+from store.maps.chart import updated_map
 from store.maps.interpolate import interpolate
 from store.maps.neighbourhoods import neighbourhoods, sample
 from store.maps.spaces import space_of
-from store.maps.tsne import neighbourly
+from store.maps.tsne import tsne_map
 
 if TYPE_CHECKING:
     from store.library import Library
@@ -20,11 +20,11 @@ def _arrange(context: "JobContext[Library]") -> None:
     space = space_of(options["space"])
     fingerprint, snapshot = library.embedder.fingerprint, library.snapshot()
     with library.catalog.reading() as db:
-        known = stored_maps.arranged(db, space, fingerprint=fingerprint)
+        known = stored_maps.stored_tsne(db, space, fingerprint=fingerprint)
     if known is None or options.get("from_scratch") or options.get("anew"):  # its name in jobs of 1.0
-        made = neighbourly(snapshot, space, progress=context.progress)
+        made = tsne_map(snapshot, space, progress=context.progress)
     else:
-        made = carried(known, snapshot, interpolate(known, snapshot))
+        made = updated_map(known, snapshot, interpolate(known, snapshot))
     if made is not None:
         stored_maps.store(
             library.catalog,

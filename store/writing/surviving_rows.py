@@ -106,7 +106,7 @@ def _take_copy(db: sqlite3.Connection, layout: Layout, torn: list[str]) -> Catal
             continue
         finally:
             db.execute("RELEASE copy")
-        _settle_older(db, known)
+        _remove_outdated(db, known)
         return copy
     return None
 
@@ -122,7 +122,7 @@ def _is_unfinished(db: sqlite3.Connection, layout: Layout, row: sqlite3.Row, tor
     )
 
 
-def _settle_older(db: sqlite3.Connection, known: set[int]) -> None:
+def _remove_outdated(db: sqlite3.Connection, known: set[int]) -> None:
     """Remove outdated rows of the snapshot: drafts saved since, jobs that went on."""
     db.execute(
         "DELETE FROM drafts WHERE EXISTS (SELECT 1 FROM history h WHERE h.address = drafts.address "

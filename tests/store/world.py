@@ -49,6 +49,6 @@ def abandon(library: Library) -> None:
     _writers._open.pop(library.layout.root, None)
     follower = library._follower
     follower.worker.close()
-    follower._let_go()
+    follower._close()
     library.catalog.close()
     library._lock.release()

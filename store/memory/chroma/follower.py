@@ -68,7 +68,7 @@ class MemoryFollower(ChromaFollower):
         Collections on a server are replaced when it answers.
         """
         with self._in_use():
-            self._note_dirty()
+            self._mark_dirty()
             if self._place is not self._files:
                 self._files.remove_own()  # from before there was a server
             with contextlib.suppress(ServerAway):
@@ -80,17 +80,17 @@ class MemoryFollower(ChromaFollower):
         """The file that exists from before Chroma's first write until a clean end."""
         return self._places.folder / "chroma.dirty"
 
-    def _note_dirty(self) -> None:
+    def _mark_dirty(self) -> None:
         if not self._marker.exists():
             disk = Disk()
             disk.write(self._marker, b"")
             disk.fsync_folders([self._marker.parent])
 
-    def _note_clean(self) -> None:
+    def _mark_clean(self) -> None:
         if self._marker.exists() and not self._marker.stat().st_size:  # the marker of ours is empty
             self._marker.unlink(missing_ok=True)
 
-    def _note_begun(self) -> None:
+    def _record_begun(self) -> None:
         for kind in self._kinds:
             if kind.database.meta(_PLACE) != self._place.name:
                 kind.database.set_meta(_PLACE, self._place.name)
@@ -147,7 +147,7 @@ class MemoryFollower(ChromaFollower):
     def _drain(self, chroma: ChromaProcess) -> None:
         for kind in self._kinds:
             if _behind(kind):
-                self._note_dirty()
+                self._mark_dirty()
                 if kind.database.meta("chroma_rebuild"):
                     self._refill(kind, chroma)
                 self._follow_changes(kind, chroma)

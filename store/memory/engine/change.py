@@ -88,7 +88,7 @@ class MemoryChange:
                 [self.count or self._beside, self.reverses, self._decision],
             )
 
-    def note_final(self, table: str, id: str, note: Mapping[str, Any]) -> None:
+    def record_final(self, table: str, id: str, note: Mapping[str, Any]) -> None:
         """Make this a decision that cannot be undone, with its details."""
         self._begin()
         self.db.execute(

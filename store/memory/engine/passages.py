@@ -131,7 +131,7 @@ class Passages(SearchableEntries):
             note = {"vectors": found.count, "bytes": found.size}
             with self._deciding() as db:
                 vector_cache.delete(db, self.kind, model)
-                self._decision(db, FORGET_VECTORS, actor).note_final("vectors", model, note)
+                self._decision(db, FORGET_VECTORS, actor).record_final("vectors", model, note)
                 db.execute("INSERT OR REPLACE INTO meta VALUES (?, '1')", [ERASING])
             self._residents.clear()
             self.finish_erasing()
@@ -268,7 +268,7 @@ class Passages(SearchableEntries):
         if not self.history(id=place, limit=1):
             with self._deciding() as db:
                 note = {"what": aside.what}
-                self._decision(db, MOVE_ASIDE, PROGRAM).note_final("files", place, note)
+                self._decision(db, MOVE_ASIDE, PROGRAM).record_final("files", place, note)
 
     def close(self) -> None:
         """Close the database."""

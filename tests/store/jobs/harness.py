@@ -33,7 +33,7 @@ class JobHarness:
 
     def open(self) -> None:
         self.catalog = Catalog(self.folder / "catalog.sqlite3", disk=Disk(), writable=True)
-        self.jobs = Jobs.to_do(
+        self.jobs = Jobs.with_runner(
             self.catalog, [JobKind("letters", self.work), JobKind("other", self.work, "o")], self
         )
 

@@ -23,7 +23,7 @@ def test_a_lane_that_waits_stops_when_another_one_fails(harness: JobHarness) -> 
 
         context.each(do, lanes=2)
 
-    jobs = Jobs.to_do(harness.catalog, [JobKind("waits", work)], harness)
+    jobs = Jobs.with_runner(harness.catalog, [JobKind("waits", work)], harness)
     try:
         number = jobs.start("waits", ["a", "b", "c"], name="Waits").id
         assert jobs.wait(number, timeout=60)

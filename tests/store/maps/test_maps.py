@@ -8,10 +8,10 @@ import pytest
 from store.errors import InvalidRecord
 from store.library import Library
 from store.maps import Map, Maps, Space, maps, spaces
-from store.maps.chart import carried
+from store.maps.chart import updated_map
 from store.maps.interpolate import interpolate
-from store.maps.pca import along, directions
-from store.maps.tsne import neighbourly
+from store.maps.pca import directions, project
+from store.maps.tsne import tsne_map
 from store.progress import Progress
 from store.records import FACETS
 from store.vectors.blocks import VectorSnapshot
@@ -59,8 +59,8 @@ def separation(chart: Map) -> float:
 def test_similar_records_are_placed_together_in_both_layouts(groups: Matrices, space: Space) -> None:
     snapshot = groups.snapshot()
     nothing = Map(space, "pca", (), np.empty((0, 2), np.float32))
-    flat = carried(nothing, snapshot, along(snapshot, space, directions(snapshot, space)))
-    arranged = neighbourly(snapshot, space, progress=Progress())
+    flat = updated_map(nothing, snapshot, project(snapshot, space, directions(snapshot, space)))
+    arranged = tsne_map(snapshot, space, progress=Progress())
     assert arranged is not None
     for chart in (flat, arranged):
         assert len(chart.addresses) == len(chart.points) == (67 if space == "emotions" else 90)
@@ -70,11 +70,11 @@ def test_similar_records_are_placed_together_in_both_layouts(groups: Matrices, s
 
 def test_new_records_are_placed_near_their_neighbours_and_old_ones_stay(groups: Matrices) -> None:
     snapshot = groups.snapshot()
-    known = neighbourly(snapshot, "entity", progress=Progress())
+    known = tsne_map(snapshot, "entity", progress=Progress())
     assert known is not None
     groups.update([("local-90", one(0)), ("local-91", one(1)), ("local-05", None)])  # type: ignore[list-item]
     later = groups.snapshot()
-    after = carried(known, later, interpolate(known, later))
+    after = updated_map(known, later, interpolate(known, later))
     before, now = points_by_address(known), points_by_address(after)
     assert set(now) == set(before) - {"local-05"} | {"local-90", "local-91"}
     assert all(now[address] == before[address] for address in now if address in before)
@@ -84,7 +84,7 @@ def test_new_records_are_placed_near_their_neighbours_and_old_ones_stay(groups: 
 def test_a_cancelled_layout_returns_none(groups: Matrices) -> None:
     progress = Progress()
     progress.cancel()
-    assert neighbourly(groups.snapshot(), "entity", progress=progress) is None
+    assert tsne_map(groups.snapshot(), "entity", progress=progress) is None
 
 
 def test_a_map_needs_three_coins_and_a_known_space(library: Library) -> None:
@@ -206,5 +206,5 @@ def test_a_different_record_stays_in_view_among_identical_ones() -> None:
     matrices = load([(f"local-{n}", same) for n in range(7)], dimensions=32)  # type: ignore[list-item, misc]
     axes = directions(matrices.snapshot(), "entity")
     matrices.update([("local-7", one(1))])  # type: ignore[list-item]
-    points = along(matrices.snapshot(), "entity", axes)(np.arange(8))
+    points = project(matrices.snapshot(), "entity", axes)(np.arange(8))
     assert np.abs(points).max() <= 2
