@@ -72,17 +72,19 @@ def drafted(count: int, lanes: int) -> tuple[float, float]:
         settings.cache_clear()
         plan = plan_drafting(library, library.addresses(Filter(tier="approved")))
         before = time.process_time()
-        seconds = over(library, start(library, plan, lanes=lanes))
+        seconds = wait_until_done(library, start(library, plan, lanes=lanes))
         return seconds, time.process_time() - before
 
 
 def promoted(count: int, embedder: Embedder) -> float:
     with library_of(count, embedder, captions=True) as library:
         addresses = library.addresses(Filter(tier="approved"))
-        return over(library, library.jobs.start("move", addresses, name="x", options={"verb": "promote"}))
+        return wait_until_done(
+            library, library.jobs.start("move", addresses, name="x", options={"verb": "promote"})
+        )
 
 
-def over(library: Library, job: Job) -> float:
+def wait_until_done(library: Library, job: Job) -> float:
     library.jobs.wait(job.id)
     found = library.jobs.get(job.id)
     assert found
@@ -98,12 +100,12 @@ def library_of(count: int, embedder: Embedder, *, captions: bool) -> Iterator[Li
         open_library(Path(folder), embedder=embedder) as library,
         patch.object(library._follower, "wake"),
     ):
-        library.add(candidate if captions else bare(candidate) for candidate in coins(count))
+        library.add(candidate if captions else without_caption(candidate) for candidate in coins(count))
         library.approve(library.addresses(Filter(tier="pending")))
         yield library
 
 
-def bare(candidate: Any) -> Any:
+def without_caption(candidate: Any) -> Any:
     candidate.sidecar.pop("caption", None)
     return candidate
 

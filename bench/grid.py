@@ -68,7 +68,7 @@ _CLOCK = """(grid) => {
 
 
 @dataclass(frozen=True)
-class Felt:
+class Timings:
     """Milliseconds of each key press, and of each first view of the page."""
 
     moved: list[float]
@@ -102,19 +102,19 @@ def measure(keep: Path, size: int, options: argparse.Namespace) -> str:
         browser = playwright.chromium.launch(executable_path=chromium(), args=_ARGUMENTS)
         page = browser.new_page(viewport={"width": 1440, "height": 1000})
         page.set_default_timeout(120_000)
-        felt = feel(page, options.presses)
+        timings = time_key_presses(page, options.presses)
         paged = min(options.paged, size)
         grown = page_through(page, process.pid, paged)
         browser.close()
     return (
-        f"| {size:,} | {_two(felt.moved)} | {_two(felt.painted)} | {_two(felt.durable)} | "
-        f"{_two(felt.first_paint)} | + {grown:.0f} MiB after {paged:,} cards |"
+        f"| {size:,} | {_two(timings.moved)} | {_two(timings.painted)} | {_two(timings.durable)} | "
+        f"{_two(timings.first_paint)} | + {grown:.0f} MiB after {paged:,} cards |"
     )
 
 
-def feel(page: Page, presses: int) -> Felt:
+def time_key_presses(page: Page, presses: int) -> Timings:
     """Approve with the key, one coin after the other; then undo everything."""
-    first = [look(page) for _ in range(6)]
+    first = [time_first_view(page) for _ in range(6)]
     page.eval_on_selector(".memedex-grid", _CLOCK)
     for pressed in range(1, presses + 1):
         page.keyboard.press("a")
@@ -129,10 +129,10 @@ def feel(page: Page, presses: int) -> Felt:
     moved, painted, durable = (
         [figures[kind] for figures in measured] for kind in ("moved", "painted", "durable")
     )
-    return Felt(moved, painted, durable, first_paint=first[1:])  # the very first one imports the program
+    return Timings(moved, painted, durable, first_paint=first[1:])  # the very first one imports the program
 
 
-def look(page: Page) -> float:
+def time_first_view(page: Page) -> float:
     """Milliseconds from asking for the page to the first card with its picture."""
     start = time.perf_counter()
     page.goto(f"http://127.0.0.1:{PORT}/pending")

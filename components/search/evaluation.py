@@ -96,7 +96,7 @@ def _golden(library: Library, rows: Sequence[Golden]) -> None:
     for fault in library.golden.faults:
         st.warning(format.plain(fault, limit=300), icon=":material/warning:")
     if rows:
-        elsewhere = evaluation.elsewhere(library, rows)
+        elsewhere = evaluation.answers_outside_library(library, rows)
         tables.show(
             [
                 {

@@ -49,11 +49,11 @@ def offer(library: Library, question: Question, query: Query) -> None:
         except MemedexError as error:
             mark_learning.refused(_KEY, str(error))
             return
-        if gain.loss:
-            mark_learning.refused(_KEY, gain.loss)
+        if gain.no_gain:
+            mark_learning.refused(_KEY, gain.no_gain)
             return
         # Not refused in doubt, as weights are: it is about this question alone, and one click ends it.
-        doubt = " The gain may be chance; more marks would tell." if gain.doubt else ""
+        doubt = " The gain may be chance; more marks would tell." if gain.uncertainty else ""
         st.caption(f"On this question's {mark_learning.describe(gain)}.{doubt}")
         with st.container(horizontal=True, gap="small"):
             st.button("Shift this question", type="primary", on_click=_take)

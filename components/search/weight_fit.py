@@ -38,8 +38,8 @@ def show(library: Library, query: Query, *, usual: Mapping[Facet, float]) -> Non
         except MemedexError as error:
             mark_learning.refused(_KEY, str(error))
             return
-        if fit.why_not:
-            mark_learning.refused(_KEY, fit.why_not)
+        if fit.rejection:
+            mark_learning.refused(_KEY, fit.rejection)
         else:
             _offer(library, fit, now)
 

@@ -24,9 +24,9 @@ def exact(db: sqlite3.Connection, text: str, filter: Filter, *, limit: int) -> l
     phrase = _bare(text)
     if not phrase:
         return []
-    if any(sign.isalnum() for sign in phrase):
+    if any(character.isalnum() for character in phrase):
         among, parameters = "r.id IN (SELECT rowid FROM words WHERE words MATCH ?)", [_phrase(phrase)]
-    else:  # signs alone, which the words do not hold
+    else:  # characters alone, which the words do not hold
         among, parameters = "(r.name LIKE ? OR r.ticker LIKE ?)", [f"%{phrase}%"] * 2
     rows = db.execute(
         f"SELECT r.id, r.name, r.ticker FROM records r WHERE {among} AND {where} ORDER BY r.address",
@@ -60,7 +60,7 @@ def with_words(db: sqlite3.Connection, words: str, filter: Filter, *, limit: int
 def _bare(text: str) -> str:
     """A name or ticker without case, accents and a leading $."""
     spread = unicodedata.normalize("NFKD", plain(text.strip().removeprefix("$")))
-    return "".join(sign for sign in spread if not unicodedata.combining(sign))
+    return "".join(character for character in spread if not unicodedata.combining(character))
 
 
 def _phrase(text: str) -> str:

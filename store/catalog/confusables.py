@@ -37,41 +37,43 @@ def spelling(name: str, ticker: str) -> Spelling:
     )
 
 
-def read_as(sign: str) -> str:
+def read_as(character: str) -> str:
     """The plain letters that a character resembles; "" for an invisible one."""
-    return _latin(plain(sign)).translate(_FOLDS)
+    return _latin(plain(character)).translate(_FOLDS)
 
 
 def plain(text: str) -> str:
     """Normalise case, width, form (NFKC) and spaces, and remove invisible characters."""
     text = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join("".join(sign for sign in text if not _is_unseen(sign)).split())
+    return " ".join("".join(character for character in text if not _is_unseen(character)).split())
 
 
 def _latin(text: str) -> str:
     """Replace what looks like a Latin letter by that letter, and remove accents."""
     looks = _looks()
-    latin = "".join(looks.get(sign, sign) for sign in text.translate(_LETTERS))
-    bare = (sign for sign in unicodedata.normalize("NFKD", latin) if not _is_accent(sign))
+    latin = "".join(looks.get(character, character) for character in text.translate(_LETTERS))
+    bare = (character for character in unicodedata.normalize("NFKD", latin) if not _is_accent(character))
     return "".join(bare).casefold()
 
 
 def _folded(text: str) -> str:
     """Replace digits by the letters they resemble, and drop separators; "" if no letter or digit is left."""
-    signs = (sign for sign in text.translate(_FOLDS) if unicodedata.category(sign)[0] in "LNM")
-    return "".join(signs).replace("rn", "m")
+    characters = (
+        character for character in text.translate(_FOLDS) if unicodedata.category(character)[0] in "LNM"
+    )
+    return "".join(characters).replace("rn", "m")
 
 
-def _is_unseen(sign: str) -> bool:
-    if sign.isspace():
+def _is_unseen(character: str) -> bool:
+    if character.isspace():
         return False
-    is_variation = "\ufe00" <= sign <= "\ufe0f"
-    return is_variation or _is_accent(sign) or unicodedata.category(sign) in ("Cf", "Cc")
+    is_variation = "\ufe00" <= character <= "\ufe0f"
+    return is_variation or _is_accent(character) or unicodedata.category(character) in ("Cf", "Cc")
 
 
-def _is_accent(sign: str) -> bool:
+def _is_accent(character: str) -> bool:
     """Whether a combining character is above, below or through a letter; Indic vowels have other classes."""
-    return unicodedata.combining(sign) in _PLACES
+    return unicodedata.combining(character) in _PLACES
 
 
 @cache
@@ -80,14 +82,14 @@ def _looks() -> dict[str, str]:
     from confusable_homoglyphs.confusables import confusables_data
 
     found: dict[str, str] = {}
-    for sign, others in confusables_data.items():
-        if len(sign) == 1 and not sign.isascii():
+    for character, others in confusables_data.items():
+        if len(character) == 1 and not character.isascii():
             alike = [other["c"] for other in others if other["c"].isascii() and other["c"].isalnum()]
             if alike:
-                found[sign] = min(alike, key=lambda text: (len(text), text.lower(), text))
+                found[character] = min(alike, key=lambda text: (len(text), text.lower(), text))
     # Casefolding comes first and turns capitals into small letters that look like something else.
-    for sign, like in list(found.items()):
-        small = sign.casefold()
+    for character, like in list(found.items()):
+        small = character.casefold()
         if len(small) == 1 and small not in found and not small.isascii():
             found[small] = like
     return found

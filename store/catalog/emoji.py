@@ -16,14 +16,14 @@ def in_words(text: str) -> str:
     return words or text
 
 
-def _spoken(sign: str) -> str:
-    if sign in "\u200d\ufe0e\ufe0f\u20e3":  # what joins emoji, and how they are drawn
+def _spoken(character: str) -> str:
+    if character in "\u200d\ufe0e\ufe0f\u20e3":  # what joins emoji, and how they are drawn
         return ""
-    if ord(sign) < _FIRST or unicodedata.category(sign) not in ("So", "Sk"):
-        return sign
-    if "\U0001f3fb" <= sign <= "\U0001f3ff":  # the colour of a skin
+    if ord(character) < _FIRST or unicodedata.category(character) not in ("So", "Sk"):
+        return character
+    if "\U0001f3fb" <= character <= "\U0001f3ff":  # the colour of a skin
         return ""
-    name = unicodedata.name(sign, "").lower().removesuffix(" face").removesuffix(" symbol")
+    name = unicodedata.name(character, "").lower().removesuffix(" face").removesuffix(" symbol")
     if name.startswith("regional indicator symbol letter "):  # two of them are a flag
         return name[-1]
     return f" {name} "

@@ -69,11 +69,11 @@ def cleaned(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def _read(words: Iterable[str], *, one: str) -> tuple[str, ...]:
-    """Words as people read their look-alike signs; a 1 may stand for two letters."""
+    """Words as people read their look-alike characters; a 1 may stand for two letters."""
     return tuple(
         word
         if word.isascii() and word.isalpha()
-        else "".join(one if sign == "1" else read_as(sign) for sign in word)
+        else "".join(one if character == "1" else read_as(character) for character in word)
         for word in words
     )
 
@@ -84,4 +84,4 @@ def _key(word: str) -> str:
 
 def _folded(text: str) -> str:
     spread = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(sign for sign in spread if not unicodedata.combining(sign))
+    return "".join(character for character in spread if not unicodedata.combining(character))

@@ -31,7 +31,7 @@ def evaluate(arguments: Namespace, terminal: Terminal) -> int:
             for name in reader.golden.unread():
                 how = "--keep, or the dashboard, imports it"
                 terminal.say(f"{name} was changed by hand and is not counted: {how}")
-        elsewhere = evaluation.elsewhere(reader, evaluation.all_of(reader))
+        elsewhere = evaluation.answers_outside_library(reader, evaluation.all_of(reader))
         found = terminal.watch(lambda progress: evaluation.evaluate(reader, progress=progress))
         if arguments.keep:
             evaluation.store(reader, found, actor=arguments.actor or current_user())

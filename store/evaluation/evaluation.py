@@ -163,7 +163,7 @@ def _corrected(golden: Golden, judgements: Mapping[str, bool]) -> Golden:
     return replace(golden, answers=tuple(one for one in answers if judgements.get(one) is not False))
 
 
-def elsewhere(reader: "Reader", goldens: Iterable[Golden]) -> dict[str, str]:
+def answers_outside_library(reader: "Reader", goldens: Iterable[Golden]) -> dict[str, str]:
     """Right answers that do not count because they are not in the library, each with its tier or "gone"."""
     answers = list(dict.fromkeys(chain.from_iterable(one.answers for one in goldens)))
     tiers = {record.address: record.tier for record in reader.records(answers)}

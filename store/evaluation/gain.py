@@ -30,17 +30,17 @@ class Gain:
     error: float  # half the width of the gain's 95 % interval
 
     @property
-    def why_not(self) -> str:
+    def rejection(self) -> str:
         """Why all should stay as it is; "" if the change is better beyond chance."""
-        return self.loss or self.doubt
+        return self.no_gain or self.uncertainty
 
     @property
-    def loss(self) -> str:
+    def no_gain(self) -> str:
         """That nothing is gained; "" if something is."""
         return f"Nothing is gained: {self._figures}" if self.after - self.before < 0.005 else ""
 
     @property
-    def doubt(self) -> str:
+    def uncertainty(self) -> str:
         """That the gain is within its interval; "" if it is beyond."""
         is_beyond = self.after - self.before > self.error
         return (

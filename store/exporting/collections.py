@@ -12,7 +12,7 @@ from store.chroma.client import open_client
 from store.chroma.collections import COLLECTIONS
 from store.chroma.process import ChildProcess, ChromaFailed
 from store.errors import BadSource
-from store.exporting.places import Place
+from store.exporting.places import ExportTarget
 from store.records import Facet, Record, chroma_metadata
 
 _BATCH = 200  # records handed over at once
@@ -22,7 +22,7 @@ VectorsOf = Callable[[str], Mapping[Facet, bytes]]
 _Row = tuple[str, bytes, dict[str, Any], str | None]
 
 
-def write(records: Iterable[Record], vectors_of: VectorsOf, place: Place, *, folder: str) -> None:
+def write(records: Iterable[Record], vectors_of: VectorsOf, place: ExportTarget, *, folder: str) -> None:
     """Write a Chroma with these records' vectors, metadata and captions below `folder` of the place.
 
     Raises BadSource if Chroma fails.

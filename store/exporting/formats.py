@@ -15,7 +15,7 @@ from store.disk.layout import Layout
 from store.errors import BadSource
 from store.exporting import collections, token_list
 from store.exporting.collections import VectorsOf
-from store.exporting.places import Place, appearing
+from store.exporting.places import ExportTarget, staged_target
 from store.importing import Refusal
 from store.importing.tables import MORE
 from store.progress import Progress
@@ -64,7 +64,7 @@ def export(
     appears complete or, if cancelled, not at all. Raises BadSource for an unknown format or if the
     destination exists.
     """
-    writers: dict[str, Callable[[Iterable[tuple[Record, bytes]], Place], None]] = {
+    writers: dict[str, Callable[[Iterable[tuple[Record, bytes]], ExportTarget], None]] = {
         "reference": partial(_reference, vectors_of=vectors_of),
         "jsonl": _jsonl,
         "csv": _csv,
@@ -79,7 +79,7 @@ def export(
         records = _listable(records, exported)
     progress.total = len(records) if isinstance(records, Sized) else 0
     try:
-        with appearing(destination) as place:
+        with staged_target(destination) as place:
             writers[format](_readable(records, picture_of, exported, progress), place)
     except _Cancelled:
         exported.done.clear()
@@ -129,7 +129,7 @@ def _listable(records: Iterable[Record], exported: ExportReport) -> list[Record]
 
 
 def _token_list(
-    pairs: Iterable[tuple[Record, bytes]], place: Place, *, previous: Mapping[str, Any] | None
+    pairs: Iterable[tuple[Record, bytes]], place: ExportTarget, *, previous: Mapping[str, Any] | None
 ) -> None:
     chosen = []
     for record, picture in pairs:
@@ -140,7 +140,7 @@ def _token_list(
 
 
 def _reference(
-    pairs: Iterable[tuple[Record, bytes]], place: Place, *, vectors_of: VectorsOf | None = None
+    pairs: Iterable[tuple[Record, bytes]], place: ExportTarget, *, vectors_of: VectorsOf | None = None
 ) -> None:
     layout, in_library = Layout(Path()), []
     for record, picture in pairs:
@@ -154,7 +154,7 @@ def _reference(
         collections.write(in_library, vectors_of, place, folder="rag_db")
 
 
-def _jsonl(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
+def _jsonl(pairs: Iterable[tuple[Record, bytes]], place: ExportTarget) -> None:
     with place.open(_TABLE) as table:
         for record, picture in pairs:
             name = f"images/{record.address}.jpg"
@@ -162,7 +162,7 @@ def _jsonl(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
             table.write(_whole(record, file_name=name))
 
 
-def _imagefolder(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
+def _imagefolder(pairs: Iterable[tuple[Record, bytes]], place: ExportTarget) -> None:
     with place.open("metadata.jsonl") as table:
         for record, picture in pairs:
             name = f"{record.address}.jpg"
@@ -170,7 +170,7 @@ def _imagefolder(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
             table.write(_line(_row(record, name)))
 
 
-def _csv(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
+def _csv(pairs: Iterable[tuple[Record, bytes]], place: ExportTarget) -> None:
     with place.open("records.csv") as file:
         # utf-8-sig: without the mark, Excel takes UTF-8 for the local code page.
         table = io.TextIOWrapper(file, encoding="utf-8-sig", newline="", write_through=True)
@@ -184,7 +184,7 @@ def _csv(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
         table.detach()
 
 
-def _txt(pairs: Iterable[tuple[Record, bytes]], place: Place, *, texts: str) -> None:
+def _txt(pairs: Iterable[tuple[Record, bytes]], place: ExportTarget, *, texts: str) -> None:
     with place.open(_TABLE) as table:
         for record, picture in pairs:
             name = f"{record.address}.jpg"

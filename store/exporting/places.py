@@ -18,7 +18,7 @@ HALF = ".memedex-export-"  # how the folder of an export that is not complete is
 _LOCK = ".lock"  # beside it
 
 
-class Place(Protocol):
+class ExportTarget(Protocol):
     """A folder or a zip that an export is written to."""
 
     def write(self, name: str, content: bytes) -> None:
@@ -65,7 +65,7 @@ def _entry(name: str) -> ZipInfo:
 
 
 @contextmanager
-def appearing(destination: Path) -> Iterator[Place]:
+def staged_target(destination: Path) -> Iterator[ExportTarget]:
     """A place beside the destination that is renamed to it when the block succeeds.
 
     Raises BadSource if the destination exists or the disk refuses.
@@ -76,7 +76,7 @@ def appearing(destination: Path) -> Iterator[Place]:
         raise BadSource(f"there is something at {destination} already; export to a new place")
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
-        with _half_made(destination.parent) as folder:
+        with _staging_folder(destination.parent) as folder:
             made = folder / "export"
             if as_zip:
                 with ZipFile(made, "w") as archive:
@@ -92,7 +92,7 @@ def appearing(destination: Path) -> Iterator[Place]:
 
 
 @contextmanager
-def _half_made(parent: Path) -> Iterator[Path]:
+def _staging_folder(parent: Path) -> Iterator[Path]:
     """A folder for an incomplete export, locked while it is being written."""
     folder = parent / f"{HALF}{token_hex(8)}"
     lock = FileLock(f"{folder}{_LOCK}")
@@ -105,7 +105,7 @@ def _half_made(parent: Path) -> Iterator[Path]:
             Path(lock.lock_file).unlink(missing_ok=True)
 
 
-def remove_left(parent: Path) -> None:
+def remove_leftovers(parent: Path) -> None:
     """Delete what killed exports left in this folder; those in progress, in any process, stay."""
     for name in {path.name.removesuffix(_LOCK) for path in parent.glob(f"{HALF}*")}:
         lock = FileLock(parent / f"{name}{_LOCK}")

@@ -15,7 +15,7 @@ from store.disk.layout import Layout
 from store.errors import BadSource, InvalidRecord, UnknownRecord
 from store.exporting import token_list
 from store.exporting.formats import FORMATS, check, export
-from store.exporting.places import remove_left
+from store.exporting.places import remove_leftovers
 from store.jobs import ItemDone, ItemRefused, Job, JobContext, JobKind
 from store.records import Record
 
@@ -95,7 +95,7 @@ def _export(context: "JobContext[Library]") -> None:
     """Write the whole zip in every run, because half a zip cannot be continued."""
     library = context.library
     job, place = context.job, destination(context.library.layout, context.job)
-    remove_left(library.layout.exports)
+    remove_leftovers(library.layout.exports)
     place.unlink(missing_ok=True)
     items = library.jobs.items(job.id, limit=-1)
     reasons: dict[str, str] = {}

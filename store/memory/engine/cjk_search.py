@@ -1,7 +1,7 @@
 """Words inside Chinese, Japanese and Korean text, which full text knows only as whole runs without a space.
 
-A run is looked for by its pairs of neighbouring signs, directly in the texts: most of its words have two, so
-an index of trigrams would miss them.
+A run is looked for by its pairs of neighbouring characters, directly in the texts: most of its words have
+two, so an index of trigrams would miss them.
 """
 
 import math
@@ -17,12 +17,12 @@ _MOST = 24  # pairs of a question that are looked for
 
 
 def runs(text: str) -> list[str]:
-    """The runs of Chinese, Japanese and Korean signs in a text."""
+    """The runs of Chinese, Japanese and Korean characters in a text."""
     return _RUN.findall(text)
 
 
 def pairs(text: str) -> tuple[str, ...]:
-    """Each run's pairs of neighbouring signs, each once; a run of one sign as it is."""
+    """Each run's pairs of neighbouring characters, each once; a run of one character as it is."""
     found = (run[at : at + 2] for run in runs(text) for at in range(max(1, len(run) - 1)))
     return tuple(dict.fromkeys(found))[:_MOST]
 

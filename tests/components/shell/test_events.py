@@ -206,7 +206,7 @@ def test_a_session_has_one_stream_and_the_server_no_more_than_it_can_bear(
     lived(scenario)
 
 
-def test_what_a_model_writes_for_one_person_nobody_else_is_told(library: Library) -> None:
+def test_a_person_sees_only_their_own_model_output(library: Library) -> None:
     state = current_state.read(library) | {"answers": {"ann@x.org": {"7": "A cat"}}}
     assert current_state.for_person(state, "ann@x.org")["answers"] == {"7": "A cat"}
     assert current_state.for_person(state, "eve@x.org")["answers"] == {}

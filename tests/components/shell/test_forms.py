@@ -152,7 +152,7 @@ def test_a_value_that_no_field_can_have_is_refused(
 
 
 @pytest.mark.parametrize("mistake", [{"key": ""}, {"key": "k" * 65}, {"key": 7}, {"form": 7}, {"values": []}])
-def test_what_is_no_form_is_refused(
+def test_a_malformed_form_is_refused(
     client: Client, library: Library, reached: Sent, mistake: Mapping[str, Any]
 ) -> None:
     assert send(client, library, **mistake).status_code == 400

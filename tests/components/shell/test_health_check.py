@@ -60,7 +60,7 @@ def test_what_fails_is_said_without_names(
     ],
     ids=["current", "behind", "failed", "off"],
 )
-def test_how_far_chroma_is_is_said_and_that_it_is_off(
+def test_health_reports_chroma_lag_and_off(
     client: Client,
     library: Library,
     monkeypatch: pytest.MonkeyPatch,

@@ -45,7 +45,7 @@ def test_doctor_offers_no_rebuild_while_the_server_is_away(
         assert finding.remedy == "nothing is lost, Chroma follows when the server answers"
 
 
-def test_what_a_secure_connection_fails_of_is_said(server: ChromaRun) -> None:
+def test_a_tls_error_is_explained(server: ChromaRun) -> None:
     address = server.url.replace("http:", "https:")  # which this server does not speak
     with pytest.raises(ServerAway, match="SSL"):
         ServerCollections(ChromaServer(address), {}).has("memories")

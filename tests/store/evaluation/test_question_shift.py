@@ -72,4 +72,4 @@ def test_the_gain_is_that_of_marks_left_out(full: Library) -> None:
     seen = full.search(Query(QUERY.parts, top=12, shift=shift_of(marks)))
     good_first = [hit.address for hit in seen.hits][:6]
     assert gain.after < 1 or good_first != [address(number) for number in range(0, 12, 2)]
-    assert gain.why_not, "these texts say nothing about good and bad"
+    assert gain.rejection, "these texts say nothing about good and bad"

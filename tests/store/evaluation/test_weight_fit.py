@@ -31,7 +31,7 @@ def test_the_facet_that_tells_good_from_bad_gets_more_weight() -> None:
     assert found.weights["entity"] < USUAL["entity"] or found.weights["entity"] == max(found.weights.values())
     assert found.marks == 40
     assert found.after > found.before + found.error
-    assert found.why_not == ""
+    assert found.rejection == ""
     assert all(0 <= weight <= 4 for weight in found.weights.values()), "as far as the largest stood"
 
 
@@ -41,15 +41,15 @@ def test_weights_that_are_in_use_already_gain_nothing() -> None:
     found = fit(queries, USUAL)
     again = fit(queries, USUAL, now=found.weights)
     assert again.weights == found.weights
-    assert again.why_not
+    assert again.rejection
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_marks_that_say_nothing_are_refused_with_the_figures(seed: int) -> None:
     found = fit([marks(20, None, seed=seed)], USUAL)
-    assert found.why_not
-    assert "20 marks, leave-one-out" in found.why_not
+    assert found.rejection
+    assert "20 marks, leave-one-out" in found.rejection
 
 
 @pytest.mark.parametrize(("good", "bad"), [(0, 0), (LEAST - 1, 9), (9, LEAST - 1)])

@@ -167,7 +167,10 @@ def test_answers_outside_the_library_are_reported_with_their_tier(
     library.promote([first, second])
     library.delete([second])
     library.golden.save("frog", [first, second, address(9)])
-    assert evaluation.elsewhere(library, library.golden.all()) == {second: "trash", address(9): "gone"}
+    assert evaluation.answers_outside_library(library, library.golden.all()) == {
+        second: "trash",
+        address(9): "gone",
+    }
 
 
 def test_a_relevance_judgement_can_be_changed_and_removed(library: Library) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from store.errors import BadSource, ReadOnly
-from store.exporting.places import appearing
+from store.exporting.places import staged_target
 from store.importing import candidates
 from store.runtime import open_library, open_reader
 from store.tasks.export import KEPT, remove, start, zipped
@@ -76,7 +76,7 @@ def test_an_export_removes_abandoned_partial_exports_but_not_active_ones(root, t
         exports.mkdir(parents=True)
         killed = exports / ".memedex-export-killed"
         killed.mkdir()
-        with appearing(exports / "mine.zip") as place:  # as if another process wrote to the same folder
+        with staged_target(exports / "mine.zip") as place:  # as if another process wrote to the same folder
             place.write("a.txt", b"a")
             job = start(library, coins, format="jsonl")
             assert library.jobs.wait(job.id, timeout=60)

@@ -77,7 +77,7 @@ def test_one_vector_for_each_message_as_the_first_version_had(memory: Memory, tm
     assert memory.transcripts.messages("s1")[1]["content"] == '"Before and after a swap."'
 
 
-def test_again_it_changes_nothing_and_undo_takes_all_of_it_back(memory: Memory, tmp_path: Path) -> None:
+def test_adopting_twice_changes_nothing_and_one_undo_reverts_it(memory: Memory, tmp_path: Path) -> None:
     path = reference.write(tmp_path / "s.db", "3")
     adopted(memory, path)
     again = adopted(memory, path)

@@ -78,7 +78,7 @@ def test_undo_never_reaches_past_a_forgetting_and_says_so(memory: Memory) -> Non
         memory.undo()
 
 
-def test_a_forgetting_of_somebody_else_bars_nobody(memory: Memory) -> None:
+def test_another_persons_deletion_does_not_block_undo(memory: Memory) -> None:
     memory.memories.store_memory("taken back", actor="ann")
     memory.sessions.add_memory("elf_s1", "1", "forgotten", actor="bob")
     memory.sessions.delete_session_memory("elf_s1", actor="bob")
