@@ -144,7 +144,7 @@ class ProviderBusy(CaptioningFailed):
     """The provider asks to slow down, fails or is away; later may be better."""
 
     retry_after: float | None = None  # seconds, where the provider says so
-    why: str = ""  # the same in few words, of no one picture and without advice
+    short_reason: str = ""  # the same in few words, of no one picture and without advice
 
 
 class ProviderRefuses(CaptioningFailed):

@@ -109,7 +109,7 @@ def _row(library: Library, finding: CaptionFinding) -> EditorRow:
         key=f"{finding.address} {finding.facet} {finding.other}",
         record=record,
         label=PURPOSES[finding.facet].label if finding.facet and text else "",
-        reason=finding.why,
+        reason=finding.reason,
         text=text,
         other=library.get(finding.other) if finding.other else None,
     )

@@ -151,7 +151,7 @@ class Captioner:
                 f"no caption for {question.name!r}: {why}; try again, or allow it more time "
                 "(MEMEDEX_CAPTION_TIMEOUT)"
             )
-            late.why = why
+            late.short_reason = why
             raise late from None
         except Exception as error:  # providers raise errors of any class; they become one readable error
             raise failure(error, model=self.model, about=question.name) from error
@@ -220,7 +220,7 @@ def _broken_off(question: CaptionRequest, model: str, spent: Usage) -> ProviderB
     """The error for an incomplete answer, which is worth another try."""
     why = f"{model} broke off in the middle of its answer"
     failed = ProviderBusy(f"no caption for {question.name!r}: {why}; check the connection and try again")
-    failed.why, failed.usage = why, spent
+    failed.short_reason, failed.usage = why, spent
     return failed
 
 

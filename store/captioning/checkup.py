@@ -31,7 +31,7 @@ class CaptionFinding:
     """One caption to review, and why; `other` is the record that it repeats."""
 
     address: str
-    why: str
+    reason: str
     facet: Facet | None = None
     other: str = ""
     order: float = 0.0  # the most urgent first

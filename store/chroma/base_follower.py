@@ -48,8 +48,8 @@ class ChromaFollower(ABC):
     @property
     def fault(self) -> str:
         """Why Chroma lags behind, or a server cannot be asked; "" while it follows."""
-        trouble = self.worker.trouble or self._watch.trouble
-        return trouble.reason if trouble else ""
+        fault = self.worker.fault or self._watch.fault
+        return fault.reason if fault else ""
 
     def wake_if_needed(self) -> None:
         """Open Chroma only if it lacks something, or its files changed."""

@@ -39,7 +39,7 @@ def serve(arguments: Namespace, terminal: Terminal) -> int:
         is_reviewed=reviews_agents(over_http=bool(arguments.http)),
     )  # fmt: skip
     try:
-        terminal.say(f"opened for {access.how}")
+        terminal.say(f"opened for {access.access_description}")
         if arguments.http:
             http.serve(server(access), port=arguments.http, token=settings().mcp_token)
         else:

@@ -47,7 +47,7 @@ class Worker:
     An unhurried worker yields to others, and rests after work that returns nothing or 0. Those that share a
     `turn` work one after the other.
 
-    An exception of the work is logged with its traceback and shown as `trouble`. The work is tried again
+    An exception of the work is logged with its traceback and shown as `fault`. The work is tried again
     after FIRST seconds, then after twice as long each time, up to `longest`.
     """
 
@@ -62,7 +62,7 @@ class Worker:
         describe: Callable[[BaseException], str] = described,
     ) -> None:
         self.name = name  # what it does, in a person's words
-        self.trouble: WorkerFault | None = None
+        self.fault: WorkerFault | None = None
         self._work = work
         self._longest = longest
         self._is_unhurried = is_unhurried
@@ -91,7 +91,7 @@ class Worker:
     def wake(self, *, after: float = 0.0) -> None:
         """Tell the worker that there may be work, `after` so many seconds.
 
-        A worker in trouble sees to it at its next try. Never raises, because the decision that caused the
+        A worker that failed sees to it at its next try. Never raises, because the decision that caused the
         work is made.
         """
         with self._changed:
@@ -114,7 +114,7 @@ class Worker:
 
         with self._changed:
             before = self._failures
-            return self._changed.wait_for(is_over, timeout) and self._due == inf and self.trouble is None
+            return self._changed.wait_for(is_over, timeout) and self._due == inf and self.fault is None
 
     @property
     def thread(self) -> int | None:
@@ -165,9 +165,9 @@ class Worker:
                         self._note(error)
             else:
                 with self._changed:
-                    if self.trouble:
-                        log.warning("%s: goes on, after %d failures", self.name, self.trouble.times)
-                    self.trouble = None
+                    if self.fault:
+                        log.warning("%s: goes on, after %d failures", self.name, self.fault.times)
+                    self.fault = None
                     if self._is_unhurried and not found:
                         rest = min(_LONGEST_REST, _REST * (time.thread_time() - began))
                         self._looks_from = time.monotonic() + rest
@@ -186,12 +186,12 @@ class Worker:
             return False
 
     def _note(self, error: BaseException) -> None:
-        before, reason = self.trouble, self._describe(error)
+        before, reason = self.fault, self._describe(error)
         times = before.times + 1 if before else 1
         longest = LONGEST if self._longest is None else self._longest
         rest = min(longest, FIRST * 2 ** min(times - 1, 30))
         now = time.time()
-        self.trouble = WorkerFault(self.name, reason, times, before.since if before else now, now + rest)
+        self.fault = WorkerFault(self.name, reason, times, before.since if before else now, now + rest)
         self._failures += 1
         self._rests_until = time.monotonic() + rest
         self._due = min(self._due, self._rests_until)
@@ -223,9 +223,9 @@ def _is_interrupted(error: BaseException) -> bool:
 
 
 def faults() -> list[WorkerFault]:
-    """The workers of this process that cannot work now, the longest in trouble first."""
-    found = [worker.trouble for worker in _all.copy() if worker.trouble and not worker.is_closing]
-    return sorted(found, key=lambda trouble: trouble.since)
+    """The workers of this process that cannot work now, the longest fault first."""
+    found = [worker.fault for worker in _all.copy() if worker.fault and not worker.is_closing]
+    return sorted(found, key=lambda fault: fault.since)
 
 
 _all: WeakSet[Worker] = WeakSet()

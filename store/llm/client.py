@@ -141,7 +141,7 @@ def failure(error: Exception, *, model: str, about: str) -> CaptioningFailed:
         return ProviderRefuses(message)
     if classes & _BUSY and "ContextWindowExceededError" not in classes:
         busy = ProviderBusy(message)
-        busy.why = reason.partition(";")[0]
+        busy.short_reason = reason.partition(";")[0]
         busy.retry_after = _retry_after(error)
         return busy
     return CaptioningFailed(message)

@@ -38,7 +38,7 @@ class Access:
         self._lock = threading.RLock()
 
     @property
-    def how(self) -> str:
+    def access_description(self) -> str:
         """Whether a memory can be stored, and why not."""
         if not self._actor.can_write:
             return f"reading only: {self._actor.name} may look at this library, not change it"

@@ -55,7 +55,7 @@ def server(access: Access) -> MCPServer[Any]:
     return MCPServer[Any](
         "memedex",
         instructions="A library of memecoins and the text memory around it: agent memories, world lore, "
-        f"session memory, protocol papers, recorded sessions. Opened for {access.how}.",
+        f"session memory, protocol papers, recorded sessions. Opened for {access.access_description}.",
         tools=[
             *(_tool(tool, ToolAnnotations(read_only_hint=False)) for tool in writing),
             _tool(memory.forget_memory, ToolAnnotations(read_only_hint=False, destructive_hint=True)),

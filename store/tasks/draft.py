@@ -66,7 +66,7 @@ class _DraftingRun:
         self.lock = threading.Lock()
         self.spent = float(context.job.note.get("cost") or 0.0)
         self.in_flight, self.dearest = 0, float(options.get("about") or 0.0)
-        self.trouble = ""  # why the provider did not answer the last time
+        self.last_error = ""  # why the provider did not answer the last time
 
     def do(self, items: Sequence[Item]) -> list[Result]:
         return [self.one(item) for item in items]
@@ -87,7 +87,7 @@ class _DraftingRun:
                     return self.ask(item, record, picture, attempt)
             if self.context.is_stopping:
                 return ItemDeferred(item)
-            self.context.rest(attempt.pause, reason=f"waiting: {self.trouble}")
+            self.context.rest(attempt.pause, reason=f"waiting: {self.last_error}")
 
     def ask(self, item: Item, record: Record, picture: bytes, attempt: Attempt) -> Result:
         """Ask the provider within this attempt."""
@@ -125,7 +125,7 @@ class _DraftingRun:
 
     def again(self, item: Item, error: ProviderBusy, *, model: str) -> Result:
         """Ask later again; unless only this record fails, or the provider never answered."""
-        self.trouble = error.why or str(error)
+        self.last_error = error.short_reason or str(error)
         if self.breakers[item.payload["variant"]].is_given_up and self.context.job.total > 1:
             raise CaptioningFailed(f"{error}; what is left waits, continue when the provider is back")
         self.tries[item.position] += 1

@@ -68,7 +68,7 @@ class Transitions:
         for batch in batches(left, size, progress):
             self.carry_out(decided, self._path.changes(batch, moved, outcome), Payload(), outcome)
         if verb == "promote" and outcome.refused:
-            self._note_troubles(outcome)
+            self._record_blockers(outcome)
         outcome.done += done
         return outcome
 
@@ -148,7 +148,7 @@ class Transitions:
             done = history.of_decision(db, decision, among=every)
         return done, [address for address in every if address not in done]
 
-    def _note_troubles(self, outcome: Outcome) -> None:
+    def _record_blockers(self, outcome: Outcome) -> None:
         with (
             contextlib.suppress(*DISK_ERRORS),
             self._catalog.writing() as db,

@@ -24,7 +24,7 @@ GOOD = {
 def found(library: Library, kind: Kind) -> dict[str, str]:
     """The reason for each address with a finding of this kind."""
     taxonomy = Taxonomy.load(library.layout.taxonomy)
-    return {finding.address: finding.why for finding in CheckUp(library).findings(taxonomy)[kind]}
+    return {finding.address: finding.reason for finding in CheckUp(library).findings(taxonomy)[kind]}
 
 
 def write(library: Library, number: int, **caption: str) -> str:

@@ -85,9 +85,9 @@ def test_a_worker_reports_its_fault_and_logs_the_traceback_once(
         assert not worker.wait(60)
         worker.retry()
         assert not worker.wait(60)
-    (trouble,) = faults()
-    assert (trouble.worker, trouble.reason, trouble.times) == ("polishing", "OSError: the folder is away", 2)
-    assert trouble.again > trouble.since
+    (fault,) = faults()
+    assert (fault.worker, fault.reason, fault.times) == ("polishing", "OSError: the folder is away", 2)
+    assert fault.again > fault.since
     assert caplog.text.count("Traceback") == 1, "a fault that stays does not fill the log"
     worker.retry()
     assert worker.wait(60)
@@ -104,10 +104,10 @@ def test_each_wait_doubles_up_to_a_minute(
     rests = []
     for _ in range(9):
         worker._note(OSError("away"))
-        assert worker.trouble
-        rests.append(worker.trouble.again)
-    assert worker.trouble
-    gaps = [round(again - worker.trouble.since) for again in rests]
+        assert worker.fault
+        rests.append(worker.fault.again)
+    assert worker.fault
+    gaps = [round(again - worker.fault.since) for again in rests]
     assert gaps == [1, 2, 4, 8, 16, 32, 60, 60, 60]
 
 

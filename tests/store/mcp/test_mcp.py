@@ -136,7 +136,7 @@ def test_agents_store_and_delete_while_the_dashboard_has_the_memory_open(
     address: str, access: Access, root: Path
 ) -> None:
     with Memory.open(root, embedder=Bags()) as dashboard:
-        assert access.how == "reading and storing"
+        assert access.access_description == "reading and storing"
         dashboard.sessions.add_memory("elf_attic", "m0", "a brass key under the stairs")
         before = dashboard.passages["memories"].count()
         stored, deleted = over_http(
