@@ -33,7 +33,7 @@ BACKUPS = "backups"  # beside `memecoins`: what restores replaced
 
 
 @dataclass(slots=True)
-class Restored(Outcome):
+class RestoreReport(Outcome):
     """`done` are the restored files; if any is refused, nothing was restored."""
 
     replaced: Path | None = None  # where what was there before is kept
@@ -41,7 +41,7 @@ class Restored(Outcome):
 
 def restore_backup(
     root: Path, source: Path, *, progress: Progress | None = None, disk: Disk | None = None
-) -> Restored:
+) -> RestoreReport:
     """Restore the backup after verifying each of its files; the current library is kept as a backup.
 
     If files are damaged they are refused and nothing is changed. Raises BadBackup if it is not a backup,
@@ -55,7 +55,7 @@ def restore_backup(
     listed = manifest.read(source)
     progress.what, progress.total = "verifying", len(listed.files)
     if damaged := list(manifest.damaged(source, listed, progress=progress)):
-        return Restored(refused=damaged)
+        return RestoreReport(refused=damaged)
     lock = WriterLock(layout.lock if has_library(listed) else _memory_lock(layout))
     lock.acquire()
     staged = layout.root / f"{STAGED}{token_hex(4)}"
@@ -63,9 +63,9 @@ def restore_backup(
         with alone(staged, layout.root):
             _stage(source, staged, listed, progress)
             if progress.cancelled:
-                return Restored()
+                return RestoreReport()
             replaced_folder = _exchange(layout, staged, lock, disk or Disk())
-        return Restored(done=list(listed.files), replaced=replaced_folder)
+        return RestoreReport(done=list(listed.files), replaced=replaced_folder)
     except OSError as error:
         raise NotWritten(f"nothing was restored: {error}") from error
     finally:

@@ -26,7 +26,7 @@ _MADE, _DAMAGED = "made-", "damaged-"  # the new catalog and the old one, each w
 
 
 @dataclass(frozen=True, slots=True)
-class Salvaged:
+class SalvageReport:
     """The rows that a new catalog got, by table, and the path of the old one."""
 
     taken: dict[str, int]
@@ -58,7 +58,7 @@ class Salvaged:
         )
 
 
-def salvage_if_damaged(layout: Layout) -> Salvaged | None:
+def salvage_if_damaged(layout: Layout) -> SalvageReport | None:
     """Salvage the catalog if SQLite finds it damaged. Raises LibraryInUse while another process has it open.
 
     Raises CatalogTooNew or ForeignFile for one that is not ours; nothing is taken from it. Raises ReadOnly
@@ -90,7 +90,7 @@ def move_foreign_catalog_aside(layout: Layout) -> bool:
         lock.release()
 
 
-def salvage(layout: Layout) -> Salvaged:
+def salvage(layout: Layout) -> SalvageReport:
     """Replace the catalog by one with what can be read of it and of its last snapshot.
 
     Raises LibraryInUse if another process writes to the library.
@@ -100,7 +100,7 @@ def salvage(layout: Layout) -> Salvaged:
     try:
         if made := _made(layout):
             broken = _put_in_place(layout, made)
-            return Salvaged(_counts(layout.catalog), broken)
+            return SalvageReport(_counts(layout.catalog), broken)
         return _salvage(layout)
     finally:
         lock.release()
@@ -136,7 +136,7 @@ def last_copy(layout: Layout) -> str:
     return next((one.day for one in snapshots.kept(layout.catalog)), "none")
 
 
-def _salvage(layout: Layout) -> Salvaged:
+def _salvage(layout: Layout) -> SalvageReport:
     """Make a new catalog from the old one and its snapshot, and move the old one aside.
 
     The new one is made beside it and renamed when it is complete, so a power cut cannot leave half of it.
@@ -168,7 +168,7 @@ def _salvage(layout: Layout) -> Salvaged:
     disk.rename(unfinished, made)
     disk.fsync_folders([layout.memecoins])
     _put_in_place(layout, made)
-    return Salvaged(taken, broken, copy, was_lost)
+    return SalvageReport(taken, broken, copy, was_lost)
 
 
 def _made(layout: Layout) -> Path | None:

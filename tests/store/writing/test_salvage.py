@@ -17,7 +17,7 @@ from store.errors import CatalogDamaged
 from store.library import Library
 from store.reading.reader import Reader
 from store.runtime import open_library, open_reader
-from store.writing.salvage import Salvaged, salvage, salvage_if_damaged
+from store.writing.salvage import SalvageReport, salvage, salvage_if_damaged
 from store.writing.sqlite_pages import RawRows
 from tests.store.conftest import address, approved_with_caption, coin, written
 from tests.store.hashed import Hashed
@@ -192,7 +192,7 @@ def test_a_decision_that_was_finished_since_the_catalog_was_copied_is_not_repeat
 @pytest.mark.parametrize("opens", [open_library, open_reader, salvage_if_damaged])
 def test_an_interrupted_salvage_is_finished_with_what_only_the_log_said(
     made: str,
-    opens: Callable[..., Library | Salvaged],
+    opens: Callable[..., Library | SalvageReport],
     quick_root: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -225,7 +225,7 @@ def test_an_interrupted_salvage_is_finished_with_what_only_the_log_said(
 
     opened = opens(layout) if opens is salvage_if_damaged else opens(quick_root, embedder=Hashed())
 
-    if isinstance(opened, Salvaged):
+    if isinstance(opened, SalvageReport):
         assert opened.taken["history"] == 2
         assert opened.kept.exists()
         opened = open_library(quick_root, embedder=Hashed())
