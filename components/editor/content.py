@@ -96,7 +96,7 @@ def neighbours_of(library: Library, address: str, facet: Facet, text: str) -> di
         "neighbours": [_neighbour(library, other, facet, cosine) for other, cosine in found.neighbours],
         "compared": found.compared,
         "agreement": found.agreement,
-        "place": found.place,
+        "place": found.rank,
         "pictures": found.pictures,
     }
 

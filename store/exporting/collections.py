@@ -12,7 +12,7 @@ from store.chroma.client import open_client
 from store.chroma.collections import COLLECTIONS
 from store.chroma.process import ChildProcess, ChromaFailed
 from store.errors import BadSource
-from store.exporting.places import ExportTarget
+from store.exporting.targets import ExportTarget
 from store.records import Facet, Record, chroma_metadata
 
 _BATCH = 200  # records handed over at once

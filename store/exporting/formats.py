@@ -15,7 +15,7 @@ from store.disk.layout import Layout
 from store.errors import BadSource
 from store.exporting import collections, token_list
 from store.exporting.collections import VectorsOf
-from store.exporting.places import ExportTarget, staged_target
+from store.exporting.targets import ExportTarget, staged_target
 from store.importing import Refusal
 from store.importing.tables import MORE
 from store.progress import Progress

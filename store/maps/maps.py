@@ -82,7 +82,9 @@ class Maps:
         """The named places of the t-SNE map, widest first; None until the job "map" has found them."""
         self._actor.check_login()
         with self._catalog.reading() as db:
-            return stored_maps.places(db, space_of(space), fingerprint=self._model.embedder.fingerprint)
+            return stored_maps.neighbourhoods(
+                db, space_of(space), fingerprint=self._model.embedder.fingerprint
+            )
 
     def _arranged(
         self, space: Space, fingerprint: str, snapshot: VectorSnapshot, held: _MapInMemory | None

@@ -57,10 +57,12 @@ def store(
         )
 
 
-def places(db: sqlite3.Connection, space: Space, *, fingerprint: str) -> tuple[Neighbourhood, ...] | None:
+def neighbourhoods(
+    db: sqlite3.Connection, space: Space, *, fingerprint: str
+) -> tuple[Neighbourhood, ...] | None:
     """The neighbourhoods of the stored t-SNE; None if they were never looked for."""
     row = db.execute(
-        "SELECT * FROM maps WHERE name = ? AND fingerprint = ?", [f"places {space}", fingerprint]
+        "SELECT * FROM maps WHERE name = ? AND fingerprint = ?", [f"neighbourhoods {space}", fingerprint]
     ).fetchone()
     if row is None:
         return None
@@ -71,13 +73,13 @@ def places(db: sqlite3.Connection, space: Space, *, fingerprint: str) -> tuple[N
     )
 
 
-def store_places(
+def store_neighbourhoods(
     catalog: Catalog, space: Space, found: Sequence[Neighbourhood], *, fingerprint: str, at: float
 ) -> None:
     """Store the neighbourhoods of a t-SNE, their names where other maps have addresses."""
     numbers = np.array([(one.x, one.y, one.level, one.coins) for one in found], np.float32)
     names = [one.name.replace("\n", " ") for one in found]
-    store(catalog, f"places {space}", numbers, fingerprint=fingerprint, addresses=names, at=at)
+    store(catalog, f"neighbourhoods {space}", numbers, fingerprint=fingerprint, addresses=names, at=at)
 
 
 def _points(row: sqlite3.Row) -> Vector:

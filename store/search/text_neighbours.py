@@ -18,7 +18,7 @@ class TextNeighbours:
     neighbours: list[tuple[str, float]]  # address and cosine, the nearest first
     compared: int  # records that have the facet, its own aside
     agreement: float | None  # cosine with its own picture; None where that has no vector
-    place: int | None  # 1 when its own picture fits the text best of all, 2 when one fits better …
+    rank: int | None  # 1 when its own picture fits the text best of all, 2 when one fits better …
     pictures: int  # … of so many
 
 
@@ -37,16 +37,16 @@ def neighbours(
     nearest = np.argpartition(-cosines, count - 1)[:count] if count else np.empty(0, np.intp)
     nearest = nearest[np.argsort(-cosines[nearest], kind="stable")]
     agreement = None if picture is None else float(np.vecdot(text, picture))
-    place = None
+    rank = None
     seen = snapshot.present[FACETS.index("image")] & others
     if agreement is not None:
         better = _cosines(snapshot, "image", text) > agreement
-        place = 1 + int(np.count_nonzero(better & seen))
+        rank = 1 + int(np.count_nonzero(better & seen))
     return TextNeighbours(
         neighbours=[(snapshot.addresses[row], float(cosines[row])) for row in nearest],
         compared=int(np.count_nonzero(there)),
         agreement=None if agreement is None else agreement * scale,
-        place=place,
+        rank=rank,
         pictures=int(np.count_nonzero(seen)) + 1,
     )
 

@@ -38,7 +38,7 @@ def _arrange(context: "JobContext[Library]") -> None:
         rows = sample(made)
         records = library.records(made.addresses[row] for row in rows)
         found = neighbourhoods(made, rows, {record.address: record for record in records})
-        stored_maps.store_places(library.catalog, space, found, fingerprint=fingerprint, at=made.at)
+        stored_maps.store_neighbourhoods(library.catalog, space, found, fingerprint=fingerprint, at=made.at)
 
 
 KIND = JobKind("map", _arrange, queue="maps")

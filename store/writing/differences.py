@@ -44,7 +44,7 @@ class Differences:
     """The records whose files are not as the catalog knows them."""
 
     rows: dict[str, sqlite3.Row]  # of those that the catalog knows, by address
-    places: dict[str, dict[Tier, CoinFiles]]  # of those that have files, these by tier
+    files: dict[str, dict[Tier, CoinFiles]]  # of those that have files, these by tier
 
 
 def is_large(catalog: Catalog) -> bool:
@@ -91,7 +91,7 @@ def find_suspects(catalog: Catalog, layout: Layout, *, progress: Progress | None
 def find_differences(catalog: Catalog, layout: Layout, addresses: Collection[str]) -> Differences:
     """Compare these records' files with the catalog; those in an unfinished operation are left out."""
     rows: dict[str, sqlite3.Row] = {}
-    places: dict[str, dict[Tier, CoinFiles]] = {}
+    files: dict[str, dict[Tier, CoinFiles]] = {}
     with catalog.one_moment() as db:
         left = set(addresses) - _busy(db)
         known = {row["address"]: row for row in _rows(db, left)}
@@ -106,8 +106,8 @@ def find_differences(catalog: Catalog, layout: Layout, addresses: Collection[str
             if row:
                 rows[address] = row
             if there:
-                places[address] = there
-    return Differences(rows, places)
+                files[address] = there
+    return Differences(rows, files)
 
 
 def _expected(catalog: Catalog, kind: Kind) -> dict[int, int]:

@@ -117,8 +117,8 @@ def _survey(
     """`survey` of these records alone."""
     found, progress = Survey(), progress or Progress()
     differences = find_differences(catalog, layout, addresses)
-    rows, places = differences.rows, differences.places
-    for address, tiers in places.items():
+    rows, files = differences.rows, differences.files
+    for address, tiers in files.items():
         row = rows.get(address)
         tier = _chosen(tiers, row)
         for other in tiers.keys() - {tier}:
@@ -127,7 +127,7 @@ def _survey(
             found.faults.append(Fault(address, reason, "repair sets the other aside", stray))
         _compare(found, layout, address, row, tier, tiers[tier])
         progress.done += 1
-    found.gone = [row for address, row in rows.items() if address not in places]
+    found.gone = [row for address, row in rows.items() if address not in files]
     return found
 
 

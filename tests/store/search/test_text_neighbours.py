@@ -29,8 +29,8 @@ def test_agreement_has_the_cosine_and_the_rank_of_the_coins_own_picture(
     library.promote(addresses[:3])
     found = library.text_neighbours(addresses[3], "context", "anything")
     assert found.agreement is not None
-    assert found.place is not None
-    assert 1 <= found.place <= found.pictures == 4
+    assert found.rank is not None
+    assert 1 <= found.rank <= found.pictures == 4
     requests = embedder.requests
     assert library.text_neighbours(addresses[3], "context", "anything") == found
     assert embedder.requests == requests, "text and picture are remembered"
