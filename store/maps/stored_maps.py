@@ -38,7 +38,7 @@ def directions(db: sqlite3.Connection, space: Space, *, fingerprint: str) -> tup
 
 def stored_pca(db: sqlite3.Connection, space: Space, *, fingerprint: str) -> Map | None:
     """The positions of a PCA map when it was stored."""
-    row = db.execute("SELECT * FROM maps WHERE name = ?", [f"stored_pca {space}"]).fetchone()
+    row = db.execute("SELECT * FROM maps WHERE name = ?", [f"flat {space}"]).fetchone()
     made_by, _, generation = row["fingerprint"].rpartition("@") if row else ("", "", "")
     if row is None or made_by != fingerprint:
         return None
@@ -62,7 +62,7 @@ def neighbourhoods(
 ) -> tuple[Neighbourhood, ...] | None:
     """The neighbourhoods of the stored t-SNE; None if they were never looked for."""
     row = db.execute(
-        "SELECT * FROM maps WHERE name = ? AND fingerprint = ?", [f"neighbourhoods {space}", fingerprint]
+        "SELECT * FROM maps WHERE name = ? AND fingerprint = ?", [f"places {space}", fingerprint]
     ).fetchone()
     if row is None:
         return None
@@ -79,7 +79,7 @@ def store_neighbourhoods(
     """Store the neighbourhoods of a t-SNE, their names where other maps have addresses."""
     numbers = np.array([(one.x, one.y, one.level, one.coins) for one in found], np.float32)
     names = [one.name.replace("\n", " ") for one in found]
-    store(catalog, f"neighbourhoods {space}", numbers, fingerprint=fingerprint, addresses=names, at=at)
+    store(catalog, f"places {space}", numbers, fingerprint=fingerprint, addresses=names, at=at)
 
 
 def _points(row: sqlite3.Row) -> Vector:

@@ -38,7 +38,7 @@ def test_a_cancelled_or_impossible_layout_is_not_restarted_automatically(
         assert eventually(lambda: progress.cancelled)
 
     with monkeypatch.context() as patched:
-        patched.setattr(arrange_map, "neighbourly", until_stopped)
+        patched.setattr(arrange_map, "tsne_map", until_stopped)
         assert "at least 3 coins" in words(opened("map", map_of="emotions", map_by="Neighbours"))
         assert not library.jobs.all()
         job = library.jobs.start("map", name="arrange", options={"space": "fused"})
