@@ -1,7 +1,7 @@
 """POST /job: pause or stop a job from a page's script, once for each key that the page makes up."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -40,7 +40,7 @@ async def control(request: Request) -> Response:
 def _control(library: Library, data: Mapping[str, Any]) -> Response:
     """`{"job": 7, "verb": "pause" or "stop", "key": …}`; sent again with the same key, it does nothing."""
     number, verb, key = data.get("job"), data.get("verb"), data.get("key")
-    verbs = {"pause": library.jobs.pause, "stop": library.jobs.cancel}
+    verbs: Mapping[str, Callable[[int], object]] = {"pause": library.jobs.pause, "stop": library.jobs.cancel}
     if (
         not is_integer(number)
         or number <= 0

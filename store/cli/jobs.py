@@ -4,10 +4,11 @@ import time
 from argparse import ArgumentParser, Namespace
 from typing import Any, Protocol
 
+from store.cli import values
 from store.cli.open_library import reading, writing
 from store.cli.output import named
 from store.cli.terminal import Terminal
-from store.errors import InvalidRecord
+from store.errors import InvalidRecord, UnknownJob
 from store.jobs import Job
 from store.library import Library
 from store.outcome import Refusal
@@ -28,7 +29,7 @@ def add_arguments(verbs: Verbs) -> None:
     """`jobs`."""
     jobs = verbs.add("jobs", jobs_, "list background jobs; resume, retry or cancel one")
     jobs.add_argument("action", nargs="?", type=_action, choices=_ACTIONS)
-    jobs.add_argument("number", nargs="?", type=int, metavar="N")
+    jobs.add_argument("number", nargs="?", type=values.positive, metavar="N")
 
 
 def _action(text: str) -> str:
@@ -38,7 +39,7 @@ def _action(text: str) -> str:
 def jobs_(arguments: Namespace, terminal: Terminal) -> int:
     """List the jobs; resume one, try its refused items again, or cancel it.
 
-    Raises InvalidRecord if the job has nothing left to do.
+    Raises UnknownJob if it is not stored, InvalidRecord if it has nothing left to do.
     """
     if (arguments.action is None) != (arguments.number is None):
         arguments.parser.error("give an action and the number of a job, or neither")
@@ -48,18 +49,20 @@ def jobs_(arguments: Namespace, terminal: Terminal) -> int:
         return 0
     with writing(arguments, terminal) as library:
         number = arguments.number
+        job = library.jobs.get(number)
+        if job is None:
+            raise UnknownJob(f"there is no job {number}; `jobs` lists those there are")
         if arguments.action == "cancel":
-            library.jobs.cancel(number)
+            if not library.jobs.cancel(number):
+                raise InvalidRecord(f"job {number} has ended")
             terminal.say(f"job {number} is cancelled; what was done is kept")
             return 0
-        job = library.jobs.get(number)
         if arguments.action == "retry" and not library.jobs.try_again(number):
             raise InvalidRecord(f"job {number} refused nothing")
         if arguments.action == "resume":
-            if job is not None and not job.can_resume:
+            if not job.can_resume:
                 raise InvalidRecord(f"job {number} has nothing left to do")
             library.jobs.resume(number)
-        assert job is not None
         return follow(library, job, arguments, terminal)
 
 

@@ -140,13 +140,18 @@ class Jobs:
             self._repository.change(number, "waiting", among=among, options=options)
             runner.wake()
 
-    def cancel(self, number: int, *, actor: str = "") -> None:
-        """End a job; finished items stay done. Its note names the person as `ended_by`."""
+    def cancel(self, number: int, *, actor: str = "") -> bool:
+        """End a job; finished items stay done. False if it has ended already.
+
+        Its note names the person as `ended_by`.
+        """
         runner = self._directed()
-        if self._repository.change(
+        if not self._repository.change(
             number, "cancelled", among=[*OPEN], note={"ended_by": actor or self._catalog.actor.name}
         ):
-            runner.stop(number)
+            return False
+        runner.stop(number)
+        return True
 
     def try_again(self, number: int) -> bool:
         """Try refused items again; False if there were none.
