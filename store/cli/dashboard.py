@@ -4,6 +4,7 @@ import os
 import sys
 from argparse import REMAINDER, ArgumentParser, Namespace
 
+from store.cli import values
 from store.cli.open_library import root_of
 from store.cli.terminal import Terminal
 from store.disk.layout import PROGRAM
@@ -12,7 +13,9 @@ from store.settings import settings
 
 def add_arguments(run: ArgumentParser) -> None:
     """The arguments of `run`."""
-    run.add_argument("--port", type=int, metavar="N", help="where it listens (8501, or the next free one)")
+    run.add_argument(
+        "--port", type=values.port, metavar="N", help="where it listens (8501, or the next free one)"
+    )
     run.add_argument(
         "options", nargs=REMAINDER, metavar="OPTION", help="after `--`, options of `streamlit run`"
     )

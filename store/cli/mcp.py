@@ -2,8 +2,9 @@
 
 import logging
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 
+from store.cli import values
 from store.cli.open_library import has_library, root_of
 from store.cli.terminal import Terminal
 from store.errors import UnknownRecord
@@ -17,7 +18,10 @@ from store.settings import settings
 def add_arguments(mcp: ArgumentParser) -> None:
     """The arguments of `mcp`."""
     mcp.add_argument(
-        "--http", type=_port, metavar="PORT", help="streamable HTTP on loopback, instead of standard input"
+        "--http",
+        type=values.port,
+        metavar="PORT",
+        help="streamable HTTP on loopback, instead of standard input",
     )
 
 
@@ -48,9 +52,3 @@ def serve(arguments: Namespace, terminal: Terminal) -> int:
     finally:
         access.close()
     return 0
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
-        raise ArgumentTypeError(f"{text!r} is no port from 1 to 65535")
-    return int(text)

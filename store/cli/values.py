@@ -10,6 +10,7 @@ from store.search.query import MAX_TOP
 from store.vectors.weights import checked_weights
 
 _DAY = 86_400
+_SHOWN = 30  # characters of a wrong number
 
 
 def weights(text: str) -> dict[Facet, float]:
@@ -52,29 +53,31 @@ def positive(text: str) -> int:
 
     Raises ArgumentTypeError for any other text.
     """
-    if not text.isdecimal() or not 0 < int(text) < 1_000_000_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
-    return int(text)
+    return _number(text, most=999_999_999)
+
+
+def port(text: str) -> int:
+    """The number of a network port.
+
+    Raises ArgumentTypeError for any other text.
+    """
+    return _number(text, most=65_535)
 
 
 def depth(text: str) -> int:
-    """How many of the first hits count in an evaluation.
+    """How many of the first hits count in an evaluation, at most `DEPTH`.
 
-    Raises ArgumentTypeError above `DEPTH`.
+    Raises ArgumentTypeError for any other text.
     """
-    if (number := positive(text)) > DEPTH:
-        raise argparse.ArgumentTypeError(f"relevant coins are searched for among the first {DEPTH}")
-    return number
+    return _number(text, most=DEPTH)
 
 
 def top(text: str) -> int:
-    """How many hits to print.
+    """How many hits to print, at most `MAX_TOP`.
 
-    Raises ArgumentTypeError above `MAX_TOP`.
+    Raises ArgumentTypeError for any other text.
     """
-    if (number := positive(text)) > MAX_TOP:
-        raise argparse.ArgumentTypeError(f"at most {MAX_TOP:,} hits can be asked for")
-    return number
+    return _number(text, most=MAX_TOP)
 
 
 def first_second(text: str) -> int:
@@ -94,3 +97,11 @@ def last_second(text: str) -> int:
     Raises ArgumentTypeError if it is no day.
     """
     return first_second(text) + _DAY - 1
+
+
+def _number(text: str, *, most: int) -> int:
+    number = int(text) if text.isdecimal() and len(text) <= len(str(most)) else 0
+    if not 1 <= number <= most:
+        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        raise argparse.ArgumentTypeError(f"{shown!r} is not a whole number from 1 to {most:,}")
+    return number

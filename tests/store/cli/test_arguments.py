@@ -22,6 +22,8 @@ from tests.store.cli.program import PROJECT, Run
         ["--root", "", "list"],
         ["memory", "import-transcripts", " "],
         ["mcp", "--http", "x"],
+        ["run", "--port", "99999"],
+        ["jobs", "cancel", "-1"],
     ],
     ids=" ".join,
 )
@@ -30,6 +32,22 @@ def test_wrong_usage_exits_with_2(run: Run, tmp_path: Path, wrong: list[str]) ->
     assert (done.returncode, done.stdout) == (2, "")
     assert "usage:" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "most"),
+    [
+        (["undo", "9" * 20], "999,999,999"),
+        (["history", "--limit", "9" * 5000], "999,999,999"),
+        (["search", "dog", "--top", "0"], "10,000"),
+        (["run", "--port", "99999"], "65,535"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_a_number_out_of_range_is_answered_with_the_range(run: Run, wrong: list[str], most: str) -> None:
+    message = run(*wrong).stderr.splitlines()[-1]
+    assert message.endswith(f"is not a whole number from 1 to {most}")
+    assert len(message) < 150
 
 
 def test_every_command_and_flag_is_documented() -> None:
