@@ -7,7 +7,16 @@ from store.backup import backup as copy_library
 from store.backup import backup_memory as copy_memory
 from store.backup import restore_backup as put_back
 from store.backup import restore_files as write_files
-from store.cli.open_library import check_there_is_one, has_library, making, reading, root_of, writing
+from store.cli.open_library import (
+    ELSEWHERE,
+    check_there_is_one,
+    has_library,
+    making,
+    no_library,
+    reading,
+    root_of,
+    writing,
+)
 from store.cli.output import as_json, named, report
 from store.cli.terminal import Terminal
 from store.disk.layout import Layout
@@ -24,9 +33,8 @@ from store.writing.salvage import move_foreign_catalog_aside, salvage_if_damaged
 
 def doctor(arguments: Namespace, terminal: Terminal) -> int:
     """Print problems, and repair them if asked; status 0 if there are none."""
-    if not has_library(root_of(arguments)):
-        terminal.say(f"there is no library in {root_of(arguments)} yet")
-        return _findings([], arguments, terminal)
+    if not has_library(root := root_of(arguments)):
+        return _findings([DoctorFinding(no_library(root), ELSEWHERE)], arguments, terminal)
     if arguments.repair:
         refuse_replica(Layout(root_of(arguments)).catalog)
         move_foreign_catalog_aside(Layout(root_of(arguments)))

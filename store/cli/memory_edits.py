@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from store.cli import stored_vectors
-from store.cli.memory_queries import answered, reading
+from store.cli.memory_queries import answered, check_there_is_one, reading
 from store.cli.open_library import CHROMA_TIMEOUT, root_of
 from store.cli.output import as_json, named
 from store.cli.terminal import Terminal
@@ -228,9 +228,13 @@ def import_transcripts(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def doctor(arguments: Namespace, terminal: Terminal) -> int:
-    """Print problems, and repair them if asked; status 0 if there are none."""
+    """Print problems, and repair them if asked; status 0 if there are none.
+
+    Raises UnknownEntry if the root holds no text memory.
+    """
     from store.memory import doctor as checking
 
+    check_there_is_one(root_of(arguments))
     with writing(arguments, terminal) as memory:
         memory.wait_for_chroma(CHROMA_TIMEOUT)
         found = checking.repair(memory) if arguments.repair else checking.check(memory)

@@ -5,6 +5,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from store.cli.open_library import root_of
@@ -176,17 +177,23 @@ def events(arguments: Namespace, terminal: Terminal) -> int:
     return answered(found, arguments, terminal, rows)
 
 
+def check_there_is_one(root: Path) -> None:
+    """Raises UnknownEntry if there is no text memory: a mistyped --root must not make one."""
+    from store.memory.engine.errors import UnknownEntry
+    from store.memory.engine.places import Places
+
+    if not Places(root).folder.is_dir():
+        raise UnknownEntry(f"there is no text memory in {root}; --root names another place")
+
+
 @contextmanager
 def reading(arguments: Namespace) -> Iterator["Memory"]:
     """The text memory for reading, as of the moment of `--as-of` if it is given."""
-    from store.memory.engine.errors import UnknownEntry
     from store.memory.engine.inputs import checked_moment
-    from store.memory.engine.places import Places
     from store.memory.memory import Memory
 
     root = root_of(arguments)
-    if not Places(root).folder.is_dir():  # a mistyped --root must not make one
-        raise UnknownEntry(f"there is no text memory in {root}; --root names another place")
+    check_there_is_one(root)
     with Memory.open_for_reading(root) as memory:
         if moment := getattr(arguments, "as_of", ""):
             with memory.as_of(checked_moment(moment)) as past:

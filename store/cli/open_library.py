@@ -21,6 +21,7 @@ from store.runtime import open_library, open_reader
 from store.settings import settings
 
 _R = TypeVar("_R", bound=Reader)
+ELSEWHERE = "import makes one, --root names another place"
 _SLICE = 0.2  # seconds between two looks at Chroma
 CHROMA_TIMEOUT = 330.0  # seconds in which Chroma may show no progress; a probe of its files may take 300
 
@@ -36,9 +37,15 @@ def typed_path(text: str) -> Path:
 
 
 def root_of(arguments: Namespace) -> Path:
-    """The folder that holds `memecoins/`: --root, else MEMEDEX_ROOT, else `res`."""
+    """The folder that holds `memecoins/`: --root, else MEMEDEX_ROOT, else `res`.
+
+    Raises UnknownRecord if it is a file.
+    """
     root: Path = arguments.root or settings().root
-    return root.expanduser().resolve()
+    root = root.expanduser().resolve()
+    if root.exists() and not root.is_dir():
+        raise UnknownRecord(f"{root} is a file; --root names the folder of a library")
+    return root
 
 
 def has_library(root: Path) -> bool:
@@ -46,10 +53,15 @@ def has_library(root: Path) -> bool:
     return Layout(root).memecoins.is_dir() or is_interrupted(root)
 
 
+def no_library(root: Path) -> str:
+    """The sentence that this root holds no library."""
+    return f"there is no library in {root}"
+
+
 def check_there_is_one(arguments: Namespace) -> None:
     """Raises UnknownRecord if there is no library: a mistyped --root must not create one."""
     if not has_library(root := root_of(arguments)):
-        raise UnknownRecord(f"there is no library in {root}; import makes one, --root names another place")
+        raise UnknownRecord(f"{no_library(root)}; {ELSEWHERE}")
 
 
 @contextmanager
@@ -57,6 +69,7 @@ def reading(arguments: Namespace, terminal: Terminal) -> Iterator[Reader]:
     """The library for a command that only reads; if there is none, an empty one that leaves no trace."""
     root = root_of(arguments)
     if not has_library(root):
+        terminal.say(f"{no_library(root)}; {ELSEWHERE}")
         with (
             tempfile.TemporaryDirectory(prefix="memedex-") as nowhere,
             open_reader(Path(nowhere)) as empty,

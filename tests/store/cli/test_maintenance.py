@@ -26,6 +26,15 @@ def test_doctor_exits_with_1_and_names_the_problem(run: Run, root: Path) -> None
     assert KEPT in {finding["address"] for finding in json.loads(done.stdout)["findings"]}
 
 
+@pytest.mark.parametrize("repair", [[], ["--repair"]])
+def test_doctor_does_not_find_a_missing_library_well(run: Run, tmp_path: Path, repair: list[str]) -> None:
+    done = run("doctor", *repair)
+    message = f"there is no library in {tmp_path / 'res'} (import makes one, --root names another place)\n"
+    assert (done.returncode, done.stderr) == (1, message)
+    assert json.loads(run("doctor", "--json").stdout)["well"] is False
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.slow
 def test_doctor_changes_nothing_without_the_repair_flag(run: Run, root: Path) -> None:
     layout = Layout(root)

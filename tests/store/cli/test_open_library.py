@@ -29,6 +29,20 @@ def test_a_mistyped_root_creates_no_library(run: Run, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_reading_says_that_there_is_no_library(run: Run, tmp_path: Path) -> None:
+    done = run("list", "--root", tmp_path / "rse")
+    assert f"there is no library in {tmp_path / 'rse'}" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["list", "demo", "index", "run"])
+def test_a_root_that_is_a_file_is_refused(run: Run, tmp_path: Path, verb: str) -> None:
+    file = tmp_path / "coins.zip"
+    file.touch()
+    done = run("--root", file, verb)
+    message = f"{verb}: {file} is a file; --root names the folder of a library\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
+
+
 # -- export, doctor, model, backup -------------------------------------------------------------------------
 
 

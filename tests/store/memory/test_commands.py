@@ -110,6 +110,12 @@ def test_a_mistyped_root_creates_no_memory(run: Any, tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
+def test_doctor_does_not_find_a_missing_memory_well(run: Any, tmp_path: Path) -> None:
+    with pytest.raises(MemedexError, match="there is no text memory in"):
+        run("doctor", root=str(tmp_path / "rse"))
+    assert not (tmp_path / "rse").exists()
+
+
 def test_lore_and_exchanges_are_added_searched_and_undone(
     run: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
