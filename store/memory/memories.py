@@ -118,8 +118,7 @@ class Memories:
         content = checked_text(content, what="the content", most=LONGEST)
         tags = checked_tags(tags)
         second = int(self.passages.clock())
-        vector = self.passages.embed([content])[0]
-        model, dimensions = self.passages.model, len(vector) // 4
+        (vector,), model = self.passages.embed([content])
         timestamp = f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%SZ}"
         row = {
             "content": content,
@@ -134,7 +133,10 @@ class Memories:
                 number += 1
             change.upsert({"id": f"mem_{number}", **row})
         answer = Stored(
-            memory_id=f"mem_{number}", success=True, timestamp=timestamp, embedding_dimensions=dimensions
+            memory_id=f"mem_{number}",
+            success=True,
+            timestamp=timestamp,
+            embedding_dimensions=len(vector) // 4,
         )
         if self.passages.actor.is_reviewed:
             answer["pending"] = True

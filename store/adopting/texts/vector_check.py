@@ -33,7 +33,7 @@ def model_of(passages: Passages, sample: Sample, *, named: str = "") -> tuple[st
         embedder = passages.embedder
         if embedder.dimensions != len(chosen[0][1]) // 4:
             return UNKNOWN, f"the vectors have {len(chosen[0][1]) // 4:,} numbers and name no model"
-        again = passages.embed(texts)
+        again, _ = passages.embed(texts)
     except ModelUnavailable as error:
         if claim == own:
             return own, f"the vectors are taken as those of {own}, unchecked: {error}"

@@ -54,7 +54,7 @@ class Documents:
         name = checked_text(path.name, what="the file's name")
         pages = files.pages(content, name=name)
         chunks = cut(pages)
-        vectors, model = self.passages.embed([chunk.text for chunk in chunks]), self.passages.model
+        vectors, model = self.passages.embed([chunk.text for chunk in chunks])
         with deciding(self.passages.database.path.parent):  # no other process may tidy up meanwhile
             source = DocumentSource(
                 id=f"{protocol}/{name}",

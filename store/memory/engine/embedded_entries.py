@@ -32,9 +32,13 @@ class EmbeddedEntries(Entries):
         except ModelUnavailable:
             return None
 
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """The float32 bytes of each text's vector, by this kind's model."""
-        return embed_texts(texts, self.embedder)
+    def embed(self, texts: Sequence[str]) -> tuple[list[bytes], str]:
+        """The float32 bytes of each text's vector, and the model that made them: this kind's, when it began.
+
+        Another process may choose another model meanwhile.
+        """
+        embedder = self.embedder
+        return embed_texts(texts, embedder), embedder.name
 
     def to_embed(self) -> int:
         """How many entries have no vector of this kind's model yet."""

@@ -171,8 +171,7 @@ class Passages(SearchableEntries):
     def upsert(self, rows: Iterable[Row], *, verb: str, actor: str = "") -> None:
         """Add or replace entries as one decision, each embedded by this kind's model."""
         given = list(rows)
-        model = self.model
-        vectors = self.embed([row[self.kind.text] for row in given])
+        vectors, model = self.embed([row[self.kind.text] for row in given])
         with self.change(verb, actor=actor) as change:
             for row, vector in zip(given, vectors, strict=True):
                 change.upsert({**row, "vector": vector, "embedding_model": model})
@@ -184,7 +183,8 @@ class Passages(SearchableEntries):
             raise InvalidInput(f"{', '.join(sorted(columns))}: not all of these can be edited")
         if self.kind.text in columns:
             text = checked_text(columns[self.kind.text], what="the text", most=LONGEST)
-            columns |= {"vector": self.embed([text])[0], "embedding_model": self.model}
+            (vector,), model = self.embed([text])
+            columns |= {"vector": vector, "embedding_model": model}
         with self.change("edit", actor=actor) as change:
             row = change.row(self.kind.table, id)
             if row is None:

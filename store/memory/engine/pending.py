@@ -51,7 +51,7 @@ def accept(passages: Passages, id: str, *, actor: str = "") -> str:
     passages.refuse_agents(ACCEPT)
     chosen = next((one for one in waiting(passages) if one.id == id), None)
     text = str(chosen.row[passages.kind.text]) if chosen and chosen.row else ""
-    vector = passages.embed([text])[0] if text else None
+    vectors, model = passages.embed([text]) if text else ([None], None)
     with passages.change(ACCEPT, actor=actor) as change:
         if chosen is None or change.row(PENDING, id) is None:
             raise UnknownEntry(f"{id} does not wait for a decision (any more)")
@@ -61,8 +61,7 @@ def accept(passages: Passages, id: str, *, actor: str = "") -> str:
         if chosen.row is None:
             change.remove(chosen.target)
         else:
-            own = {"vector": vector, "embedding_model": passages.model}
-            change.upsert({**chosen.row, **own})
+            change.upsert({**chosen.row, "vector": vectors[0], "embedding_model": model})
         change.agent, change.via = agent, via
     return chosen.target
 

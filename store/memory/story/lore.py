@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from store.embedding.embedding_cache import embed_texts
 from store.errors import ModelUnavailable
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.inputs import LONGEST, as_json, checked_characters, checked_text, for_chroma
@@ -174,10 +175,10 @@ class Lore(Scoped):
         """
         checked_text(world.id, what="the world's id")
         texts = [world.lore[start:end] for start, end in split_lines(world.lore)]
-        kept = self._kept_vectors(world.id)
+        embedder = self.passages.embedder
+        kept, model = self._kept_vectors(world.id, model=embedder.name), embedder.name
         new = [text for text in texts if text not in kept]
-        vectors = {**kept, **dict(zip(new, self.passages.embed(new), strict=True))}
-        model = self.passages.model
+        vectors = {**kept, **dict(zip(new, embed_texts(new, embedder), strict=True))}
         with self.passages.change(verb, actor=actor, number=number) as change:
             rows = {f"{world.id}_{BASE}{i}": text for i, text in enumerate(texts)}
             was_loaded = change.row("worlds", world.id) is not None  # else no chunk is this file's yet
@@ -201,12 +202,12 @@ class Lore(Scoped):
             if change.row("worlds", world.id) != fields:
                 change.upsert(fields, table="worlds")
 
-    def _kept_vectors(self, world_id: str) -> dict[str, bytes]:
+    def _kept_vectors(self, world_id: str, *, model: str) -> dict[str, bytes]:
         with self.passages.database.reading() as db:
             rows = db.execute(
                 "SELECT text, vector FROM world_lore WHERE world_id = ? AND embedding_model = ? "
                 "AND vector IS NOT NULL",
-                [world_id, self.passages.model],
+                [world_id, model],
             )
             return dict(rows.fetchall())
 

@@ -46,7 +46,7 @@ class Scoped:
     def _keep(self, row: Row, *, verb: str, actor: str) -> None:
         """Write this entry, replacing the one with the same id."""
         kind = self.passages.kind
-        vector, model = self.passages.embed([row[kind.text]])[0], self.passages.model
+        (vector,), model = self.passages.embed([row[kind.text]])
         with self.passages.change(verb, actor=actor) as change:
             check_owner(change.row(kind.table, row["id"]), row, kind.scope)
             change.upsert({**row, "vector": vector, "embedding_model": model})

@@ -53,7 +53,8 @@ def merge(
     """
     planned = preview(passages, keep, others)
     text = checked_text(text or planned.text, what="the text", most=LONGEST)
-    own: dict[str, Any] = {"vector": passages.embed([text])[0], "embedding_model": passages.model}
+    (vector,), model = passages.embed([text])
+    own: dict[str, Any] = {"vector": vector, "embedding_model": model}
     if "tags" in planned.keep:
         own["tags"] = json.dumps(planned.tags)
     with passages.change("merge", actor=actor) as change:

@@ -1,6 +1,7 @@
 """A memory changes its model only after all entries are embedded."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,8 +9,12 @@ import pytest
 from store.errors import NotWritten
 from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
+from store.memory.story.worlds import World
+from store.memory.trust import review
+from store.memory.trust.merge import merge
 from store.progress import Progress
 from tests.store.memory.bags import Bags
+from tests.store.memory.engine.test_versions import by_agent
 
 
 @pytest.mark.usefixtures("chroma")
@@ -68,3 +73,45 @@ def test_two_processes_that_choose_the_same_model_both_come_to_an_end(memory_wit
     assert (passages.model, passages.to_embed()) == ("other", 0)
     with passages.database.reading() as db:
         assert db.execute("SELECT count(*) FROM new_vectors").fetchone()[0] == 0
+
+
+def _import(memory: Memory) -> None:
+    memory.documents.import_document(Path("paper.md"), protocol="aave", content=b"A threshold is a share.")
+
+
+def _edit(memory: Memory) -> None:
+    memory.memories.edit("mem_1769853600", content="edited")
+
+
+def _merge(memory: Memory) -> None:
+    merge(memory.memories.passages, "mem_1769853600", ["mem_1769853601"])
+
+
+def _accept(memory: Memory) -> None:
+    review.accept(memory, [one.entry.id for one in review.waiting(memory)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "write"),
+    [
+        ("memories", lambda memory: memory.memories.store_memory("a new one")),
+        ("memories", _edit),
+        ("memories", _merge),
+        ("memories", _accept),
+        ("session_memory", lambda memory: memory.sessions.add_memory("elf_s1", "1", "hail")),
+        ("world_lore", lambda memory: memory.lore.put_world(World("peaks", "Peaks", "", "Snow."))),
+        ("documents", _import),
+    ],
+    ids=["store", "edit", "merge", "accept", "session", "world", "document"],
+)
+def test_a_vector_names_the_model_that_made_it_if_another_is_chosen_meanwhile(
+    memory: Memory, kind: str, write: Callable[[Memory], Any]
+) -> None:
+    for text in ("dragons sleep", "frogs count lamps"):
+        memory.memories.store_memory(text)
+    by_agent(memory, is_reviewed=True).memories.store_memory("to be accepted")
+    passages = memory.passages[kind]
+    passages.use(Interrupted(lambda: passages.database.set_meta("model", "offline"), "bags"))
+    write(memory)
+    assert passages.model == "offline"
+    assert {row["embedding_model"] for row in passages.find()} == {"bags"}
