@@ -102,7 +102,7 @@ def _stage(source: Path, staged: Path, listed: Manifest, progress: Progress) -> 
 
 
 def _make_ready(layout: Layout) -> None:
-    """Mark Chroma to be rebuilt, and make the folders that the journal's operations name."""
+    """Make the folders of the tiers, and mark Chroma to be rebuilt."""
     layout.memecoins.mkdir(parents=True, exist_ok=True)
     for tier in TIERS:
         layout.sidecar_folder(tier).mkdir(parents=True, exist_ok=True)
@@ -115,8 +115,6 @@ def _make_ready(layout: Layout) -> None:
     ):
         checksums.install(db)
         db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_rebuild', '1')")
-        for (operation,) in db.execute("SELECT id FROM journal").fetchall():
-            (layout.operations / operation).mkdir(parents=True, exist_ok=True)
 
 
 def _exchange(layout: Layout, staged: Path, lock: WriterLock, disk: Disk) -> Path | None:
