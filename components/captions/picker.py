@@ -137,8 +137,9 @@ def linked_to(library: Library) -> Record | None:
     try:
         record = library.get(address)
     except MemedexError as error:
-        st.warning("Invalid link:", icon=":material/link_off:")
-        st.text(str(error))
+        st.warning(
+            f"This link opens no coin: {format.plain(str(error), limit=200)}.", icon=":material/link_off:"
+        )
         return None
     if record.tier not in ("approved", "library"):
         st.warning("Only approved coins and those of the library are captioned.", icon=":material/info:")

@@ -1,6 +1,7 @@
 """The doctor's findings, and their repair."""
 
 import math
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -23,7 +24,7 @@ _MOST = 200
 def at_once(library: Library) -> None:
     """What is known at once: model, Chroma, stuck operations, files that cannot be imported."""
     status = resources.status(library)
-    troubles = background_worker.faults()
+    troubles, skipped = background_worker.faults(), len(status.unreadable)
     rows = [
         _writing(status),
         (
@@ -32,7 +33,7 @@ def at_once(library: Library) -> None:
             not status.model_status.startswith("unavailable"),
         ),
         ("Chroma", _chroma(status), not status.chroma_fault),
-        ("Operations", status.stuck or "none stuck", not status.stuck),
+        ("Decisions", status.stuck or "all finished", not status.stuck),
         (
             "Files",
             _files(status),
@@ -40,15 +41,18 @@ def at_once(library: Library) -> None:
         ),
         (
             "Pictures",
-            _unreadable(len(status.unreadable)),
+            _listed(f"{format.counted(skipped, 'picture')} skipped; retrying", status.unreadable)
+            or "all can be read",
             not status.unreadable,
         ),
         *_copies(library, status),
         (
             "Background work",
-            f"{format.counted(len(troubles), 'task')} failing, tried again by itself:"
-            if troubles
-            else "running",
+            _listed(
+                f"{format.counted(len(troubles), 'task')} failing, tried again by itself",
+                [format.describe_fault(trouble) for trouble in troubles],
+            )
+            or "running",
             not troubles,
         ),
     ]
@@ -61,14 +65,15 @@ def at_once(library: Library) -> None:
                     color="green" if well else "red",
                 )
                 st.text(what, width="stretch")
-    for fault in [*status.faults, *status.unreadable][:_MOST]:
-        st.text(fault)
     for kept in status.moved_aside:
         with st.container(horizontal=True, gap="small"):
             st.badge("Kept", icon=":material/inventory_2:", color="blue")
             st.text(kept, width="stretch")
-    for trouble in troubles:
-        st.text(format.describe_fault(trouble))
+
+
+def _listed(title: str, lines: Sequence[str]) -> str:
+    """The title above these lines; "" if there are none."""
+    return "\n".join([f"{title}:", *lines[:_MOST]]) if lines else ""
 
 
 def _writing(status: Status) -> tuple[str, str, bool]:
@@ -88,16 +93,13 @@ def _copies(library: Library, status: Status) -> list[tuple[str, str, bool]]:
     return [("Copies", shortage or "the catalog is copied every day; a week is kept", not shortage)]
 
 
-def _unreadable(pictures: int) -> str:
-    return f"{format.counted(pictures, 'picture')} skipped; retrying:" if pictures else "all can be read"
-
-
 def _files(status: Status) -> str:
     if status.comparing:
         done, total = status.comparing
-        return f"{done:,} of {total:,} compared with the catalog so far"
-    faults = len(status.faults)
-    return f"{format.counted(faults, 'file')} cannot be imported:" if faults else "all can be read"
+        title = f"{done:,} of {total:,} compared with the catalog so far"
+        return _listed(title, status.faults) or title
+    title = f"{format.counted(len(status.faults), 'file')} cannot be imported"
+    return _listed(title, status.faults) or "all can be read"
 
 
 def _chroma(status: Status) -> str:
@@ -123,7 +125,7 @@ def examine(library: Library) -> None:
             kept_as=_EXAMINATION,
             button=Button("Run check", icon="stethoscope", kind="primary", disabled=busy),
         )  # fmt: skip
-        st.caption("Compares sidecars, pictures, catalog and the five collections. Changes nothing.")
+        st.caption("Compares sidecars, pictures, catalog and the search index. Changes nothing.")
     job = job_bar.begun(library.jobs, _EXAMINATION)
     if job is not None and job.is_over:
         _show(library, job, busy=busy)
@@ -154,7 +156,7 @@ def _show(library: Library, job: Job, *, busy: bool) -> None:
         st.info(f"{text} ({when})", icon=":material/pause_circle:")
     if not found and not stopped:
         st.success(
-            f"All is well: files, catalog and collections agree. ({when})", icon=":material/check_circle:"
+            f"All is well: files, catalog and search index agree. ({when})", icon=":material/check_circle:"
         )
     if not found:
         return

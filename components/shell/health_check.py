@@ -15,7 +15,7 @@ from components.shell import error_page, pictures
 from components.shell.base_path import base_path
 from store import __version__
 from store.catalog.replication import LATE
-from store.jobs import Job
+from store.jobs import Job, background_worker
 from store.library import Library
 from store.reading.status import Status
 
@@ -53,13 +53,15 @@ def _state() -> dict[str, Any]:
 def read(library: Library) -> dict[str, Any]:
     """The state of this library.
 
-    `failing` while a decision cannot be finished; `degraded` while Chroma, the model, a file or a job fails,
-    or a replica is late.
+    `failing` while a decision cannot be finished; `degraded` while Chroma, the model, a file, a job or a
+    background task fails, or a replica is late.
     """
     found = library.status()
     jobs = count_jobs(library.jobs.open())
     is_away = found.model_status.startswith("unavailable")
-    is_degraded = bool(found.chroma_fault or found.faults or is_away)
+    is_degraded = bool(
+        found.chroma_fault or found.faults or found.unreadable or is_away or background_worker.faults()
+    )
     behind = found.seconds_behind
     is_degraded |= behind is not None and behind > LATE
     status: Health = "failing" if found.stuck else "degraded" if is_degraded or jobs["failed"] else "ok"

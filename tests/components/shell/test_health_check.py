@@ -6,6 +6,8 @@ import pytest
 
 from components.shell import pictures
 from store.errors import CatalogDamaged
+from store.jobs import background_worker
+from store.jobs.background_worker import WorkerFault
 from store.library import Library
 from store.reading.status import Status
 from tests.components.conftest import Client
@@ -31,9 +33,10 @@ def test_a_library_that_works_is_ok(client: Client, library: Library) -> None:
         ({"chroma_fault": "no space in /secret"}, "degraded", 200),
         ({"model_status": "unavailable: no weights in /secret"}, "degraded", 200),
         ({"faults": ("/secret/frog.json: no JSON",)}, "degraded", 200),
+        ({"unreadable": ("/secret/frog.jpg: broken",)}, "degraded", 200),
         ({"stuck": "/secret cannot be written"}, "failing", 503),
     ],
-    ids=["Chroma", "model", "file", "decision"],
+    ids=["Chroma", "model", "file", "picture", "decision"],
 )
 def test_what_fails_is_said_without_names(
     client: Client,
@@ -47,6 +50,16 @@ def test_what_fails_is_said_without_names(
     _with(monkeypatch, library, **changes)
     answer = client.get("/health")
     assert (answer.json()["status"], answer.status_code) == (status, code)
+    assert "secret" not in answer.text
+
+
+def test_a_library_whose_background_task_fails_is_degraded(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = WorkerFault("copies", "no space in /secret", 3, 0.0, 0.0)
+    monkeypatch.setattr(background_worker, "faults", lambda: [failing])
+    answer = client.get("/health")
+    assert (answer.json()["status"], answer.status_code) == ("degraded", 200)
     assert "secret" not in answer.text
 
 
