@@ -32,7 +32,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
         _tiers([insights.tiers(library, one.filter) for one in sets], sets)
     with grid.cell():
         labels(
-            [_reasons(library, one.filter) for one in sets], _rejected(library, sets),
+            [statistics.rejection_reasons(library, one.filter) for one in sets], _rejected(library, sets),
             what="reasons for rejection",
             narrow=lambda filter, name: narrowed(filter, tier="trash", reason=name),
         )  # fmt: skip
@@ -42,9 +42,9 @@ def show(library: Library, sets: list[CoinSet]) -> None:
             st.caption("Nobody has approved or rejected any of these coins yet.")
         else:
             figures.show(
-                figures.bars(frame, title="Decisions per hour", colors=coin_sets.colors(sets)), frame,
-                title="Decisions per hour", key="insights-speed",
-                alt="How many coins each person decides per hour of work",
+                figures.bars(frame, title="Coins reviewed per hour", colors=coin_sets.colors(sets)), frame,
+                title="Coins reviewed per hour", key="insights-speed",
+                alt="How many coins each person reviews per hour of work",
                 about="Approvals and rejections that were not undone, divided by the hours in which the "
                 "person made at least one.",
             )  # fmt: skip
@@ -53,10 +53,6 @@ def show(library: Library, sets: list[CoinSet]) -> None:
         for number, one in enumerate(sets):
             with grid.cell():
                 draw(library, one, number, of[number])
-
-
-def _reasons(library: Library, filter: Filter) -> dict[str, int]:
-    return statistics.rejection_reasons(library, filter) if filter.tier in (None, "trash") else {}
 
 
 def _rejected(library: Library, sets: Sequence[CoinSet]) -> list[CoinSet]:
@@ -87,7 +83,7 @@ def _tiers(counts: Sequence[Mapping[Tier, int]], sets: Sequence[CoinSet]) -> Non
 
 
 def speeds(found: Sequence[Sequence[ReviewSpeed]], sets: Sequence[CoinSet]) -> "pd.DataFrame":
-    """Decisions per hour of each person and set, each with the line of the coins that the person decided."""
+    """Coins reviewed per hour by each person and set, each with the line of the coins decided."""
     import pandas as pd
 
     rows = []

@@ -78,6 +78,8 @@ def reasons_of(reader: Reader, addresses: Sequence[str]) -> dict[str, str]:
 
 def rejection_reasons(reader: Reader, filter: Filter) -> dict[str, int]:
     """How many of these records were rejected for each reason, most frequent first; "" for none."""
+    if filter.tier not in (None, "trash"):
+        return {}
     where, values = conditions(replace(filter, tier="trash"))
     with reader.catalog.reading() as db:
         rows = db.execute(

@@ -100,6 +100,14 @@ def test_the_filter_drawer_shows_counts_and_writes_into_the_line(extended_librar
     assert line(rerun(app)) == 'coin source:"my list.json" dup:no'
 
 
+def test_the_drawer_offers_reasons_of_rejection_only_for_rejected_coins(extended_library: Library) -> None:
+    extended_library.reject([address(1)], reason="scam")
+    assert not any(pills.label == "Rejected for" for pills in open_with_drawer().pills)
+    app = opened("rejected")
+    app.session_state["trash-filters"] = True
+    assert rerun(app).pills(key="trash-by-reason").options == ["scam · 1"]
+
+
 def test_the_drawer_shows_and_changes_the_dates_of_the_line(extended_library: Library) -> None:
     app = open_with_drawer(pending_words="after:2023-11 before:2024")
     assert str(app.date_input(key="pending-by-after").value) == "2023-11-01"

@@ -174,6 +174,7 @@ def test_rejected_coins_are_found_by_their_last_reason(library: Library) -> None
     library.redo()
     assert set(found("reason:scam")) == {address(0), address(4)}, "a redone rejection keeps its reason"
     assert rejection_reasons(library, Filter()) == {"scam": 2, "": 1, "Not a meme": 1}
+    assert rejection_reasons(library, Filter(tier="pending")) == {}, "a coin there is not rejected"
     assert parsed("reason:").faults == ["reason: needs a value"]
 
 
