@@ -44,13 +44,13 @@ def controls(library: Library) -> AuditFilter:
 
 
 def figures(library: Library, filter: AuditFilter) -> None:
-    """How many were reviewed, the speed, and the approval rate."""
+    """How many coins were reviewed, the speed, and the approval rate."""
     found = audit.figures(library, replace(filter, verb=""))
     with st.grid(4, min_column_width=150):
-        st.metric("Approved", f"{found.approved:,}", border=True)
-        st.metric("Rejected", f"{found.rejected:,}", border=True)
+        st.metric("Coins approved", f"{found.approved:,}", border=True)
+        st.metric("Coins rejected", f"{found.rejected:,}", border=True)
         st.metric(
-            "Decisions per hour",
+            "Coins reviewed per hour",
             f"{found.an_hour:,.0f}",
             border=True,
             help="Coins approved or rejected, for each hour in which a person decided anything.",

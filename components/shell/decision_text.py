@@ -11,9 +11,11 @@ _NAME = 32  # characters
 
 
 def sentence(library: Reader, decision: PastDecision, *, put: Callable[[str], str] | None = None) -> str:
-    """ "approved Bonk", "promoted 12 coins"; `put` formats an untrusted name, else it is Markdown."""
+    """ "approved Bonk", "undid: promoted 12 coins"; `put` formats an untrusted name, else it is Markdown."""
     put = put or (lambda name: format.plain(name, limit=_NAME))
     verb = decision.verb
+    if original := _original(library, decision):
+        return f"{format.done(verb)}: {sentence(library, original, put=put)}"
     if decision.count > _NAMED:
         return format.did(verb, format.counted(decision.count, "coin"))
     events = library.history(decision=decision.id, limit=_NAMED)
@@ -26,11 +28,18 @@ def sentence(library: Reader, decision: PastDecision, *, put: Callable[[str], st
 def undone_text(library: Reader, verb: str, reversed_: str | None) -> str:
     """What an undo or a redo was about, as plain text; "" if that is not known."""
     decision = library.decision(reversed_) if reversed_ else None
-    while decision and decision.reverses:  # what was done again, or taken back before
-        decision = library.decision(decision.reverses)
     if decision is None:
         return ""
-    return f"{'Redone' if verb == 'redo' else 'Undone'}: {sentence(library, decision, put=_whole)}"
+    original = _original(library, decision) or decision
+    return f"{'Redone' if verb == 'redo' else 'Undone'}: {sentence(library, original, put=_whole)}"
+
+
+def _original(library: Reader, decision: PastDecision) -> PastDecision | None:
+    """The first decision of the chain that this one undoes or redoes; None if it does neither."""
+    original = None
+    while decision.reverses and (earlier := library.decision(decision.reverses)):
+        original = decision = earlier
+    return original
 
 
 def _whole(name: str) -> str:

@@ -98,7 +98,15 @@ def find(reader: Reader, filter: AuditFilter, *, offset: int = 0, limit: int = 1
             [*values, limit, offset],
         ).fetchall()
     return [
-        PastDecision(row["id"], row["verb"], row["who"], row["at"], row["count"], bool(row["reversed"]))
+        PastDecision(
+            row["id"],
+            row["verb"],
+            row["who"],
+            row["at"],
+            row["count"],
+            bool(row["reversed"]),
+            row["reverses"],
+        )
         for row in rows
     ]
 

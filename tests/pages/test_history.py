@@ -17,6 +17,20 @@ def test_the_page_lists_every_decision_with_its_actor_and_time(library: Library)
     assert "Promoted 4 coins" in message
 
 
+def test_an_undo_says_what_was_undone(library: Library) -> None:
+    library.reject([PENDING.address])
+    library.undo()
+    library.redo()
+    message = words(opened("history"))
+    assert "Undid: rejected New Fish" in message
+    assert "Redid: rejected New Fish" in message
+
+
+def test_the_figures_count_coins_and_say_so(library: Library) -> None:
+    labels = [metric.label for metric in opened("history").metric]
+    assert labels == ["Coins approved", "Coins rejected", "Coins reviewed per hour", "Approval rate"]
+
+
 def test_while_it_is_presented_no_person_is_named(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings(), "presenter", True)
     library.reject([PENDING.address], actor="bob@x.org")
