@@ -4,12 +4,15 @@ Somebody who may import from any path can read any file of the server that holds
 """
 
 from collections.abc import Callable
+from errno import ENAMETOOLONG
 from functools import partial
 from pathlib import Path
 
-from components.shell import login
+from components.shell import format, login
 from store.errors import BadSource, NotPermitted
 from store.settings import settings
+
+_SHOWN = 200  # characters of a path in a message
 
 
 def can_be_named() -> bool:
@@ -32,8 +35,14 @@ def existing(name: Callable[[str], Path], text: str) -> Path:
     if not text.strip():
         raise BadSource("Type a path first.")
     path = name(text)
-    if not path.exists():
-        raise BadSource(f"There is nothing at this path: {text.strip()}")
+    try:
+        is_there = path.exists()
+    except OSError as error:
+        if error.errno != ENAMETOOLONG:
+            raise
+        is_there = False  # the system cannot have such a file: a wrong path, no fault of the disk
+    if not is_there:
+        raise BadSource(f"There is nothing at this path: {format.cut(text, limit=_SHOWN)}")
     return path
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.overview import model_choice
 from components.shell import login, server_paths
-from store.errors import NotPermitted
+from store.errors import BadSource, NotPermitted
 from store.settings import settings
 
 LOCAL = {"Host": "localhost:8501", "Origin": "http://localhost:8501"}
@@ -33,6 +33,18 @@ def test_a_local_browser_may_name_any_path(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(login, "is_local", lambda: True)
     assert server_paths.can_be_named()
     assert server_paths.named(f" {tmp_path} ") == tmp_path
+
+
+@pytest.mark.parametrize(
+    "path", ["z" * 100_000, "a/" * 60_000, "no such file"], ids=["name", "path", "missing"]
+)
+def test_a_path_that_no_file_can_have_is_refused_in_a_short_message(
+    monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr(login, "is_local", lambda: True)
+    with pytest.raises(BadSource, match="nothing at this path") as refusal:
+        server_paths.existing(server_paths.naming(), path)
+    assert len(str(refusal.value)) < 300
 
 
 @pytest.mark.usefixtures("remote_browser")
