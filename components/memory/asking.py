@@ -10,33 +10,35 @@ from components.memory import entry_link
 from components.memory.kinds import KINDS, place_of
 from components.shell import format, forms, job_bar, live, login, resources
 from components.shell.forms import Button, Field
-from store.errors import MemedexError
 from store.jobs import Job
 from store.memory.memory import Memory
-from store.memory.verbs.asking import Answer, AskedModel, GivenEntry, configured_model
+from store.memory.verbs.asking import Answer, GivenEntry, configured_model
 from store.memory.verbs.verbs import MemoryVerbs
 from store.progress import Progress
+from store.settings import settings
 
 _JOB = "Ask the text memory"  # without the question: jobs stay in the catalog
 
 
 def show(memory: Memory) -> None:
     """The question with its model, and this person's last answer."""
-    try:
-        model = configured_model()
-    except MemedexError as error:
-        st.info("No language model can be asked:", icon=":material/info:")
-        st.text(str(error))
-        return
-    verbs = MemoryVerbs(memory)
-    st.caption(f"{format.plain(model.name)} is given three entries of each kind, and cites those it uses.")
+    verbs, name = MemoryVerbs(memory), settings().caption_model
+    if name:
+        st.caption(f"{format.plain(name)} is given three entries of each kind, and cites those it uses.")
+    else:
+        st.info(
+            "No language model is configured. Name one below, or set `MEMEDEX_CAPTION_MODEL` "
+            "(`gpt-4o-mini` for instance, with its `OPENAI_API_KEY`, or `ollama/llama3` on this machine).",
+            icon=":material/info:",
+        )
     forms.show(
-        "ask-memory", resources.library(), partial(_ask, verbs, model, job_bar.watcher()),
+        "ask-memory", resources.library(), partial(_ask, verbs, job_bar.watcher()),
         button=Button("Ask", icon="forum", kind="primary"),
         fields=[
             Field("question", "Question", "text", height=80),
             Field("world", "World", choices=[*verbs.worlds()], placeholder="every world"),
             Field("session", "Session", choices=[*verbs.sessions()], placeholder="every session"),
+            *([] if name else [Field("model", "Language model", placeholder="gpt-4o-mini, ollama/llama3 …")]),
         ],
     )  # fmt: skip
     own = [job for job in resources.jobs().all() if job.name == _JOB and job.actor == login.person()]
@@ -44,7 +46,8 @@ def show(memory: Memory) -> None:
         _last(memory, max(own, key=lambda job: job.id))
 
 
-def _ask(verbs: MemoryVerbs, model: AskedModel, watch: Callable[[Job], Job], given: Mapping[str, Any]) -> str:
+def _ask(verbs: MemoryVerbs, watch: Callable[[Job], Job], given: Mapping[str, Any]) -> str:
+    model = configured_model(str(given.get("model", "")).strip())
     question, world, session = (str(given[name]).strip() for name in ("question", "world", "session"))
 
     def work(progress: Progress) -> Answer:

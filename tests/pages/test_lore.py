@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from store.errors import ModelUnavailable
 from store.memory.memory import Memory
 from store.settings import settings
 from tests.pages.conftest import finish_jobs, opened, press, rerun, send, shown, words
@@ -139,9 +140,23 @@ def test_a_model_is_asked_and_the_entries_it_cites_can_be_opened(
     assert QUESTION in server.requests[0]["messages"][1]["content"]
 
 
-def test_without_a_language_model_the_page_says_what_to_set(memory: Memory) -> None:
-    app = opened("lore", view="Ask")
-    assert any("MEMEDEX_CAPTION_MODEL" in text.value for text in app.text)
+def test_without_a_configured_language_model_one_can_be_named(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setattr(settings(), "caption_api_base", server.address)
+        reply = says("Mira lights them.")
+        reply.streamed = True
+        server.answers = [reply]
+        app = opened("lore", view="Ask")
+        assert "MEMEDEX_CAPTION_MODEL" in app.info[0].value
+        with pytest.raises(ModelUnavailable):
+            send(app, "ask-memory", question=QUESTION, world="", session="", model=" ")
+        send(app, "ask-memory", question=QUESTION, world="", session="", model="openai/m")
+        finish_jobs()
+        rerun(app)
+    assert "Mira lights them." in words(app)
 
 
 def test_test_retrieval_filters_by_tags_and_dates(memory: Memory) -> None:
