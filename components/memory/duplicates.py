@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
+from zlib import crc32
 
 import streamlit as st
 
@@ -76,13 +77,15 @@ def _merge(memory: Memory, kind: str, pair: DuplicatePair) -> None:
     with st.expander("Merge", icon=":material/merge:"):
         st.caption("The first is kept, with this text, and the second removed. Undo takes it back.")
         forms.show(
-            f"merge-{kind}-{pair.one}-{pair.other}", resources.library(),
-            partial(_merged, passages, pair),
+            f"merge-{kind}-{pair.one}-{pair.other}-{crc32(shown.text.encode())}", resources.library(),
+            partial(_merged, passages, pair, shown),
             fields=[Field("text", "Text", "text", value=shown.text, is_labelled=False)],
             button=Button("Merge both", icon="merge"),
         )  # fmt: skip
 
 
-def _merged(passages: Passages, pair: DuplicatePair, given: Mapping[str, Any]) -> str:
-    merge.merge(passages, pair.one, [pair.other], text=given["text"])
+def _merged(
+    passages: Passages, pair: DuplicatePair, shown: merge.MergePreview, given: Mapping[str, Any]
+) -> str:
+    merge.merge(passages, pair.one, [pair.other], text=given["text"], shown=shown)
     return "Merged; undo takes it back."

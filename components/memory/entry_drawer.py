@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import streamlit as st
@@ -67,7 +68,7 @@ def _text(library: Library, memory: Memory, kind: str, row: Row) -> None:
         return
 
     def save(given: Mapping[str, Any]) -> str:
-        memory.passages[kind].edit(row["id"], **{_FIELDS.get(kind, "text"): given["text"]})
+        memory.passages[kind].edit(row["id"], was=text, **{_FIELDS.get(kind, "text"): given["text"]})
         return "Saved and embedded again."
 
     def delete(_: Mapping[str, Any]) -> str:
@@ -75,7 +76,7 @@ def _text(library: Library, memory: Memory, kind: str, row: Row) -> None:
         return "Removed; undo brings it back."
 
     is_saved = forms.show(
-        f"entry-text-{key}", library, save,
+        f"entry-text-{key}-{crc32(text.encode())}", library, save,  # a form for each text that is shown
         fields=[Field("text", "Text", "text", value=text, height=220, is_labelled=False)],
         button=Button("Save and embed again", icon="save", kind="primary"),
     )  # fmt: skip

@@ -8,6 +8,7 @@ import pytest
 
 from components.shell import forms, uploads
 from store.library import Library
+from store.memory.engine.errors import InvalidInput
 from store.memory.memory import Memory
 from store.settings import settings
 from tests.pages.conftest import finish_jobs, opened, press, rerun, send, sendable, shown, words
@@ -182,3 +183,13 @@ def test_connections_lead_from_a_coin_to_the_entries_that_mention_it(
     message = words(opened("lore", view="Connections", coin="Rainy Frog"))
     assert "1 entry names it." in message
     assert "Under the lamp sits the Rainy Frog." in message
+
+
+def test_saving_an_entry_that_somebody_changed_meanwhile_is_refused(memory: Memory) -> None:
+    id = memory.memories.store_memory("Kettles whistle")["memory_id"]
+    app = opened("lore", view="Browse", entry=f"memories:{id}")
+    (form,) = (name for _, name in forms._forms if name.startswith("entry-text-"))
+    memory.memories.edit(id, content="Kettles sing", actor="bob")
+    with pytest.raises(InvalidInput, match="was changed in the meantime"):
+        send(app, form, text="Kettles whistle loudly")
+    assert memory.memories.passages.get(id)["content"] == "Kettles sing"

@@ -176,8 +176,11 @@ class Passages(SearchableEntries):
             for row, vector in zip(given, vectors, strict=True):
                 change.upsert({**row, "vector": vector, "embedding_model": model})
 
-    def edit(self, id: str, /, *, actor: str = "", **columns: Any) -> None:
-        """Change columns of one entry; a new text is embedded first. Raises UnknownEntry or InvalidInput."""
+    def edit(self, id: str, /, *, was: str | None = None, actor: str = "", **columns: Any) -> None:
+        """Change columns of one entry; a new text is embedded first. Raises UnknownEntry or InvalidInput.
+
+        `was` is the text that the change was made from: if it is another by now, nothing is changed.
+        """
         fixed = {"id", "vector", "embedding_model", self.kind.scope}
         if not columns.keys() <= set(self.get(id)) - fixed:
             raise InvalidInput(f"{', '.join(sorted(columns))}: not all of these can be edited")
@@ -189,6 +192,8 @@ class Passages(SearchableEntries):
             row = change.row(self.kind.table, id)
             if row is None:
                 raise UnknownEntry(f"{id} was removed in the meantime")
+            if was not in (None, row[self.kind.text]):
+                raise InvalidInput(f"{id} was changed in the meantime; open it again to see its text")
             change.upsert({**row, **columns})
 
     def remove(self, ids: Iterable[str], *, actor: str = "") -> int:

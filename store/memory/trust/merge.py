@@ -45,23 +45,33 @@ def preview(passages: Passages, keep: str, others: Sequence[str]) -> MergePrevie
 
 
 def merge(
-    passages: Passages, keep: str, others: Sequence[str], *, text: str = "", actor: str = ""
+    passages: Passages,
+    keep: str,
+    others: Sequence[str],
+    *,
+    text: str = "",
+    shown: MergePreview | None = None,
+    actor: str = "",
 ) -> MergePreview:
     """Merge as `preview` shows it, with another text if one is given; one decision, which undo takes back.
 
-    Raises UnknownEntry if one was removed in the meantime, InvalidInput for what cannot be merged.
+    `shown` is the preview that the text was made from. Raises UnknownEntry if an entry was removed in the
+    meantime, InvalidInput if one was changed, or for what cannot be merged.
     """
-    planned = preview(passages, keep, others)
+    planned = shown or preview(passages, keep, others)
     text = checked_text(text or planned.text, what="the text", most=LONGEST)
     (vector,), model = passages.embed([text])
     own: dict[str, Any] = {"vector": vector, "embedding_model": model}
     if "tags" in planned.keep:
         own["tags"] = json.dumps(planned.tags)
     with passages.change("merge", actor=actor) as change:
-        row = change.row(passages.kind.table, keep)
-        if row is None:
-            raise UnknownEntry(f"{keep} was removed in the meantime")
-        change.upsert({**row, passages.kind.text: text, **own})
+        for one in (planned.keep, *planned.removed):
+            row = change.row(passages.kind.table, one["id"])
+            if row is None:
+                raise UnknownEntry(f"{one['id']} was removed in the meantime")
+            if any(row[name] != value for name, value in one.items() if name != "embedding_model"):
+                raise InvalidInput(f"{one['id']} was changed in the meantime; look at both texts again")
+        change.upsert({**planned.keep, passages.kind.text: text, **own})
         for one in planned.removed:
             change.remove(one["id"])
     return planned

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from store.errors import NotWritten
+from store.memory.engine import pending
 from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
 from store.memory.story.worlds import World
-from store.memory.trust import review
 from store.memory.trust.merge import merge
 from store.progress import Progress
 from tests.store.memory.bags import Bags
@@ -88,7 +88,7 @@ def _merge(memory: Memory) -> None:
 
 
 def _accept(memory: Memory) -> None:
-    review.accept(memory, [one.entry.id for one in review.waiting(memory)])
+    pending.accept(memory.memories.passages, pending.waiting(memory.memories.passages)[0].id)
 
 
 @pytest.mark.parametrize(

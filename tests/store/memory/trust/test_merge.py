@@ -77,3 +77,16 @@ def test_entries_of_two_worlds_are_not_merged(memory: Memory) -> None:
         merge.merge(memory.lore.passages, "peaks_1", ["swamp_1"])
     with pytest.raises(InvalidInput):
         merge.preview(memory.lore.passages, "peaks_1", ["peaks_1"])
+
+
+def test_a_merge_shown_before_somebody_changed_an_entry_is_refused(memory: Memory) -> None:
+    passages = memory.memories.passages
+    keep, other = (memory.memories.store_memory(f"frogs like tea {n}")["memory_id"] for n in range(2))
+    shown = merge.preview(passages, keep, [other])
+    for id in (keep, other):
+        memory.memories.edit(id, content="frogs like coffee", actor="bob")
+        with pytest.raises(InvalidInput, match=f"{id} was changed in the meantime"):
+            merge.merge(passages, keep, [other], text="frogs like tea", shown=shown)
+        memory.undo(actor="bob")
+    merge.merge(passages, keep, [other], text="frogs like tea", shown=shown)
+    assert [row["content"] for row in passages.find()] == ["frogs like tea"]
