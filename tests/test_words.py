@@ -10,16 +10,17 @@ ROOT = Path(__file__).parents[1]
 # Whole strings only: other sentences may contain the same words.
 OLD_LABELS = {
     "Answered worst", "Any case", "Arrange anew", "As", "Ask again", "Ask them all",
-    "At odds with the picture", "At once", "Better than it", "Better than the other",
-    "Captions in", "Choose what is in view",
-    "Chroma behind", "Chroma in step", "Decisions an hour", "Degrade", "Do again", "Done again",
-    "Draft kept", "Drafting", "Examine everything", "Fold copies", "Fold copies into one", "Forget",
-    "Forget it", "Forget one", "From look-alikes", "Health", "In and out", "Keep", "Lacks a facet", "Look",
+    "At odds with the picture", "At once", "Better than it", "Better than the other", "Captions in",
+    "Choose what is in view", "Chroma behind", "Chroma in step", "Coins an hour", "Decisions an hour",
+    "Degrade", "Do again", "Done again", "Draft kept", "Drafting", "Examination", "Examine everything",
+    "Fold copies", "Fold copies into one", "Forget", "Forget it", "Forget one", "Forget this key",
+    "Forget this session", "From look-alikes", "Go on with the list", "Health", "In and out", "Keep",
+    "Lacks a facet", "Let them follow", "Look", "Look through all instead", "Near it",
     "No clear drop in relevance", "Nobody has asked them yet.", "Nothing to say", "Optional, not written",
-    "Out", "Over", "Pattern", "Pending", "Refuse", "Right answers", "Save what is asked now as",
-    "Send back", "Sent back", "Suspicious captions", "Take", "Take all", "Take back",
-    "Take in these worlds", "Taken back", "Text files hold", "Throw away", "To model", "To the model",
-    "Trash", "What to look after", "Whole map", "Work",
+    "Out", "Over", "Pattern", "Pending", "Put back", "Refuse", "Right answers", "Save what is asked now as",
+    "Send back", "Sent back", "Show the page again", "Surroundings", "Suspicious captions", "Take",
+    "Take all", "Take back", "Take in these worlds", "Taken back", "Text files hold", "Throw away",
+    "To model", "To the model", "Trash", "What it speaks about", "What to look after", "Whole map", "Work",
 }  # fmt: skip
 
 
@@ -41,7 +42,8 @@ def _script(path: Path) -> Iterator[str]:
 # Parts of sentences: names of jobs and workers, messages, the help of the command line.
 EARLIER_PARTS = re.compile(
     r"\b(in step|in the trash|in pending|nothing to say|right answers"
-    r"|(take|takes|taken|taking|took) (in|back|(it|one|that|them|captions) in)|health page|asks? .*anew)\b",
+    r"|(take|takes|taken|taking|took) (in|back|(it|one|that|them|captions) in)|half a (sign|character)"
+    r"|mistake of the program|long work|health page|asks? .*anew)\b",
     re.IGNORECASE,
 )
 

@@ -55,7 +55,7 @@ def as_json(value: Any) -> str:
 def for_chroma(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Metadata as Chroma and UTF-8 can hold it, also if an earlier program stored other values.
 
-    Half a character is replaced, and a number that is not finite or has more than 64 bits becomes text.
+    An unpaired surrogate is replaced, and a number that is not finite or has more than 64 bits becomes text.
     """
     return {_whole(name): _storable(value) for name, value in metadata.items()}
 

@@ -85,7 +85,7 @@ def find(
 
 
 def count(db: sqlite3.Connection, filter: EventFilter) -> int:
-    """How many events match."""
+    """How many events match. Raises InvalidInput for a bound that is no date or time."""
     conditions, values = _conditions(db, filter)
     return int(db.execute(f"SELECT count(*) FROM events WHERE {conditions}", values).fetchone()[0])
 

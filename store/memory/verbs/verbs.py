@@ -168,7 +168,10 @@ class MemoryVerbs:
         return self.memory.redo(actor=actor)
 
     def export(self, path: Path, *, kinds: Sequence[str], model: str = "") -> Outcome:
-        """Write these kinds in the layout of their reference to a new place."""
+        """Write these kinds in the layout of their reference to a new place.
+
+        Raises InvalidInput for kinds that do not go together, BadSource if there is something at the path.
+        """
         return write_export(self.memory, path, kinds=kinds, model=model)
 
     # -- for a model --------------------------------------------------------------------------------------
@@ -196,7 +199,9 @@ class MemoryVerbs:
     ) -> Iterator[str | Answer]:  # fmt: skip
         """The model's answer piece by piece, then the whole with the entries that it cites.
 
-        It is given up to `chunks` entries of each kind. Stopped, the answer is what came until then.
+        It is given up to `chunks` entries of each kind. Stopped, the answer is what came until then. Raises
+        InvalidInput for a question or number out of bounds, UnknownEntry for a name nothing has, and
+        CaptioningFailed if the model gives no answer.
         """
         checked_count(chunks, what="the number of chunks", most=20)
         where = {
