@@ -2,6 +2,7 @@
 
 from typing import (
     Any,
+    NotRequired,
     Required,  # Pydantic needs it before Python 3.12
 )
 
@@ -39,6 +40,7 @@ class EntryAnswer(_Open):
     """An entry of any kind; its text and scope stand under the kind's own names."""
 
     id: str
+    pending: NotRequired[bool]  # the change waits until somebody has reviewed it
 
 
 class Page(TypedDict):
@@ -53,6 +55,7 @@ class Done(TypedDict):
 
     done: list[str]
     refused: list[dict[str, str]]  # item and reason
+    pending: NotRequired[bool]  # what is done waits until somebody has reviewed it
 
 
 class ExportAnswer(TypedDict):

@@ -75,12 +75,26 @@ class MemoryTools:
     def edit_memory(
         self, id: Name, kind: Kind = "memories", text: Content | None = None, tags: Tags | None = None
     ) -> answers.EntryAnswer:
-        """Change an entry's text, or a memory's tags (all of them). undo_memory brings the old one back."""
-        return _entry(self._verbs.edit(id, kind=kind, text=text, tags=tags))
+        """Change an entry's text, or a memory's tags (all of them). undo_memory brings the old one back.
+
+        With pending, the entry is as before until somebody has reviewed the change.
+        """
+        verbs = self._verbs
+        entry = _entry(verbs.edit(id, kind=kind, text=text, tags=tags))
+        if verbs.memory.actor.is_reviewed:
+            entry["pending"] = True
+        return entry
 
     def remove_memory(self, ids: Ids, kind: Kind = "memories") -> answers.Done:
-        """Remove entries as one decision. undo_memory brings them back."""
-        return _done(self._verbs.remove(ids, kind=kind))
+        """Remove entries as one decision. undo_memory brings them back.
+
+        With pending, they stay until somebody has reviewed it.
+        """
+        verbs = self._verbs
+        done = _done(verbs.remove(ids, kind=kind))
+        if done["done"] and verbs.memory.actor.is_reviewed:
+            done["pending"] = True
+        return done
 
     def forget_memory(self, session: Name) -> dict[str, int]:
         """Delete what was said in a session for good, by its key or, without a character, for all of them.

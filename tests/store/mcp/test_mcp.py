@@ -132,6 +132,28 @@ def test_what_an_agent_stores_is_by_its_client_and_waits_where_it_is_reviewed(
         review.reject(memory, [one.entry.id])
 
 
+def test_a_reviewed_agent_is_told_that_an_edit_and_a_removal_wait(
+    address: str, access: Access, root: Path
+) -> None:
+    (stored,) = over_http(address, ("store_memory", {"content": "Otters juggle stones"}))
+    assert "pending" not in stored
+    id = stored["memory_id"]
+    access.is_reviewed = True
+    edited, removed, nothing = over_http(
+        address,
+        ("edit_memory", {"id": id, "text": "Otters hold hands"}),
+        ("remove_memory", {"ids": [id]}),
+        ("remove_memory", {"ids": ["mem_x"]}),
+    )
+    assert (edited["pending"], edited["content"]) == (True, "Otters juggle stones")
+    assert (removed["pending"], removed["done"]) == (True, [id])
+    assert "pending" not in nothing
+    with Memory.open(root, embedder=Bags()) as memory:
+        waiting = [one.entry for one in review.waiting(memory)]
+        assert [one.verb for one in waiting] == ["edit", "remove"]
+        review.reject(memory, [one.id for one in waiting])
+
+
 def test_agents_store_and_delete_while_the_dashboard_has_the_memory_open(
     address: str, access: Access, root: Path
 ) -> None:
