@@ -127,9 +127,8 @@ class _Narrowing:
         key, value = item.key, item.value
         if key not in KEYS and not (key == TIER and self._names_tier):
             meant = _meant(key, names_tier=self._names_tier)
-            known = (
-                f"Did you mean {meant}:?" if meant else f"There are {', '.join(KEYS[:-1])} and {KEYS[-1]}."
-            )
+            *others, last = (*KEYS, TIER) if self._names_tier else KEYS
+            known = f"Did you mean {meant}:?" if meant else f"There are {', '.join(others)} and {last}."
             return f"Unknown filter '{key}'. {known}"
         if key in _NEED_VALUE and not value:
             return f"{key}: needs a value"

@@ -121,11 +121,16 @@ def _parentheses(found: Sequence[Token], hints: list[str]) -> list[Token]:
     """The tokens with balanced parentheses: an open one is closed at the end, others become text."""
     tokens: list[Token] = []
     opened: list[int] = []  # places in `kept`
+    is_too_deep = False
     is_plain = not any(token.kind in ("_OR", "_AND", "_NOT", "_LPAR") for token in found)
     for token in found:
         last = tokens[-1] if tokens else _NOTHING
         if token.kind == "_LPAR" and len(opened) == MAX_DEPTH:
-            hints.append(f"The ( at character {token.start + 1} is one too many: at most {MAX_DEPTH} deep.")
+            if not is_too_deep:  # said once, not for each of thousands
+                hints.append(
+                    f"The ( at character {token.start + 1} is one too many: at most {MAX_DEPTH} deep."
+                )
+            is_too_deep = True
             token = token._replace(kind="WORD")
         elif token.kind == "_LPAR":
             opened.append(len(tokens))
@@ -152,7 +157,12 @@ def _parentheses(found: Sequence[Token], hints: list[str]) -> list[Token]:
     for place in reversed(opened):
         start = tokens[place].start
         hints.append(f"The ( at character {start + 1} is not closed. Add a ) where it ends.")
-        _close(tokens, place, Token("_RPAR", ")", tokens[-1].end, tokens[-1].end))
+        if all(token.kind == "_END" for token in tokens[place + 1 :]):  # it is still being typed
+            del tokens[place:]
+            while tokens and tokens[-1].kind == "_NOT":
+                tokens.pop()
+        else:
+            _close(tokens, place, Token("_RPAR", ")", tokens[-1].end, tokens[-1].end))
     return tokens
 
 

@@ -194,3 +194,8 @@ def test_me_means_the_current_user_and_today_starts_at_midnight() -> None:
     assert 0 <= time.time() - criteria.decided_since < 2 * 86_400
     assert parsed(written(criteria)).filter == criteria
     assert parsed("decided:soon").faults == ["decided:soon is neither today nor a date such as 2025-01-31"]
+
+
+def test_an_unknown_filter_is_answered_with_every_one_that_may_stand_there() -> None:
+    assert parsed("zzzz:bar").faults[0].endswith("decided, set and tier.")
+    assert parsed("zzzz:bar", base=Filter(tier="pending")).faults[0].endswith("by, decided and set.")

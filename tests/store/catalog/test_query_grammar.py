@@ -191,3 +191,14 @@ def test_a_question_searches_plain_words_and_filters_by_conditions(
     assert [term.text for term in question.terms] == [text]
     assert question.filter == filter
     assert read(question_written(question)) == question
+
+
+@pytest.mark.parametrize("dialect", ["filter", "question"])
+@pytest.mark.parametrize("line", ["(", "((((", "(;", "-(", "NOT (", "frog (", "2 × (", "frog OR ("])
+def test_an_open_parenthesis_that_nothing_follows_asks_nothing(line: str, dialect: Dialect) -> None:
+    assert "(" not in written(parse(line, dialect).tree, dialect)
+    assert "is not closed" in parse(line, dialect).hints[-1]
+
+
+def test_thousands_of_parentheses_give_few_sentences() -> None:
+    assert len(parse("(" * 20_000).hints) <= MAX_DEPTH + 1
