@@ -31,6 +31,12 @@ _MOVES: dict[Move, tuple[tuple[Tier, ...], Tier | None]] = {
     "delete": (("pending", "approved", "library"), "trash"),
     "restore": (("trash",), None),
 }
+_IS: Mapping[Tier, str] = {
+    "pending": "in review",
+    "approved": "approved",
+    "library": "in the library",
+    "trash": "rejected",
+}
 T = TypeVar("T")
 
 
@@ -58,7 +64,9 @@ class Transitions:
 
         def moved(record: Record, state: State) -> State:
             if record.tier not in sources:
-                raise InvalidRecord(f"{verb} takes from {' or '.join(sources)}; it is in {record.tier}")
+                raise InvalidRecord(
+                    f"it is {_IS[record.tier]}, not {' or '.join(_IS[tier] for tier in sources)}"
+                )
             goal = target or state.came_from or "pending"
             return replace(state, tier=goal, came_from=record.tier if goal == "trash" else None)
 

@@ -32,7 +32,7 @@ def test_a_background_promotion_is_one_decision_and_lists_refused_records(librar
     over = library.jobs.get(job.id)
     assert (over.state, over.done, over.refused) == ("done", 70, 1)
     (refused,) = library.jobs.items(job.id, state="refused")
-    assert (refused.key, "it is in pending" in refused.reason) == (address(99), True)
+    assert (refused.key, "it is in review, not approved" in refused.reason) == (address(99), True)
     assert {event.decision for event in library.history(address=ready[0], limit=1)} == {job.decision}
     library.undo()
     assert library.counts()["library"] == 0
