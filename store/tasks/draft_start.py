@@ -45,7 +45,7 @@ def start(
         raise InvalidRecord("there is nothing to draft: choose coins first")
     if budget is not None and plan.cost is None:
         raise InvalidRecord("no price is known for this model, so a budget could not be kept; leave it out")
-    if budget is not None and budget <= 0:
+    if budget is not None and not budget > 0:  # NaN neither
         raise InvalidRecord("a budget is more than nothing")
     variants = []
     for variant in plan.variants:
