@@ -18,6 +18,7 @@ class Outcome:
     """The addresses done, and each refused one with the reason."""
 
     done: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)  # of those done, because they were so already
     refused: list[Refusal] = field(default_factory=list)
     decision: str | None = None  # to find it in the history; None when nothing was done
     stuck: str = ""  # why something decided cannot be finished yet, so that no more is decided

@@ -75,7 +75,8 @@ def _make(destination: Path, layout: Layout, copy: Callable[[Path], None], *, pr
         unfinished.rename(destination)
         Disk().fsync_folders([destination.parent])
     except (OSError, sqlite3.Error) as error:
-        raise NotWritten(f"no backup was made in {destination}: {error}") from error
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise NotWritten(f"no backup was made in {destination}: {reason}") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 

@@ -272,9 +272,7 @@ def _maintaining(verbs: _Verbs) -> None:
         "path", type=typed_path, metavar="PATH"
     )
     verbs.add(
-        "restore-files",
-        maintenance.restore_files,
-        "write the files of a restored catalog, with the pictures of MEMEDEX_PICTURES",
+        "restore-files", maintenance.restore_files, "write a restored catalog's files (MEMEDEX_PICTURES)"
     )
 
 
@@ -294,6 +292,7 @@ def _common(to: argparse.ArgumentParser, *, default: str | None) -> None:
     to.add_argument(
         "--actor",
         "--who",
+        type=values.person,
         default=default,
         metavar="NAME",
         help="who decides (MEMEDEX_USER, else your login)",

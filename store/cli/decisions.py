@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from store.catalog.filters import Filter
-from store.cli.open_library import making, spelled, writing
+from store.cli.open_library import check_addresses_or_all, making, spelled, writing
 from store.cli.output import report, report_import
 from store.cli.terminal import Terminal
 from store.demo import load
@@ -59,8 +59,7 @@ def move(arguments: Namespace, terminal: Terminal) -> int:
 
 def promote(arguments: Namespace, terminal: Terminal) -> int:
     """Move approved records to the library, by address or all of them."""
-    if bool(arguments.addresses) == arguments.all:
-        arguments.parser.error("name addresses, or give --all")
+    check_addresses_or_all(arguments)
 
     def work(progress: Progress) -> Outcome:
         addresses = spelled(arguments.addresses) or library.addresses(Filter(tier="approved"))

@@ -4,8 +4,9 @@ from argparse import Namespace
 from typing import Any
 
 from store.captioning.accept_suggestions import accept as accept_suggestions
+from store.cli import values
 from store.cli.jobs import Verbs, follow
-from store.cli.open_library import reading, spelled, typed_path, writing
+from store.cli.open_library import check_addresses_or_all, reading, spelled, typed_path, writing
 from store.cli.output import as_json, named, report
 from store.cli.terminal import Terminal
 from store.disk.files import read_regular
@@ -30,7 +31,7 @@ def add_arguments(verbs: Verbs) -> None:
     draft.add_argument("--hint", default="", metavar="TEXT", help='"shorter", "name the meme"')
     draft.add_argument("--budget", type=float, metavar="USD", help="stop before this is passed")
     draft.add_argument(
-        "--concurrency", type=int, default=LANES, metavar="N", help=f"parallel requests ({LANES})"
+        "--concurrency", type=values.positive, default=LANES, metavar="N", help=f"parallel requests ({LANES})"
     )
     draft.add_argument("--estimate", action="store_true", help="only say how many and what it costs")
 
@@ -42,7 +43,7 @@ def add_arguments(verbs: Verbs) -> None:
 
     prompts = verbs.add("prompts", prompts_, "the prompts, or one of them, or a new version of one")
     prompts.add_argument("name", nargs="?", metavar="NAME")
-    prompts.add_argument("--version", type=int, metavar="N", help="show this version")
+    prompts.add_argument("--version", type=values.positive, metavar="N", help="show this version")
     prompts.add_argument("--set", type=typed_path, metavar="FILE", help="ask with this text from now on")
 
     taken_in = verbs.add(
@@ -59,8 +60,7 @@ def add_arguments(verbs: Verbs) -> None:
 
 def draft_(arguments: Namespace, terminal: Terminal) -> int:
     """Draft captions, or say what that would cost."""
-    if bool(arguments.addresses) == arguments.all:
-        arguments.parser.error("name addresses, or give --all")
+    check_addresses_or_all(arguments)
     if arguments.estimate:
         with reading(arguments, terminal) as reader:
             return _print_plan(_plan(arguments, reader), arguments, terminal)
@@ -78,9 +78,13 @@ def draft_(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def suggestions(arguments: Namespace, terminal: Terminal) -> int:
-    """List open suggestions."""
+    """List open suggestions.
+
+    Raises UnknownRecord for the address of no coin.
+    """
     with reading(arguments, terminal) as reader:
-        addresses = spelled(arguments.addresses) or reader.suggestions.waiting()
+        named_ones = [reader.get(address).address for address in spelled(arguments.addresses)]
+        addresses = named_ones or reader.suggestions.waiting()
         found = [one for address in addresses for one in reader.suggestions.of(address)]
     if arguments.json:
         keys = ("id", "address", "facet", "text", "model", "prompt", "hint")
@@ -97,8 +101,7 @@ def suggestions(arguments: Namespace, terminal: Terminal) -> int:
 
 def accept(arguments: Namespace, terminal: Terminal) -> int:
     """Write suggestions into empty facets."""
-    if bool(arguments.addresses) == arguments.all:
-        arguments.parser.error("name addresses, or give --all")
+    check_addresses_or_all(arguments)
     with writing(arguments, terminal) as library:
         addresses = spelled(arguments.addresses) or library.suggestions.waiting()
 
@@ -158,8 +161,10 @@ def prompts_(arguments: Namespace, terminal: Terminal) -> int:
             arguments.parser.error("--set needs the prompt's NAME")
         try:
             text = read_regular(arguments.set, limit=MAX_BYTES).decode("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadSource(f"{arguments.set} cannot be read as text: {error}") from error
+        except OSError as error:
+            raise BadSource(f"{arguments.set} cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise BadSource(f"{arguments.set} is not text in UTF-8") from error
         with writing(arguments, terminal) as library:
             actor = {"actor": arguments.actor} if arguments.actor else {}
             terminal.say(f"saved as {library.prompts.save(arguments.name, text, **actor).label}")
@@ -204,9 +209,8 @@ def _print_plan(plan: Plan, arguments: Namespace, terminal: Terminal) -> int:
         return 0
     cost = "cost unknown" if plan.cost is None else f"about ${plan.cost:,.4f}"
     tokens = plan.prompt_tokens + plan.completion_tokens
-    terminal.say(
-        f"{plan.count:,} coins, {variant.model}, {variant.prompt.label}, about {tokens:,} tokens, {cost}"
-    )
+    coins = f"{plan.count:,} coin{'' if plan.count == 1 else 's'}"
+    terminal.say(f"{coins}, {variant.model}, {variant.prompt.label}, about {tokens:,} tokens, {cost}")
     if not plan.sees:
         terminal.say(f"{variant.model} is known not to see pictures")
     return 0

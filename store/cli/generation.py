@@ -4,6 +4,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
 
+from store.cli import values
 from store.cli.jobs import Verbs
 from store.cli.open_library import making, reading, spelled
 from store.cli.output import named
@@ -84,14 +85,19 @@ def generate(arguments: Namespace, terminal: Terminal) -> int:
 def _examples(to: ArgumentParser) -> None:
     to.add_argument("line", metavar="LINE", help="what it should be about, as on the search page")
     to.add_argument("--only", nargs="+", default=[], metavar="ADDRESS", help="these coins as examples")
-    to.add_argument("--top", type=int, default=EXAMPLES, metavar="N", help=f"how many examples ({EXAMPLES})")
-    to.add_argument("--budget", type=int, default=_BUDGET, metavar="TOKENS", help=f"of examples ({_BUDGET})")
+    to.add_argument(
+        "--top", type=values.top, default=EXAMPLES, metavar="N", help=f"how many examples ({EXAMPLES})"
+    )
+    to.add_argument(
+        "--budget", type=values.positive, default=_BUDGET, metavar="TOKENS", help=f"of examples ({_BUDGET})"
+    )
     to.add_argument("--no-pictures", action="store_true", help="texts alone")
     to.add_argument("--model", default="", metavar="M", help="by its litellm name (MEMEDEX_CAPTION_MODEL)")
 
 
 def _built(reader: Reader, arguments: Namespace, terminal: Terminal, *, model: str) -> ExampleContext:
-    addresses = chosen_examples(reader, arguments.line, spelled(arguments.only), top=arguments.top)
+    only = [reader.get(address).address for address in spelled(arguments.only)]
+    addresses = chosen_examples(reader, arguments.line, only, top=arguments.top)
     built = context.build(
         reader, addresses, budget=arguments.budget, model=model, pictures=not arguments.no_pictures
     )

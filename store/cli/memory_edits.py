@@ -112,7 +112,7 @@ def delete_vectors(arguments: Namespace, terminal: Terminal) -> int:
 def worlds(arguments: Namespace, terminal: Terminal) -> int:
     """List the worlds; with a folder, copy its files to the folder of worlds and load them.
 
-    Raises BadSource if there is no such folder.
+    Raises BadSource if there is no such folder, or no world in it.
     """
     refused = []
     if arguments.folder:
@@ -122,8 +122,11 @@ def worlds(arguments: Namespace, terminal: Terminal) -> int:
 
         if not arguments.folder.is_dir():
             raise BadSource(f"there is no folder {arguments.folder}")
+        files = sorted(arguments.folder.glob("*.y*ml"))
+        if not files:
+            raise BadSource(f"there is no world in {arguments.folder}: a world is a file NAME.yaml")
         with writing(arguments, terminal) as memory:
-            for path in sorted(arguments.folder.glob("*.y*ml")):
+            for path in files:
                 try:
                     content = read_regular(path, limit=LARGEST)
                 except OSError as error:

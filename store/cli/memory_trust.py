@@ -88,6 +88,8 @@ def pending(arguments: Namespace, terminal: Terminal) -> int:
     for one in found:
         lines.append(f"{one.entry.id}  {one.entry.kind}  {one.entry.agent}  {one.text}")
         lines += [f"  {flag.why}: {flag.reason}" for flag in one.flags]
+    if not found:
+        terminal.say("nothing waits for review")
     return answered([asdict(one) for one in found], arguments, terminal, lines)
 
 
@@ -148,6 +150,8 @@ def difference(arguments: Namespace, terminal: Terminal) -> int:
     for one in found:
         lines.append(f"{one.what}  {one.kind}  {one.id}")
         lines += [f"  {sign} {text}" for sign, text in (("-", one.before), ("+", one.after)) if text]
+    if not found:
+        terminal.say("nothing changed between these moments")
     return answered([asdict(one) for one in found], arguments, terminal, lines)
 
 

@@ -14,13 +14,21 @@ from store.progress import Progress
 
 def store(arguments: Namespace, terminal: Terminal) -> int:
     """Store a memory, a text of lore or an exchange."""
-    from store.memory.verbs.verbs import MEMORIES, MemoryVerbs
+    from store.memory.engine.errors import InvalidInput
+    from store.memory.engine.names import offered
+    from store.memory.verbs.verbs import LORE, MEMORIES, SESSIONS, MemoryVerbs
 
     actor = arguments.actor or ""
     with writing(arguments, terminal) as memory:
         if arguments.kind == MEMORIES and not (arguments.scope or arguments.name):
             done = memory.memories.store_memory(arguments.content, arguments.tags, actor=actor)
             return answered(done, arguments, terminal, [done["memory_id"]])
+        if arguments.kind == LORE and not arguments.scope:
+            raise InvalidInput(f"--in has to name its world{offered('', memory.lore.names())}")
+        if arguments.kind == LORE and not arguments.name:
+            raise InvalidInput("--name has to give it a name in its world")
+        if arguments.kind == SESSIONS and not arguments.scope:
+            raise InvalidInput("--in has to name its session")
         id = MemoryVerbs(memory).store(
             arguments.content, kind=arguments.kind, tags=arguments.tags, scope=arguments.scope,
             name=arguments.name, is_new=arguments.new, actor=actor,

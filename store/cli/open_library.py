@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from argparse import ArgumentTypeError, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -140,6 +140,13 @@ def has_followed(library: Library, terminal: Terminal) -> bool:
         return False
 
     return library.wait_for_chroma(0) or terminal.watch(work)
+
+
+def check_addresses_or_all(arguments: Namespace) -> None:
+    """Exit with wrong usage unless either addresses or --all are given."""
+    if bool(arguments.addresses) == arguments.all:
+        usage: ArgumentParser = arguments.parser
+        usage.error(f"give addresses or --all{', not both' if arguments.all else ''}")
 
 
 def spelled(addresses: list[str]) -> list[str]:

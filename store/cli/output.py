@@ -36,9 +36,13 @@ _DONE = {
 def report(outcome: Outcome, arguments: Namespace, terminal: Terminal) -> int:
     """Print what was done and what was refused; returns the exit status."""
     if arguments.json:
-        terminal.answer_json({"done": outcome.done, "refused": as_json(outcome.refused)})
+        terminal.answer_json(
+            {"done": outcome.done, "unchanged": outcome.unchanged, "refused": as_json(outcome.refused)}
+        )
+    unchanged = f", unchanged {len(outcome.unchanged):,}" if outcome.unchanged else ""
     refused = f", refused {len(outcome.refused):,}" if outcome.refused else ""
-    terminal.say(f"{_DONE[arguments.verb]} {len(outcome.done):,}{refused}")
+    changed = len(outcome.done) - len(outcome.unchanged)
+    terminal.say(f"{_DONE[arguments.verb]} {changed:,}{unchanged}{refused}")
     return named(outcome.refused, terminal)
 
 
@@ -67,7 +71,7 @@ def named(refused: Sequence[Refusal], terminal: Terminal) -> int:
             )
         else:
             for item in items:
-                terminal.say(f"refused {item}: {reason}")
+                terminal.say(f"refused {item}: {reason}" if item else f"refused '': {reason}")
     return 1 if refused else 0
 
 

@@ -3,13 +3,14 @@
 from argparse import Namespace
 from collections.abc import Sequence
 
+from store.catalog import unfit_words
 from store.cli import values
 from store.cli.jobs import Verbs
 from store.cli.open_library import reading, spelled, writing
-from store.cli.output import report
+from store.cli.output import named, report
 from store.cli.terminal import Terminal
 from store.library import Library
-from store.outcome import Outcome
+from store.outcome import Outcome, Refusal
 from store.pictures.unfit import UnfitWordEdits
 from store.progress import Progress
 
@@ -23,7 +24,7 @@ def add_arguments(verbs: Verbs) -> None:
     says.add_argument("--unfit", dest="unfit", action="store_true", default=None)
     says.add_argument("--fit", dest="unfit", action="store_false")
     says.add_argument("--automatic", action="store_true", help="as program and word list say")
-    unfit = verbs.add("unfit-words", unfit_words, "show or edit the words that flag a coin")
+    unfit = verbs.add("unfit-words", unfit_words_, "show or edit the words that flag a coin")
     unfit.add_argument("--add", metavar="A,B", type=values.tags, default=[])
     unfit.add_argument("--remove", metavar="A,B", type=values.tags, default=[])
     corrected = verbs.add("correct-text", correct_text, "say what stands in a coin's picture")
@@ -64,11 +65,16 @@ def flag(arguments: Namespace, terminal: Terminal) -> int:
     return report(outcome, arguments, terminal)
 
 
-def unfit_words(arguments: Namespace, terminal: Terminal) -> int:
+def unfit_words_(arguments: Namespace, terminal: Terminal) -> int:
     """Show how the library's list differs from the shipped one; with --add or --remove, edit it."""
+    refused: list[Refusal] = []
     if arguments.add or arguments.remove:
         with writing(arguments, terminal) as library:
-            edits = edited(library, add=arguments.add, remove=arguments.remove)
+            known = unfit_words.cleaned([*unfit_words.shipped(), *library.unfit.words().added])
+            unknown = [word for word in arguments.remove if not set(unfit_words.cleaned([word])) & set(known)]
+            refused = [Refusal(word, "it is no word of the list") for word in unknown]
+            gone = [word for word in arguments.remove if word not in unknown]
+            edits = edited(library, add=arguments.add, remove=gone)
     else:
         with reading(arguments, terminal) as reader:
             edits = reader.unfit.words()
@@ -78,7 +84,7 @@ def unfit_words(arguments: Namespace, terminal: Terminal) -> int:
         terminal.say(
             f"added: {', '.join(edits.added) or 'none'}; removed: {', '.join(edits.removed) or 'none'}"
         )
-    return 0
+    return named(refused, terminal)
 
 
 def edited(library: Library, *, add: Sequence[str], remove: Sequence[str]) -> UnfitWordEdits:

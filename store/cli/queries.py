@@ -25,9 +25,10 @@ def list_(arguments: Namespace, terminal: Terminal) -> int:
     """List records, newest first; wrong usage if a part of the line is not understood."""
     given = filter_of(arguments, tier=arguments.tier, words=arguments.words)
     line = filter_syntax.parsed(arguments.line, base=given, actor=arguments.actor or current_user())
-    if line.faults:  # without it more would be listed than was meant
+    faults = line.faults or (line.hints if line.filter == given else ())
+    if faults:  # without it more would be listed than was meant
         usage: ArgumentParser = arguments.parser
-        usage.error(" ".join(line.faults))
+        usage.error(" ".join(faults))
     for hint in line.hints:
         terminal.say(hint)
     with reading(arguments, terminal) as reader:
@@ -71,10 +72,15 @@ def show(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def history(arguments: Namespace, terminal: Terminal) -> int:
-    """Print decisions, newest first."""
+    """Print decisions, newest first.
+
+    Raises UnknownRecord for the address of no coin.
+    """
     address = spelled([arguments.address])[0] if arguments.address else None
     with reading(arguments, terminal) as reader:
         events = reader.history(address=address, limit=arguments.limit)
+        if address and not events:
+            reader.get(address)  # a mistyped address has no history either
     if arguments.json:
         terminal.answer_json([_event_json(event) for event in events])
     elif events:
@@ -124,6 +130,8 @@ def _earlier_list(path: Path) -> dict[str, Any]:
         found = parsed(decoded(read_regular(path, limit=MAX_BYTES)))
     except OSError as error:
         raise BadSource(f"{path} cannot be read: {error.strerror}") from error
+    except BadSource as error:
+        raise BadSource(f"{path}: {error}") from error
     if not isinstance(found, dict):
         raise BadSource(f"{path} is no token list")
     return found

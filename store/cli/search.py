@@ -151,10 +151,16 @@ def _picture(reader: Reader, shown: bytes | None, name: str) -> bytes | None:
 
 
 def _content(path: Path) -> bytes:
+    from store.disk.images import decode  # Pillow, which the command line itself does without
+
     try:
-        return read_regular(path, limit=_TOO_LARGE)
+        content = read_regular(path, limit=_TOO_LARGE)
+        decode(content)
     except OSError as error:
         raise BadPicture(f"{path} cannot be read: {error.strerror}") from error
+    except BadPicture as error:
+        raise BadPicture(f"{path}: {error}") from error
+    return content
 
 
 def _record(reader: Reader, address: str) -> Record | None:

@@ -47,8 +47,10 @@ def password_(arguments: Namespace, terminal: Terminal) -> int:
     text = "" if arguments.remove else _typed()
     if not text and not arguments.remove:
         raise InvalidRecord("an empty password lets nobody in; --remove does so")
-    LoginSessions(root_of(arguments)).set_password(text)
-    terminal.say("removed" if arguments.remove else "set; who knows it can log in to the dashboard")
+    file = LoginSessions(root_of(arguments))
+    removed = "removed" if file.has_password else "there was no password"
+    file.set_password(text)
+    terminal.say(removed if arguments.remove else "set; who knows it can log in to the dashboard")
     return 0
 
 

@@ -1,11 +1,12 @@
 """Commands for tags and the taxonomy."""
 
 from argparse import Namespace
+from collections.abc import Iterable
 
 from store.cli.open_library import reading, spelled, writing
 from store.cli.output import report
 from store.cli.terminal import Terminal
-from store.outcome import Outcome
+from store.outcome import Outcome, Refusal
 from store.progress import Progress
 from store.tasks import tags
 
@@ -30,15 +31,29 @@ def tag(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def rename(arguments: Namespace, terminal: Terminal) -> int:
-    """Rename tags everywhere."""
+    """Rename tags everywhere; those that there are not are refused."""
 
     def work(progress: Progress) -> Outcome:
-        names = dict.fromkeys(arguments.tags, arguments.to)
-        return tags.rename(library, names, progress=progress, actor=arguments.actor or "")
+        unknown = [
+            tag
+            for tag in arguments.tags
+            if not library.taxonomy.knows(tag) and not tags.carrying(library, [tag])
+        ]
+        names = {tag: arguments.to for tag in arguments.tags if tag not in unknown}
+        outcome = Outcome()
+        if names:
+            outcome = tags.rename(library, names, progress=progress, actor=arguments.actor or "")
+        outcome.refused += [Refusal(tag, _unknown(tag, tags.known(library))) for tag in unknown]
+        return outcome
 
     with writing(arguments, terminal) as library:
         outcome = terminal.watch(work)
     return report(outcome, arguments, terminal)
+
+
+def _unknown(tag: str, known: Iterable[str]) -> str:
+    near = tags.alike(tag, known)
+    return f"there is no such tag; the nearest: {', '.join(near)}" if near else "there is no such tag"
 
 
 def taxonomy(arguments: Namespace, terminal: Terminal) -> int:
@@ -56,7 +71,14 @@ def taxonomy(arguments: Namespace, terminal: Terminal) -> int:
         entries = {**library.taxonomy.entries, **dict(arguments.entries)}
         gone = {tag.casefold() for tag in arguments.remove}
         kept = {tag: category for tag, category in entries.items() if tag.casefold() not in gone}
-        return tags.change_taxonomy(library, kept, progress=progress, actor=arguments.actor or "")
+        outcome = Outcome()
+        if kept != library.taxonomy.entries:
+            outcome = tags.change_taxonomy(library, kept, progress=progress, actor=arguments.actor or "")
+        known = {tag.casefold() for tag in entries}
+        outcome.refused += [
+            Refusal(tag, _unknown(tag, entries)) for tag in arguments.remove if tag.casefold() not in known
+        ]
+        return outcome
 
     with writing(arguments, terminal) as library:
         outcome = terminal.watch(work)

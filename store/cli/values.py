@@ -10,6 +10,7 @@ from store.search.query import MAX_TOP
 from store.vectors.weights import checked_weights
 
 _DAY = 86_400
+_LONGEST_NAME = 256  # characters; the longest address of a mail has 254
 _SHOWN = 30  # characters of a wrong number
 
 
@@ -35,6 +36,16 @@ def weights(text: str) -> dict[Facet, float]:
 def tags(text: str) -> list[str]:
     """Tags between commas, without blanks around them."""
     return [tag.strip() for tag in text.split(",") if tag.strip()]
+
+
+def person(text: str) -> str:
+    """Who decides.
+
+    Raises ArgumentTypeError above `_LONGEST_NAME`.
+    """
+    if len(text) > _LONGEST_NAME:
+        raise argparse.ArgumentTypeError(f"a person's name has at most {_LONGEST_NAME} characters")
+    return text
 
 
 def entry(text: str) -> tuple[str, str]:

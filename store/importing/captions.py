@@ -44,12 +44,24 @@ def captions_at(paths: Iterable[Path], *, facet: Facet) -> Iterator[ImportedCapt
                 if path.is_dir():
                     tree = DiskTree(path, title=path.resolve().name)
                 elif not path.is_file():
-                    raise BadSource("there is no such file or folder")
+                    is_there = path.exists()
+                    raise BadSource(
+                        "it is a device or a pipe, not a file"
+                        if is_there
+                        else "there is no such file or folder"
+                    )
                 elif path.suffix.lower() == ".zip":
                     tree = opened.enter_context(archives.opened(path, title=path.name))
                 else:
                     tree = DiskTree(path.parent, title="", chosen=[path.name])
-                yield from _captions(tree, facet)
+                is_empty = True
+                for one in _captions(tree, facet):
+                    is_empty = False
+                    yield one
+                if is_empty:
+                    raise BadSource(
+                        "it has no captions: they are read from tables, JSON, zips of these, and ADDRESS.txt"
+                    )
             except BadSource as error:
                 yield Refusal(shown(str(path)), str(error))
 

@@ -108,13 +108,14 @@ class Prompts:
         own, built_in = self._folder / f"{name}.txt", BUILT_IN / f"{name}.txt"
         set_by_hand = settings().caption_prompt if name == DEFAULT else None
         path = set_by_hand or (own if own.exists() else built_in)
+        if not _NAME.fullmatch(name) or not (set_by_hand or path.exists()):
+            raise UnknownPrompt(f"there is no prompt {name!r}; there are {', '.join(self.names())}")
         try:
-            if not _NAME.fullmatch(name):
-                raise UnknownPrompt(f"there is no prompt {name!r}; there are {', '.join(self.names())}")
             return read_regular(path, limit=MAX_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
         except (OSError, UnicodeDecodeError) as error:
             remedy = "set MEMEDEX_CAPTION_PROMPT to a text file" if set_by_hand else "choose another"
-            raise UnknownPrompt(f"the prompt {path} cannot be read ({error}); {remedy}") from error
+            reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+            raise UnknownPrompt(f"the prompt {path} cannot be read: {reason}; {remedy}") from error
 
 
 def filled(template: str, words: Mapping[str, str]) -> str:

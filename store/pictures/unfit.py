@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from store.catalog import unfit_rows, unfit_words
 from store.catalog.catalog import Catalog, next_derived
 from store.catalog.unfit_rows import UnfitKind
+from store.errors import InvalidRecord
 from store.lru import LruCache
 from store.progress import Progress
 
+MAX_WORD = 100  # characters of a word or phrase
 _BATCH = 1_000  # records of one transaction
 
 
@@ -50,9 +52,15 @@ class Unfit:
             return UnfitWordEdits(*unfit_rows.edits(db))
 
     def edit_words(self, *, added: Iterable[str] = (), removed: Iterable[str] = ()) -> UnfitWordEdits:
-        """Set both lists, and flag every coin again; returns them as they are compared."""
+        """Set both lists, and flag every coin again; returns them as they are compared.
+
+        Raises InvalidRecord for a new word that is longer than `MAX_WORD`.
+        """
         self._catalog.check_writable()
-        edits = UnfitWordEdits(unfit_words.cleaned(added), unfit_words.cleaned(removed))
+        edits, before = UnfitWordEdits(unfit_words.cleaned(added), unfit_words.cleaned(removed)), self.words()
+        for word in {*edits.added, *edits.removed} - {*before.added, *before.removed}:
+            if len(word) > MAX_WORD:
+                raise InvalidRecord(f"the word {word[:20]}… has more than {MAX_WORD} characters")
         self._catalog.set_meta(
             unfit_rows.WORDS, json.dumps({"added": list(edits.added), "removed": list(edits.removed)})
         )

@@ -61,6 +61,7 @@ class WritePath:
                 continue
             if goal == state:
                 outcome.done.append(address)
+                outcome.unchanged.append(address)
             else:
                 yield Change(address, state, goal, row["revision"])
 

@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 from store.memory.engine.errors import UnknownEntry
 
 _MOST = 3
+_LISTED = 20
 _ALIKE = 0.5  # of SequenceMatcher's ratio; below it names have no more in common than any two
 
 
@@ -24,12 +25,14 @@ def check_known(name: str, known: Collection[str], *, what: str) -> None:
 
 
 def offered(name: str, known: Collection[str]) -> str:
-    """The end of a sentence that offers the nearest names, or all if there are few."""
+    """The end of a sentence that offers the nearest names, or all if there are few or none is given."""
     if found := nearest(name, known):
         return f"; the nearest: {_quoted(found)}"
-    if len(known) > _MOST:
+    if name.strip() and len(known) > _MOST:
         return f"; there are {len(known):,}, none of them spelled like it"
-    return f"; there {'are' if len(known) > 1 else 'is'} {_quoted(sorted(known)) or 'none yet'}"
+    more = f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED else ""
+    listed = _quoted(sorted(known)[:_LISTED])
+    return f"; there {'are' if len(known) > 1 else 'is'} {listed or 'none yet'}{more}"
 
 
 def _quoted(names: Collection[str]) -> str:

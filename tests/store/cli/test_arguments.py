@@ -24,8 +24,11 @@ from tests.store.cli.program import PROJECT, Run
         ["mcp", "--http", "x"],
         ["run", "--port", "99999"],
         ["jobs", "cancel", "-1"],
+        ["context", "frog", "--budget", "-3"],
+        ["draft", "--all", "--concurrency", "0"],
+        ["list", "--actor", "x" * 5000],
     ],
-    ids=" ".join,
+    ids=lambda given: " ".join(given)[:40],
 )
 def test_wrong_usage_exits_with_2(run: Run, tmp_path: Path, wrong: list[str]) -> None:
     done = run(*wrong)

@@ -77,7 +77,7 @@ def test_each_command_moves_a_record_to_its_target_tier(
 ) -> None:
     done = run(verb, key, "--json")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {"done": [key], "refused": []}
+    assert json.loads(done.stdout) == {"done": [key], "unchanged": [], "refused": []}
     assert tier(root, key) == goal
 
 
@@ -207,3 +207,31 @@ def test_a_name_cannot_inject_terminal_escape_sequences(run: Run, incoming: Path
     for output in (run("list").stdout, run("show", address(10)).stdout, run("history").stdout):
         assert "red" in output
         assert not {"\x1b", "\x07", "\r", "\u202e"} & set(output)
+
+
+@pytest.mark.parametrize(
+    ("verb", "key", "reason"),
+    [
+        ("remove", PENDING, "it is in review, not in the library"),
+        ("back-to-review", KEPT, "it is in the library, not approved"),
+        ("restore", APPROVED, "it is approved, not rejected"),
+        ("reject", KEPT, "it is in the library, not in review or approved"),
+    ],
+)
+def test_a_refusal_names_tiers_as_the_pages_do(
+    run: Run, root: Path, verb: str, key: str, reason: str
+) -> None:
+    assert f"refused {key}: {reason}\n" in run(verb, key).stderr
+
+
+def test_an_empty_address_is_refused_visibly(run: Run, root: Path) -> None:
+    assert "refused '': no record has this address\n" in run("approve", "").stderr
+
+
+@pytest.mark.parametrize("verb", ["promote", "draft", "accept"])
+def test_addresses_and_all_exclude_each_other(run: Run, root: Path, verb: str) -> None:
+    both = run(verb, PENDING, "--all")
+    assert (both.returncode, both.stderr.splitlines()[-1].partition("error: ")[2]) == (
+        2,
+        "give addresses or --all, not both",
+    )

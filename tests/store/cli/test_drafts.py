@@ -106,3 +106,26 @@ def test_exported_captions_can_be_previewed_and_imported(run: Run, root: Path, t
     assert run("import-captions", tmp_path / "out.zip").returncode == 0, "and again, without harm"
     run("undo")
     assert "something else" in run("show", CAPTIONED).stdout
+
+
+def test_an_import_that_holds_no_captions_is_refused(run: Run, root: Path, tmp_path: Path) -> None:
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    (papers / "a.pdf").write_bytes(b"%PDF")
+    for path in (papers, papers / "a.pdf"):
+        done = run("import-captions", path)
+        assert done.returncode == 1
+        assert f"refused {path}: it has no captions" in done.stderr
+    assert "refused /dev/null: it is a device or a pipe" in run("import-captions", "/dev/null").stderr
+
+
+def test_prompts_that_there_are_not_are_named_without_a_path(run: Run, root: Path) -> None:
+    done = run("prompts", "nope")
+    assert (done.returncode, done.stderr) == (1, "prompts: there is no prompt 'nope'; there are caption\n")
+    done = run("prompts", "caption", "--set", "/dev/null")
+    message = "prompts: /dev/null cannot be read: it is a device or a pipe, not a file\n"
+    assert (done.returncode, done.stderr) == (1, message)
+
+
+def test_the_estimate_counts_one_coin(ask: Run, root: Path) -> None:
+    assert ask("draft", APPROVED, "--estimate").stderr.startswith("1 coin, ")

@@ -132,3 +132,16 @@ def test_a_damaged_backup_is_named_and_not_restored(run: Run, root: Path, tmp_pa
     assert done.returncode == 1
     assert f"refused memecoins/rag_db/metadata/{KEPT}.json" in done.stderr
     assert tier(root, KEPT) == "library"
+
+
+def test_a_backup_that_the_system_refuses_names_no_hidden_folder(
+    run: Run, root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    place = tmp_path / "file" / "copy"
+    done = run("backup", place)
+    assert (done.returncode, done.stderr) == (1, f"backup: no backup was made in {place}: Not a directory\n")
+
+
+def test_removing_a_password_that_there_is_not_says_so(run: Run, root: Path) -> None:
+    assert run("password", "--remove").stderr == "there was no password\n"

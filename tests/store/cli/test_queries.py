@@ -140,3 +140,32 @@ def test_export_into_the_library_folder_is_refused(run: Run, root: Path) -> None
         assert done.returncode == 1
         assert "lies inside the library; export to a place outside" in done.stderr
     assert run("doctor").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["history", "--address", NOWHERE],
+        ["suggestions", NOWHERE],
+        ["context", "frog", "--only", NOWHERE],
+    ],
+    ids=lambda given: given[0],
+)
+def test_an_address_of_no_coin_is_an_error(run: Run, root: Path, given: list[str]) -> None:
+    done = run(*given)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert NOWHERE in done.stderr
+
+
+@pytest.mark.parametrize("line", ["((((", ")))", "( ;"])
+def test_list_refuses_a_line_of_which_it_understands_nothing(run: Run, root: Path, line: str) -> None:
+    done = run("list", line)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "The" in done.stderr.splitlines()[-1]
+    assert "at character 1" in done.stderr
+
+
+def test_a_previous_list_that_cannot_be_read_is_named(run: Run, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "before.json").write_text("[")
+    done = run("export", tmp_path / "out", "--format", "tokenlist", "--previous", tmp_path / "before.json")
+    assert done.stderr.startswith(f"export: {tmp_path / 'before.json'}: it is not JSON")

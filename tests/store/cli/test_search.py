@@ -49,6 +49,13 @@ def test_a_picture_finds_itself(run: Run, root: Path, tmp_path: Path) -> None:
     assert hit["token_address"] == ALSO_KEPT
 
 
+def test_a_file_that_is_no_picture_is_named(run: Run, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("frogs")
+    done = run("search", "--image", tmp_path / "notes.txt")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"search: {tmp_path / 'notes.txt'}: this is text, not a picture")
+
+
 def test_more_like_an_example_leaves_the_example_out(run: Run, root: Path) -> None:
     found = json.loads(run("search", "--like", KEPT, "--json").stdout)
     assert [hit["token_address"] for hit in found["hits"]] == [ALSO_KEPT]

@@ -41,3 +41,32 @@ def test_editing_the_taxonomy_updates_the_categories(run: Run, tmp_path: Path) -
 def test_nothing_to_add_or_remove_is_wrong_usage(run: Run) -> None:
     assert run("tag", KEPT).returncode == 2
     assert run("taxonomy", "--set", "dog").returncode == 2
+
+
+def test_what_changes_nothing_is_not_counted_as_changed(run: Run) -> None:
+    done = run("tag", APPROVED, "--remove", "neverthere")
+    assert (done.returncode, done.stderr) == (0, "tagged 0, unchanged 1\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["rename-tag", "dogg", "--to", "x"], "refused dogg: there is no such tag; the nearest: dog"),
+        (["rename-tag", "", "--to", "x"], "refused '': there is no such tag"),
+        (["taxonomy", "--remove", "nothere"], "refused nothere: there is no such tag"),
+        (["unfit-words", "--remove", "neverthere"], "refused neverthere: it is no word of the list"),
+    ],
+)
+def test_an_unknown_tag_or_word_is_named(run: Run, given: list[str], message: str) -> None:
+    done = run(*given)
+    assert done.returncode == 1
+    assert message in done.stderr.splitlines()
+    assert "rename tag" not in run("history").stdout
+    assert run("unfit-words").stderr == "added: none; removed: none\n"
+
+
+def test_a_known_tag_is_renamed_although_another_is_unknown(run: Run) -> None:
+    renamed = run("rename-tag", "dog", "nope", "--to", "hound")
+    assert renamed.returncode == 1
+    assert "renamed on 5, refused 1" in renamed.stderr
+    assert tags_of(run, KEPT) == (["hound"], ["animals"])

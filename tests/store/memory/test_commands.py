@@ -98,6 +98,8 @@ def test_an_empty_result_prints_a_message(run: Any, monkeypatch: pytest.MonkeyPa
         (["search", "frogs"], "no memory is relevant to at least 30 %"),
         (["documents", "frogs"], "no paper of these protocols is there"),
         (["transcripts", "frogs"], "no message was found"),
+        (["pending"], "nothing waits for review"),
+        (["diff", "2030-01-01"], "nothing changed between these moments"),
     ):
         message.clear()
         assert run(*words)[0] == 0
@@ -232,3 +234,19 @@ def test_a_context_in_which_nothing_was_found_says_what_it_needs(
     status, context = run("assemble", "Who guards the vault?")
     assert (status, context["entries"]) == (0, [])
     assert any("--world" in line and "--session" in line for line in message)
+
+
+def test_what_a_text_of_lore_lacks_is_named_with_the_worlds(run: Any, tmp_path: Path) -> None:
+    for world in "abcd":
+        run("store", "dragons", "--kind", "world_lore", "--in", world, "--name", "x", "--new")
+    with pytest.raises(MemedexError, match="--in has to name its world; there are 'a', 'b', 'c', 'd'"):
+        run("store", "dragons", "--kind", "world_lore")
+    with pytest.raises(MemedexError, match="--name has to"):
+        run("store", "dragons", "--kind", "world_lore", "--in", "a")
+    with pytest.raises(MemedexError, match="--in has to name its session"):
+        run("store", "hi", "--kind", "session_memory")
+
+
+def test_a_folder_without_worlds_is_refused(run: Any, tmp_path: Path) -> None:
+    with pytest.raises(MemedexError, match="there is no world in"):
+        run("worlds", str(tmp_path))

@@ -10,8 +10,10 @@ import pytest
 from store.catalog import unfit_rows
 from store.catalog.filter_syntax import parsed
 from store.catalog.unfit_words import UnfitWords
+from store.errors import InvalidRecord
 from store.library import Library
 from store.pictures import unfit
+from store.pictures.unfit import MAX_WORD
 from store.progress import Progress
 from store.runtime import open_library
 from tests.store.conftest import address, coin
@@ -164,3 +166,9 @@ def test_flagging_that_was_stopped_goes_on_where_it_was(
 
 def test_an_unknown_value_is_explained() -> None:
     assert parsed("unfit:maybe").faults == ["unfit: takes yes, no, hand, nudity or word"]
+
+
+def test_a_word_is_not_longer_than_any_that_there_is(library: Library) -> None:
+    with pytest.raises(InvalidRecord, match=f"more than {MAX_WORD} characters"):
+        library.unfit.edit_words(added=["x" * (MAX_WORD + 1)])
+    assert library.unfit.edit_words(added=["x" * MAX_WORD]).added == ("x" * MAX_WORD,)
