@@ -210,17 +210,21 @@ class Memory(MemoryUpkeep):
         return retrieve(self.lore, self.sessions, prompt, world=world, character=character, session=session)
 
     def undo(self, *, actor: str = "") -> Outcome:
-        """Undo as `Decisions.undo`; files of worlds that this removes are set aside."""
-        return self._without_files(super().undo(actor=actor))
+        """Undo as `Decisions.undo`; files of worlds are exchanged with those of the state before."""
+        return self._with_files(super().undo(actor=actor))
+
+    def redo(self, *, actor: str = "") -> Outcome:
+        """Redo as `Decisions.redo`; files of worlds that undo exchanged are put back."""
+        return self._with_files(super().redo(actor=actor))
 
     def undo_decision(self, number: int, *, actor: str = "") -> Outcome:
-        """Undo as `Decisions.undo_decision`; files of worlds that this removes are set aside."""
-        return self._without_files(super().undo_decision(number, actor=actor))
+        """Undo as `Decisions.undo_decision`; files of worlds as in `undo`."""
+        return self._with_files(super().undo_decision(number, actor=actor))
 
-    def _without_files(self, undone: Outcome) -> Outcome:
-        if not self.lore.passages.fault:
-            self.lore.set_aside_undone(self.places.worlds)
-        return undone
+    def _with_files(self, outcome: Outcome) -> Outcome:
+        if not self.lore.passages.fault and outcome.decision:
+            self.lore.exchange_files(self.places.worlds, number=int(outcome.decision))
+        return outcome
 
     def status(self) -> MemoryStatus:
         """The memory's health."""

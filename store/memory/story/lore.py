@@ -13,7 +13,13 @@ from store.memory.engine.inputs import LONGEST, as_json, checked_characters, che
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
 from store.memory.story.scoped import N_RESULTS, Scoped, check_owner
-from store.memory.story.worlds import World, put_world_file, read_worlds, set_world_file_aside
+from store.memory.story.worlds import (
+    World,
+    put_world_file,
+    put_world_file_back,
+    read_worlds,
+    set_world_file_aside,
+)
 from store.memory.text.line_chunks import split_lines
 from store.outcome import Refusal
 
@@ -152,18 +158,26 @@ class Lore(Scoped):
             for found in read_worlds(folder, known=known)
         ]
 
-    def set_aside_undone(self, folder: Path) -> None:
-        """Set aside the files of worlds that undo removed; otherwise the next opening would load them."""
+    def exchange_files(self, folder: Path, *, number: int) -> None:
+        """After this decision was undone or redone, let the files of its worlds follow.
+
+        Otherwise the next opening would load what was undone. A file that was changed since stays; one that
+        is not kept is left out.
+        """
+        self.passages.database.check_writable()
         query = (
-            "SELECT json_extract(h.before, '$.file') AS file, json_extract(h.before, '$.hash') AS hash "
-            "FROM history h JOIN decisions d ON d.number = h.decision WHERE h.tbl = 'worlds' "
-            "AND d.number = (SELECT max(number) FROM decisions) AND d.verb = 'undo' "
-            "AND h.before IS NOT NULL AND NOT EXISTS (SELECT 1 FROM worlds w WHERE w.id = h.id)"
+            "SELECT json_extract(h.before, '$.file') AS old_file, w.file, w.hash, "
+            "json_extract(h.before, '$.hash') AS old_hash FROM history h "
+            "JOIN decisions d ON d.number = h.decision LEFT JOIN worlds w ON w.id = h.id "
+            "WHERE h.tbl = 'worlds' AND d.reverses = ?"
         )
         with self.passages.database.reading() as db:
-            gone = db.execute(query).fetchall()
-        for row in gone:
-            set_world_file_aside(folder, row["file"], file_hash=row["hash"])
+            changed = db.execute(query, [number]).fetchall()
+        for row in changed:
+            if row["old_file"]:
+                set_world_file_aside(folder, row["old_file"], file_hash=row["old_hash"])
+            if row["file"]:
+                put_world_file_back(folder, row["file"], file_hash=row["hash"])
 
     def put_world(
         self, world: World, *, verb: str = "load world", actor: str = "", number: int | None = None

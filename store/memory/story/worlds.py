@@ -11,6 +11,7 @@ from store.outcome import Refusal
 
 LARGEST = 16_000_000  # bytes; a library of novels, and below what would fill the memory
 _NAMES = ("*.yaml", "*.yml")
+_ASIDE = "set-aside"  # the folder beside that of the worlds
 _EXAMPLE = "id: frogland\nname: Frogland\nlore: Frogs rule the lily ponds and fear the stork."
 
 
@@ -111,8 +112,20 @@ def set_world_file_aside(worlds: Path, name: str, *, file_hash: str) -> None:
         place.unlink()
 
 
+def put_world_file_back(worlds: Path, name: str, *, file_hash: str) -> None:
+    """Move the file with this content back from those set aside, if no other is in its place."""
+    place, kept = worlds / name, worlds.parent / _ASIDE
+    if place.exists() or not kept.is_dir():
+        return
+    for path in sorted(kept.iterdir()):
+        if path.name.partition("-")[2] == name and content_hash(content := path.read_bytes()) == file_hash:
+            Disk().replace(place, content)
+            path.unlink()
+            return
+
+
 def _set_aside(worlds: Path, name: str, content: bytes, disk: Disk) -> None:
-    kept = worlds.parent / "set-aside"
+    kept = worlds.parent / _ASIDE
     disk.make_folder(kept)
     disk.write(kept / f"{time.time_ns()}-{name}", content)
     disk.fsync_folders([kept])

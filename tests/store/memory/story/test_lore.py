@@ -260,3 +260,51 @@ def test_a_memory_opens_when_the_model_is_unavailable(
             ("peaks.yaml", "it was not imported: no weights here")
         ]
     assert [world.id for world in reopen().lore.worlds()] == ["peaks"], "the next opening imports it"
+
+
+def test_an_undone_change_of_a_world_file_stays_undone_after_a_restart(
+    reopen: Callable[[], Memory], tmp_path: Path
+) -> None:
+    folder = tmp_path / "res" / "memory" / "worlds"
+    memory = reopen()
+    for lore in (b"Dragons live here.", b"Only goats are left."):
+        memory.lore.put_file(folder, "peaks.yaml", b"id: peaks\nlore: " + lore)
+        memory.lore.load_worlds(folder)
+    file = folder / "peaks.yaml"
+    memory.undo()
+    assert file.read_bytes() == b"id: peaks\nlore: Dragons live here."
+    memory = reopen()
+    assert memory.lore.query_lore("peaks", "who") == (["Dragons live here."], False)
+    memory.redo()
+    assert file.read_bytes() == b"id: peaks\nlore: Only goats are left."
+    memory = reopen()
+    assert memory.lore.query_lore("peaks", "who") == (["Only goats are left."], False)
+
+
+def test_an_undone_edit_of_a_world_file_whose_former_state_is_not_kept_leaves_no_file(
+    reopen: Callable[[], Memory], tmp_path: Path
+) -> None:
+    file = tmp_path / "res" / "memory" / "worlds" / "peaks.yaml"
+    reopen()
+    for lore in ("Dragons live here.", "Only goats are left."):
+        file.write_text(f"id: peaks\nlore: {lore}")
+        memory = reopen()
+    memory.undo()
+    assert not file.exists()
+    memory = reopen()
+    assert memory.lore.query_lore("peaks", "who") == (["Dragons live here."], False)
+    memory.redo()
+    assert file.read_text() == "id: peaks\nlore: Only goats are left."
+
+
+def test_a_redone_load_of_a_world_has_its_file_again(memory: Memory) -> None:
+    folder, content = memory.places.worlds, b"id: peaks\nlore: Dragons live here."
+    memory.lore.put_file(folder, "peaks.yaml", content)
+    memory.lore.load_worlds(folder)
+    memory.undo()
+    assert not (folder / "peaks.yaml").exists()
+    memory.redo()
+    assert (folder / "peaks.yaml").read_bytes() == content
+    (folder / "peaks.yaml").write_bytes(b"id: peaks\nlore: edited since")
+    memory.undo()
+    assert (folder / "peaks.yaml").read_bytes() == b"id: peaks\nlore: edited since", "it is somebody's"
