@@ -9,7 +9,7 @@ library = open_page("Search")
 
 welcome.stop_without_coins(library)
 request = box.controls(library)
-if request.question.filter_faults:
+if request.is_refused:
     box.correct(request)
 elif request.parts or request.narrows:
     results.show(library, request)

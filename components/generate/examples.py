@@ -4,7 +4,7 @@ import streamlit as st
 
 from components.grid import Handler, LoggedDecision, lead_to, result_link
 from components.grid.filters import Drawer, mended
-from components.shell import format, presenter, query_pictures, thumbnails
+from components.shell import address, format, presenter, query_pictures, thumbnails
 from store.catalog.filters import Filter
 from store.errors import InvalidRecord, MemedexError
 from store.evaluation import question_shift
@@ -44,7 +44,7 @@ def controls(library: Library) -> str:
     """The field for what to make, which is also what is searched for."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         line = st.text_input(
-            "What should be made", key=_QUESTION, bind="query-params", icon=":material/search:",
+            "What should be made", key=_QUESTION, bind=address.binding(_QUESTION), icon=":material/search:",
             type="search", placeholder="dog with sunglasses in cyberpunk style", label_visibility="collapsed",
         )  # fmt: skip
         question = query_syntax.read(

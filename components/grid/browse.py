@@ -14,7 +14,7 @@ from components.grid.filters import Drawer, mended
 from components.grid.grid import show_cards
 from components.grid.matching import offered
 from components.grid.page_number import turning
-from components.shell import format, presenter
+from components.shell import address, format, presenter
 from store.catalog.filter_syntax import corrected, parsed
 from store.catalog.filters import Filter
 from store.library import Library
@@ -73,7 +73,7 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
     with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width=_ASKING):
             words = st.text_input(
-                "Words", key=f"{key}_words", bind="query-params", icon=":material/search:",
+                "Words", key=f"{key}_words", bind=address.binding(f"{key}_words"), icon=":material/search:",
                 placeholder="words, tag:dog …", type="search", live=True, label_visibility="collapsed",
             )  # fmt: skip
             query = parsed(presenter.revealed(words or ""), base=base, actor=library.actor_name)

@@ -7,7 +7,7 @@ import streamlit as st
 from components.grid.decision_log import Handler
 from components.grid.logged_decision import LoggedDecision
 from components.grid.page_number import turn_to
-from components.shell import format
+from components.shell import address, format
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.library import Library
@@ -36,8 +36,8 @@ def choose(key: str) -> tuple[str, str]:
     like = ""
     if label == LIKE_ONE:
         like = st.text_input(
-            "Coin", key=f"{key}_like", bind="query-params", width=140, label_visibility="collapsed",
-            placeholder="m on a coin, or address",
+            "Coin", key=f"{key}_like", bind=address.binding(f"{key}_like"), width=140,
+            label_visibility="collapsed", placeholder="m on a coin, or address",
         ) or ""  # fmt: skip
     if SORTS[label] in ORDERS:
         st.button(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.grid.filters import Drawer, mended
-from components.shell import charts, format, presenter
+from components.shell import address, charts, format, presenter
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.library import Library
@@ -49,7 +49,7 @@ def colors(sets: list[CoinSet]) -> dict[str, str]:
 def _line(library: Library, key: str, label: str, placeholder: str) -> str:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", width=400):
         line = st.text_input(
-            label, key=key, bind="query-params", icon=":material/search:", placeholder=placeholder,
+            label, key=key, bind=address.binding(key), icon=":material/search:", placeholder=placeholder,
             label_visibility="collapsed",
         )  # fmt: skip
         drawer = Drawer(key, key, changed=lambda: None)

@@ -9,7 +9,7 @@ from components.grid.filters import Drawer, mended
 from components.map import canvas, colours, selection
 from components.map.colours import Colours
 from components.map.points import PointTable
-from components.shell import format, forms, job_bar, presenter, refresh, resources
+from components.shell import address, format, forms, job_bar, presenter, refresh, resources
 from components.shell.forms import Button
 from components.shell.query_pictures import parts_of
 from store.catalog.filters import Filter
@@ -58,8 +58,9 @@ def _choices(library: Library) -> tuple[PointTable, Colours] | None:
     """The points and their colours; None, with a message, if nothing can be drawn."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         line = st.text_input(
-            "Which coins", key="map_q", bind="query-params", placeholder="all, or: frog in space tag:dog",
-            icon=":material/search:", type="search", label_visibility="collapsed",
+            "Which coins", key="map_q", bind=address.binding("map_q"),
+            placeholder="all, or: frog in space tag:dog", icon=":material/search:", type="search",
+            label_visibility="collapsed",
         )  # fmt: skip
         question = query_syntax.read(
             presenter.revealed(line or "", "question"), base=Filter(tier="library"), actor=library.actor_name

@@ -10,14 +10,14 @@ import streamlit as st
 from components.memory import adding, duplicates, entry_link, events, scopes, tree
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.memory.tree import EVENTS
-from components.shell import format, forms, resources, tables
+from components.shell import address, format, forms, resources, tables
 from components.shell.forms import Button
 from store.memory.engine.entries import Row
 from store.memory.memory import Memory
 
 Which = Literal["all", "old", "alike"]
 _PER_PAGE = 50
-_ROW = 36  # px
+_ROW = 35  # px, Streamlit's
 _DAY = 86_400.0  # seconds
 _OLD = 90  # days
 _SCOPES = {"documents": "protocol", "world_lore": "world_id", "session_memory": "session_id",
@@ -83,8 +83,8 @@ def _table(memory: Memory, kind: str, where: dict[str, Any], *, before: float | 
     passages = memory.passages[kind]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         words = st.text_input(
-            "Words", key="words", bind="query-params", type="search", icon=":material/search:", live=True,
-            placeholder="words in the text", label_visibility="collapsed",
+            "Words", key="words", bind=address.binding("words"), type="search", live=True,
+            icon=":material/search:", placeholder="words in the text", label_visibility="collapsed",
         )  # fmt: skip
         sorts = {**_SORTS, **_OTHER_SORTS.get(kind, {})}
         sort = st.selectbox(
@@ -129,10 +129,10 @@ def _rows(memory: Memory, kind: str, rows: list[Row], page: int) -> list[int]:
     ]
     event = tables.show(
         shown, key=f"table-{kind}-{page}", on_select="rerun", selection_mode="multi-row",
-        height=min(13, len(rows) + 1) * _ROW, alt="The entries that pass",
+        height=min(13, len(rows) + 1) * _ROW + 2, alt="The entries that pass",
         columns={
-            "text": st.column_config.TextColumn("text", width=350),
-            "where": st.column_config.TextColumn("where", width="medium"),
+            "text": st.column_config.TextColumn("text", width=300),
+            "where": st.column_config.TextColumn("where", width=130),
             "written": tables.when(),
             "length": st.column_config.NumberColumn("characters", width="small"),
         },

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.memory import entry_link
 from components.memory.kinds import KINDS, place_of, text_of
-from components.shell import format, thumbnails
+from components.shell import address, format, thumbnails
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.library import Library
@@ -21,7 +21,7 @@ _HOW = {"name": "names it", "ticker": "by its ticker", "meaning": "near in meani
 def show(library: Library, memory: Memory) -> None:
     """A coin to choose, and the texts about it."""
     words = st.text_input(
-        "Coin", key="coin", bind="query-params", type="search", icon=":material/search:", live=True,
+        "Coin", key="coin", bind=address.binding("coin"), type="search", icon=":material/search:", live=True,
         placeholder="A coin's name, ticker or address", label_visibility="collapsed",
     )  # fmt: skip
     record = _chosen(library, (words or "").strip())

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.memory import entry_link
 from components.memory.kinds import KINDS, place_of
-from components.shell import format, forms, resources, tables
+from components.shell import address, format, forms, resources, tables
 from components.shell.forms import Button
 from store.errors import MemedexError
 from store.memory.inspect.context_preview import (
@@ -34,7 +34,11 @@ def show(memory: Memory) -> None:
     asking, seen = st.columns([2, 3], gap="large")
     with asking:
         prompt = st.text_area(
-            "Prompt", key="prompt", bind="query-params", height=80, placeholder="What does the player say?"
+            "Prompt",
+            key="prompt",
+            bind=address.binding("prompt"),
+            height=80,
+            placeholder="What does the player say?",
         )
         where, numbers = _scope(memory)
         template = _template(memory)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from components.memory.kinds import KINDS, TYPES
 from components.memory.tree import projects
+from components.shell import address
 from store.memory.memories import RELEVANT
 from store.memory.memory import Memory
 from store.memory.transcripts.search import Mode
@@ -48,8 +49,9 @@ def controls(memory: Memory) -> ProbeControls:
     _take_earlier_link()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         question = st.text_input(
-            "Question", key=_QUESTION, bind="query-params", type="search", icon=":material/search:",
-            placeholder="A question, as an agent or a player would put it", label_visibility="collapsed",
+            "Question", key=_QUESTION, bind=address.binding(_QUESTION), type="search",
+            icon=":material/search:", placeholder="A question, as an agent or a player would put it",
+            label_visibility="collapsed",
         )  # fmt: skip
         with st.popover("Filters", icon=":material/filter_alt:"):
             where, protocols = _filters(memory)

@@ -8,7 +8,7 @@ import streamlit as st
 from components.grid.filters import Drawer, mended
 from components.search import chips as search_chips
 from components.search import earlier_links, picture_drop, saved, trends
-from components.shell import format, presenter
+from components.shell import address, format, presenter
 from components.shell.query_pictures import LINE, parts_of, store
 from store.catalog.filter_syntax import cleared, corrected
 from store.catalog.filters import Filter
@@ -30,11 +30,17 @@ class SearchRequest:
     question: Question
     parts: tuple[Part, ...]
     folded: bool
+    faults: tuple[str, ...] = ()  # what of the line was not understood, or cannot be searched with
 
     @property
     def narrows(self) -> bool:
         """Whether it asks for coins without comparing them: by a tag, a date, another tier."""
         return not self.question.terms and self.question.filter != Filter(tier="library")
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether results would be others than were meant, since too little was understood."""
+        return bool(self.question.filter_faults or (self.faults and not self.parts and not self.narrows))
 
 
 def controls(library: Library) -> SearchRequest:
@@ -46,7 +52,7 @@ def controls(library: Library) -> SearchRequest:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):
             line = st.text_input(
-                "Search", key=LINE, bind="query-params", type="search", icon=":material/search:",
+                "Search", key=LINE, bind=address.binding(LINE), type="search", icon=":material/search:",
                 placeholder="Words, or: 2 × \"frog\" + picture − \"text\"", label_visibility="collapsed",
                 help=None,
             )  # fmt: skip
@@ -67,16 +73,19 @@ def controls(library: Library) -> SearchRequest:
         st.text(refused)
     mended(question.hints)
     _offer_signs(line or "")
-    for fault in (*question.faults, *faults):
-        if fault not in question.filter_faults:
-            st.caption(f":orange[{format.plain(fault, limit=200)}]")
-    return SearchRequest(question, parts, bool(folded))
+    if not address.binding(LINE):
+        st.caption(":orange[This query is too long for the page's address: a reload starts without it.]")
+    request = SearchRequest(question, parts, bool(folded), (*question.faults, *faults))
+    if not request.is_refused:
+        for fault in request.faults:
+            st.caption(f":orange[{format.plain(format.capital(fault), limit=200)}]")
+    return request
 
 
 def correct(asked: SearchRequest) -> None:
-    """Which filter was not understood, instead of results that it should have excluded, with a remedy."""
-    for fault in asked.question.filter_faults:
-        st.warning(format.plain(fault, limit=200), icon=":material/help:")
+    """What was not understood, instead of results that nobody asked for, with a remedy."""
+    for fault in asked.faults:
+        st.warning(format.plain(format.capital(fault), limit=200), icon=":material/help:")
     line = st.session_state.get(LINE) or ""
     better = corrected(line, names_tier=True)
     with st.container(horizontal=True, gap="small"):
@@ -88,7 +97,8 @@ def correct(asked: SearchRequest) -> None:
                 on_click=_put,
                 args=(better,),
             )
-        st.button("Clear filters", key="search-clear", on_click=_put, args=(cleared(line, "question"),))
+        if asked.question.filter_faults:
+            st.button("Clear filters", key="search-clear", on_click=_put, args=(cleared(line, "question"),))
 
 
 def invite(library: Library) -> None:

@@ -1,10 +1,14 @@
 """Parameters of a page's address for its controls."""
 
 import math
+from typing import Literal
+from urllib.parse import quote
 
 import streamlit as st
 
 _IS_READ = "memedex.address"
+_UNBOUND = "memedex.unbound."  # and the key of a field whose text was too long for the address
+_LONGEST = 4_000  # characters of a text as an address has it; servers refuse addresses of some kilobytes
 # What controls were called in earlier links, by the end of the control's name in the address.
 _RENAMED = {
     ("view", "Probe"): "Test retrieval",
@@ -14,6 +18,17 @@ _RENAMED = {
     ("map_by", "Neighbours"): "t-SNE",
     ("map_of", "fused"): "All facets",
 }
+
+
+def binding(key: str) -> Literal["query-params"] | None:
+    """How the text field of this key is bound: to the address, as long as its text has room there."""
+    text, unbound = str(st.session_state.get(key) or ""), f"{_UNBOUND}{key}"
+    if len(quote(text)) > _LONGEST:
+        st.session_state[unbound] = True
+        return None
+    if st.session_state.pop(unbound, False):
+        st.query_params[key] = text  # what a field without a binding says is not in the address by itself
+    return "query-params"
 
 
 def tidy() -> None:

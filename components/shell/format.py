@@ -61,6 +61,11 @@ def cut(text: str, *, limit: int) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
+def capital(text: str) -> str:
+    """A message with a capital letter at its beginning, unless that is a condition such as `before:soon`."""
+    return text if ":" in text.partition(" ")[0] else text[:1].upper() + text[1:]
+
+
 def counted(number: int, one: str, many: str = "") -> str:
     """ "1 coin", "2,300 coins"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -355,6 +355,38 @@ def test_a_question_is_shifted_by_its_marks_in_the_address_and_in_saved_searches
     assert "Question shifted" in words(opened("search", q="dog", shift="1"))
 
 
+def test_a_query_that_is_too_long_for_an_address_is_not_in_it(library: Library) -> None:
+    app = opened("search", q="frog")
+    for line in ("frog " * 2_000, "🐸 " * 3_000, "x" * 100_000):
+        app.text_input(key="q").set_value(line)
+        rerun(app)
+        assert "q" not in app.query_params
+        assert app.text_input(key="q").value == line
+        assert "too long for the page's address" in words(app)
+    app.text_input(key="q").set_value("dog")
+    rerun(app)
+    assert app.query_params["q"] in ("dog", ["dog"])
+    assert "too long" not in words(app)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("x" * 100_000, "The text to search for has 100,000 characters"),
+        ("picture:nope", "No picture nope is kept here"),
+    ],
+    ids=["text", "picture"],
+)
+def test_a_query_that_cannot_be_asked_shows_its_fault_and_no_coins(
+    library: Library, line: str, message: str
+) -> None:
+    app = opened("search")
+    app.text_input(key="q").set_value(line)
+    rerun(app)
+    assert message in plain(app.warning[0].value)
+    assert not [part for part in app.get("bidi_component") if part.proto.component_name == "memedex.grid"]
+
+
 def test_another_question_is_not_shifted(library: Library) -> None:
     for line in ("dog", "frog"):
         library.golden.judge(line, FROG.address, True)
