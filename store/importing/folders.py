@@ -126,13 +126,10 @@ class _Reading:
             for name in names
             if name not in self.used and suffix(name) in images.SUFFIXES and folder in folders_above(name)
         }
-        if waiting:
-            self.used |= waiting
-            count, them = (f"{len(waiting):,} pictures", "them") if len(waiting) > 1 else ("1 picture", "it")
-            reason = (
-                f"{count} beside it may be told of in what could not be read; fix it, or import {them} alone"
-            )
-            yield Refusal(self.tree.item(broken), reason)
+        self.used |= waiting
+        reason = f"it waits for {self.tree.item(broken)}, which may describe it: fix that, or import it alone"
+        for name in sorted(waiting):
+            yield Refusal(self.tree.item(name), reason)
 
     def _table(self, name: str) -> Iterator[Found]:
         self.unread.add(name)
