@@ -52,3 +52,19 @@ def test_a_key_acts_on_the_card_that_was_focused_by_other_means(page: Page) -> N
     page.wait_for_function("() => window.told.some(({ name }) => name === 'log')")
     logs = page.evaluate("() => window.told.filter(({ name }) => name === 'log').at(-1).value.entries")
     assert [entry["addresses"] for entry in logs] == [[address(1)]]
+
+
+def test_shift_a_selects_all_that_match_when_they_fit_on_one_page(page: Page) -> None:
+    mount(page, actions=[APPROVE], undoable=True)
+    page.locator(".card.at").focus()
+    page.keyboard.press("Shift+A")
+    cards = page.get_by_role("gridcell")
+    expect(page.locator("[role=gridcell][aria-selected=true]")).to_have_count(cards.count())
+
+
+def test_the_sheet_says_on_what_each_action_acts(page: Page) -> None:
+    like = {**APPROVE, "verb": "like", "label": "More like this", "key": "m", "single": True, "leaves": False}
+    mount(page, actions=[APPROVE, like])
+    page.get_by_role("button", name="Keys").click()
+    expect(page.get_by_text("approve: the selection, or the card under the cursor")).to_be_visible()
+    expect(page.get_by_text("more like this: the card under the cursor", exact=True)).to_be_visible()

@@ -47,7 +47,7 @@ export class KeySheet {
   fill() {
     const { keyMap, actions, data } = this.grid;
     const decisions = actions.flatMap((action) => [
-      [action.key, `${action.label.toLowerCase()} the selection, or the card under the cursor`],
+      [action.key, `${action.label.toLowerCase()}: ${action.single ? "the card under the cursor" : "the selection, or the card under the cursor"}`],
       ...(action.reasons ?? []).map((reason, index) => [String(index + 1), `${action.label.toLowerCase()}: ${reason}`]),
     ]);
     if (data.undoable) decisions.push(["z", "undo"], ["shift z", "redo"]);

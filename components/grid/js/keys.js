@@ -76,7 +76,7 @@ function take(grid, event, target) {
   if (key === "d") return grid.compare(grid.model.cursor), true;
   if (grid.viewer.isOpen) return inViewer(grid, key);
   // A second press must not approve what the first has just selected.
-  if (key === "a" && event.shiftKey) return grid.offersEverything && grid.selectEverything(), true;
+  if (key === "a" && event.shiftKey) return grid.selectEverything(), true;
   if (STEPS[key]) return grid.step(...STEPS[key], { select: event.shiftKey }), true;
   if (key === " ") return grid.toggle(), true;
   if (key === "Enter") return grid.open(grid.model.cursor), true;

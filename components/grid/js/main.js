@@ -168,7 +168,10 @@ class Grid {
     return Boolean(this.data?.pages && this.data.matching && !this.model.everything && this.actions.some((action) => !action.single));
   }
 
+  /** Selects all coins that match; with one page, that is this page. */
   selectEverything() {
+    if (!this.data.pages) return this.selectPage();
+    if (!this.offersEverything) return;
     this.model.selectEverything(this.data.matching);
     this.refresh();
   }
