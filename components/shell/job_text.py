@@ -3,6 +3,7 @@
 from components.shell import format
 from store.jobs import Job
 from store.outcome import Outcome, Refusal
+from store.tasks import arrange_map
 
 
 def line(job: Job) -> str:
@@ -10,11 +11,13 @@ def line(job: Job) -> str:
     if job.state == "waiting":
         return f"{job.name} · waiting for its turn"
     parts = [job.name]
-    if job.total:
+    if job.total and not _counts_items(job):
+        parts.append(f"{job.fraction:.0%}")
+    elif job.total:
         parts.append(f"{job.done + job.refused:,} of {job.total:,}")
     if job.refused:
         parts.append(f"{job.refused:,} refused")
-    if job.rate and job.total > 1:
+    if job.rate and job.total > 1 and _counts_items(job):
         parts.append(pace(job.rate))
     if (left := job.seconds_left) is not None and job.left:
         parts.append(f"{format.duration(left)} left")
@@ -26,7 +29,9 @@ def line(job: Job) -> str:
 def figures(job: Job) -> str:
     """What was done, in which time, at which rate, and what a language model has cost."""
     parts = []
-    if job.total:
+    if job.total and not _counts_items(job):
+        parts.append(f"{job.fraction:.0%} done")
+    elif job.total:
         parts.append(f"{job.done:,} of {job.total:,} done")
     elif job.done or job.refused:
         parts.append(f"{job.done:,} done" if job.done else "nothing done")
@@ -35,13 +40,18 @@ def figures(job: Job) -> str:
     if job.worked >= 0.1:
         parts.append(format.duration(job.worked))
     if job.state == "running":
-        if job.rate and job.total > 1:
+        if job.rate and job.total > 1 and _counts_items(job):
             parts.append(pace(job.rate))
         if (left := job.seconds_left) is not None and job.left:
             parts.append(f"about {format.duration(left)} left")
         if job.what:
             parts.append(format.cut(job.what, limit=160))
     return " · ".join([*parts, *_cost(job)])
+
+
+def _counts_items(job: Job) -> bool:
+    """Whether its numbers are of coins or files, and not of steps."""
+    return not job.is_ephemeral and job.kind != arrange_map.KIND.name
 
 
 def pace(rate: float) -> str:
