@@ -22,7 +22,7 @@ PAGE = "pages/exchange.py"
 _LARGEST = 300_000_000  # bytes handed to the browser at once; what is larger is fetched from its folder
 _CHOSEN = "memedex.export.chosen"  # addresses that a grid brought along
 _ABOUT = {
-    "reference": "Sidecars and pictures in the reference's own folders; imported again, nothing is lost.",
+    "reference": "JSON and picture of each coin, in a folder for each tier; imported again, nothing is lost.",
     "jsonl": "One line of JSON for each coin, all it holds, and the pictures.",
     "csv": "A table for spreadsheets, and the pictures.",
     "imagefolder": "What Hugging Face's datasets read: pictures and metadata.jsonl.",

@@ -65,6 +65,7 @@ def _path(library: Library) -> None:
         "path", "Or give a path on this machine",
         placeholder=server_paths.placeholder("/home/me/tokens  or  tokens/tokenlist.json"),
         help="A token list, a folder or a zip; a folder with a token list is read through the list.",
+        required=True,
     )  # fmt: skip
     forms.show(
         "import-path", library,

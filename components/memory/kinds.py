@@ -29,7 +29,7 @@ class KindLabels:
 KINDS = {
     kind.name: kind
     for kind in (
-        KindLabels("world_lore", "Lore", ":material/public:", "chunk", "world", "Who lights the lamps?"),
+        KindLabels("world_lore", "Lore", ":material/public:", "lore chunk", "world", "Who lights the lamps?"),
         KindLabels(
             "session_memory", "Sessions", ":material/forum:", "exchange", "session", "What was bought?"
         ),
@@ -38,7 +38,12 @@ KINDS = {
             "documents", "Papers", ":material/description:", "passage", "protocol", "When is it liquidated?"
         ),
         KindLabels(
-            "transcript_vectors", "Transcripts", ":material/terminal:", "chunk", "session", "What was broken?"
+            "transcript_vectors",
+            "Transcripts",
+            ":material/terminal:",
+            "transcript chunk",
+            "session",
+            "What was broken?",
         ),
     )
 }

@@ -11,14 +11,16 @@ from store.library import Library
 
 
 def show(library: Library) -> None:
-    """Offer the demo library, a path and an upload."""
+    """Offer the demo library, a path and an upload; while one of them is read, say so instead."""
+    if job_bar.is_busy(library.jobs):
+        st.markdown("The bar shows what is going on. The coins appear here as soon as they are stored.")
+        return
     st.markdown(
         "This library is empty. Coins come in here, are reviewed, captioned and embedded, "
         "and are then found by words, by picture or by example."
     )
     if not library.can_write:
         return
-    busy = job_bar.is_busy(library.jobs)
     with st.container(border=True), st.container(horizontal=True, vertical_alignment="center"):
         with st.container(gap="xsmall"):
             st.header("Look around first", anchor=False)
@@ -27,7 +29,7 @@ def show(library: Library) -> None:
             )
         job_bar.button(
             "demo", library, "Load the demo library", lambda progress: demo.load(library, progress=progress),
-            button=Button("Load the demo library", icon="auto_awesome", kind="primary", disabled=busy),
+            button=Button("Load the demo library", icon="auto_awesome", kind="primary"),
         )  # fmt: skip
     with st.container(border=True):
         st.header("Bring your own", anchor=False)

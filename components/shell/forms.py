@@ -56,6 +56,7 @@ class Field:
     placeholder: str = ""
     help: str = ""
     longest: int = _LONGEST_TEXT  # characters
+    required: bool = False  # while it is empty, the button is locked
     least: float = 0.0  # of a number
     most: float | None = None
     height: int = 120  # px of a longer text

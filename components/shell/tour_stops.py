@@ -136,12 +136,12 @@ STOPS = (
         "away here; it stays until it is deleted.",
     ),
     Stop(
-        title="Everything is undone",
+        title="Everything can be undone",
         heading="History",
         page="pages/history.py",
         mark=streamlit_style.TABLE_OR_EXPANDER,
         text="Every decision is listed with who made it, when and why, and each can be undone, also much "
-        "later. What this tour did is undone now.",
+        "later. “Undo it all” undoes what this tour did; the end of the tour does so as well.",
         verb="Undo it all",
         do=undo_tour,
         is_done=lambda library: not left_behind(library),

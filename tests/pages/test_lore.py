@@ -21,7 +21,9 @@ def test_an_empty_memory_says_what_it_is_for_and_loads_the_demo(empty_memory: Me
     press(app, "Load the demo memory")
     finish_jobs()
     assert all(empty_memory.status().counts.values())
-    assert "Asks 6 chunks, 14 exchanges, 14 memories, 4 passages, 16 chunks" in words(rerun(app))
+    assert "Asks 6 lore chunks, 14 exchanges, 14 memories, 4 passages, 16 transcript chunks" in words(
+        rerun(app)
+    )
 
 
 def test_retrieval_covers_every_kind_and_shows_near_misses(memory: Memory) -> None:

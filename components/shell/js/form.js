@@ -63,10 +63,15 @@ class Form {
   }
 
   send() {
-    if (this.data.button.disabled) return;
+    if (this.data.button.disabled || this.lacks) return;
     const values = Object.fromEntries(this.fields.map((field) => [field.name, field.read()]));
     this.sending.values = values;
     this.sending.send(values);
+  }
+
+  /** Whether a field that has to be filled in is empty. */
+  get lacks() {
+    return this.data.fields.some(({ required }, at) => required && !String(this.fields[at].read() ?? "").trim());
   }
 
   draw() {
@@ -82,7 +87,7 @@ class Form {
     this.icon.hidden = !button.icon;
     setText(this.label, button.label);
     this.button.title = button.help;
-    this.button.disabled = isWaiting || button.disabled;
+    this.button.disabled = isWaiting || button.disabled || this.lacks;
     this.button.setAttribute("aria-busy", String(isWaiting));
     setText(this.error, sending.error);
     this.error.hidden = !sending.error;

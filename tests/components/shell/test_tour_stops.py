@@ -70,6 +70,10 @@ def test_what_a_person_decided_during_a_tour_stays(library: Library) -> None:
     assert not library.get(DRAFTED).is_captioned
 
 
+def test_no_stop_says_that_something_is_undone_before_it_is() -> None:
+    assert not any("is undone" in text for stop in STOPS for text in (stop.title, stop.text))
+
+
 def test_a_library_without_the_demo_has_no_tour(library: Library) -> None:
     assert not tour_stops.is_possible(library)
     with_demo_coins(library)
