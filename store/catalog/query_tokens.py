@@ -159,7 +159,7 @@ def _parentheses(found: Sequence[Token], hints: list[str]) -> list[Token]:
         hints.append(f"The ( at character {start + 1} is not closed. Add a ) where it ends.")
         if all(token.kind == "_END" for token in tokens[place + 1 :]):  # it is still being typed
             del tokens[place:]
-            while tokens and tokens[-1].kind == "_NOT":
+            while tokens and tokens[-1].kind in ("_NOT", "_OR", "_AND"):
                 tokens.pop()
         else:
             _close(tokens, place, Token("_RPAR", ")", tokens[-1].end, tokens[-1].end))

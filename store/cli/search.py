@@ -70,7 +70,7 @@ def _question(arguments: Namespace) -> Question:
         terms.append(Term("like", arguments.like))
     question = replace(question, terms=tuple(terms))
     if not question.terms and question.filter.is_open and question.filter.tier is None:
-        usage.error([*question.faults, "a query needs a text, a picture or an example"][0])
+        usage.error([*question.faults, *question.hints, "a query needs a text, a picture or an example"][0])
     return replace(question, filter=replace(question.filter, tier=question.filter.tier or "library"))
 
 

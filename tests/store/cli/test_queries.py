@@ -157,12 +157,13 @@ def test_an_address_of_no_coin_is_an_error(run: Run, root: Path, given: list[str
     assert NOWHERE in done.stderr
 
 
+@pytest.mark.parametrize("verb", ["list", "search"])
 @pytest.mark.parametrize("line", ["((((", ")))", "( ;"])
-def test_list_refuses_a_line_of_which_it_understands_nothing(run: Run, root: Path, line: str) -> None:
-    done = run("list", line)
+def test_a_line_of_which_nothing_is_understood_is_refused(run: Run, root: Path, verb: str, line: str) -> None:
+    done = run(verb, line)
     assert (done.returncode, done.stdout) == (2, "")
     assert "The" in done.stderr.splitlines()[-1]
-    assert "at character 1" in done.stderr
+    assert "at character" in done.stderr
 
 
 def test_a_previous_list_that_cannot_be_read_is_named(run: Run, root: Path, tmp_path: Path) -> None:
