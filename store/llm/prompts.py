@@ -109,7 +109,7 @@ class Prompts:
         set_by_hand = settings().caption_prompt if name == DEFAULT else None
         path = set_by_hand or (own if own.exists() else built_in)
         if not _NAME.fullmatch(name) or not (set_by_hand or path.exists()):
-            raise UnknownPrompt(f"there is no prompt {name!r}; there are {', '.join(self.names())}")
+            raise UnknownPrompt(f"there is no prompt {name!r}; choose from: {', '.join(self.names())}")
         try:
             return read_regular(path, limit=MAX_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
         except (OSError, UnicodeDecodeError) as error:

@@ -121,7 +121,7 @@ def test_an_import_that_holds_no_captions_is_refused(run: Run, root: Path, tmp_p
 
 def test_prompts_that_there_are_not_are_named_without_a_path(run: Run, root: Path) -> None:
     done = run("prompts", "nope")
-    assert (done.returncode, done.stderr) == (1, "prompts: there is no prompt 'nope'; there are caption\n")
+    assert (done.returncode, done.stderr) == (1, "prompts: there is no prompt 'nope'; choose from: caption\n")
     done = run("prompts", "caption", "--set", "/dev/null")
     message = "prompts: /dev/null cannot be read: it is a device or a pipe, not a file\n"
     assert (done.returncode, done.stderr) == (1, message)
