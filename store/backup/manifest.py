@@ -40,7 +40,7 @@ def read(folder: Path) -> Manifest:
     """The manifest of the backup in this folder. Raises BadBackup if there is none that can be trusted."""
     try:
         fields = json.loads(read_regular(folder / NAME, limit=_LARGEST))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise BadBackup(f"{folder} is no backup: it has no {NAME}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise BadBackup(f"the {NAME} in {folder} cannot be read: {error}") from error

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from typing import Any
 
-from store.cli import memory_edits, memory_queries, memory_trust, memory_verbs, stored_vectors
+from store.cli import memory_edits, memory_queries, memory_trust, memory_verbs, stored_vectors, values
 from store.cli.open_library import typed_path
 from store.cli.terminal import Terminal
 
@@ -38,7 +38,7 @@ def add_arguments(memory: ArgumentParser) -> None:
             allow_abbrev=False,
         )
         added.add_argument("--root", type=typed_path, default=argparse.SUPPRESS, metavar="DIR")
-        added.add_argument("--actor", "--who", default=argparse.SUPPRESS, metavar="NAME")
+        added.add_argument("--actor", "--who", type=values.person, default=argparse.SUPPRESS, metavar="NAME")
         added.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
         added.set_defaults(run=run, parser=added, memory_verb=verb)
         return added

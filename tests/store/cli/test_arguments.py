@@ -27,6 +27,7 @@ from tests.store.cli.program import PROJECT, Run
         ["context", "frog", "--budget", "-3"],
         ["draft", "--all", "--concurrency", "0"],
         ["list", "--actor", "x" * 5000],
+        ["memory", "pending", "--actor", "x" * 5000],
     ],
     ids=lambda given: " ".join(given)[:40],
 )

@@ -134,6 +134,13 @@ def test_a_damaged_backup_is_named_and_not_restored(run: Run, root: Path, tmp_pa
     assert tier(root, KEPT) == "library"
 
 
+def test_a_file_is_no_backup(run: Run, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = run("restore-backup", tmp_path / "file")
+    message = f"restore-backup: {tmp_path / 'file'} is no backup: it has no manifest.json\n"
+    assert (done.returncode, done.stderr) == (1, message)
+
+
 def test_a_backup_that_the_system_refuses_names_no_hidden_folder(
     run: Run, root: Path, tmp_path: Path
 ) -> None:
