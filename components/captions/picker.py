@@ -49,7 +49,7 @@ def pick(library: Library) -> PickedRecord | None:
         )  # fmt: skip
         words = st.text_input(
             "Find", key="caption-words", placeholder="words, tag:dog …", type="search", live=True,
-            icon=":material/search:", width=260, persist_state="session", on_change=_forget_link,
+            icon=":material/search:", width=190, persist_state="session", on_change=_forget_link,
             label_visibility="collapsed",
         )  # fmt: skip
         line = parsed(

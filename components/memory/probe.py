@@ -18,11 +18,11 @@ from store.memory.memory import Memory
 
 _NEAR = 5  # misses shown of each column
 _SPREAD = 6.0  # deviations that fill the bar
-_SCALES: dict[Scores, str] = {
-    "raw": "**%**: how alike question and text are in meaning (cosine × 100); 100 % is the same text.",
-    "calibrated": "**σ**: how far a text stands above the mean of all texts of its kind for this question, "
-    "in standard deviations.",
-}
+_SCALES = (
+    "**%**: how alike question and text are in meaning (cosine × 100); 100 % is the same text. "
+    "**σ**: how far a text stands above the mean of all texts of its kind for this question, in standard "
+    "deviations. **words**: how well the text has the question's words, from 0 to 1."
+)
 
 
 def show(memory: Memory) -> None:
@@ -47,7 +47,7 @@ def show(memory: Memory) -> None:
     hits, beside = st.columns([3, 2], gap="large")
     with hits:
         st.caption(
-            f"{_SCALES[options.scores]} Meaning and words together make the order, as agents get it. "
+            f"{_SCALES} Meaning and words together make the order, as agents get it. "
             "The kind with the best hit comes first."
         )
         with st.grid(len(ordered), min_column_width=280, gap=("small", "medium")) as grid:

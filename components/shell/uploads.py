@@ -28,7 +28,7 @@ def file(label: str, endings: Sequence[str], kinds: str, *, key: str) -> Uploade
 def _described(kinds: str, key: str) -> DeltaGenerator:
     """A container in which Streamlit's words are replaced by these and the limit."""
     name = f"upload-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
-    words = json.dumps(f"{kinds} · up to {st.get_option('server.maxUploadSize')} MB each", ensure_ascii=False)
+    words = json.dumps(f"{kinds} · up to {st.get_option('server.maxUploadSize')} MB", ensure_ascii=False)
     place = f".st-key-{name} {streamlit_style.UPLOAD_HINT}"
     st.html(
         f"<style>{place} > * {{display: none}}\n"

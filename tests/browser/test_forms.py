@@ -34,3 +34,13 @@ def test_a_form_keeps_its_text_until_it_is_stored_and_is_stored_once(page: Page,
     assert len(sent) == 2
     assert sent[0].request.post_data == sent[1].request.post_data
     assert eventually(lambda: page.get_by_text("The curator keeps <b>owls</b>.").count() == 1)
+
+
+def test_a_form_whose_required_field_is_empty_cannot_be_sent(page: Page, seeded: Server) -> None:
+    visit(page, seeded, "exchange", title="Import & export")
+    button, path = page.get_by_role("button", name="Import path"), page.get_by_label("Or give a path on")
+    expect(button).to_be_disabled()
+    path.fill(" ")
+    expect(button).to_be_disabled()
+    path.fill("/a/folder")
+    expect(button).to_be_enabled()

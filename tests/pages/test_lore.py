@@ -31,6 +31,8 @@ def test_retrieval_covers_every_kind_and_shows_near_misses(memory: Memory) -> No
     message = shown(app)
     for title in ("Lore", "Sessions", "Memories", "Papers", "Transcripts"):
         assert f"**{title}**" in message
+    for sign in ("%", "σ", "words"):
+        assert f"**{sign}**: how" in message, "every figure of a card is explained"
     assert "<mark>lamps</mark>" in message
     assert "below the threshold" in message, "memories under 30 % are greyed, not hidden"
     assert "below top 5" in message

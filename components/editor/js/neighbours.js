@@ -63,8 +63,8 @@ export class Neighbours {
       this.fit.dataset.tone = place <= 3 || share <= 0.02 ? "good" : share <= 0.25 ? "plain" : "warn";
       this.fit.title = `Cosine of text and picture ${agreement.toFixed(3)}, compared with every picture of the library`;
       this.fit.replaceChildren(
-        el("b", {}, `This text finds its picture at rank ${place.toLocaleString("en")}`),
-        el("span", {}, ` of ${pictures.toLocaleString("en")}`),
+        el("b", {}, `This text finds its picture at rank\u00a0${place.toLocaleString("en")}`),
+        el("span", {}, ` of\u00a0${pictures.toLocaleString("en")}`),
       );
     }
     if (neighbours.length) fill(this.list, neighbours, (other) => other, (other) => this.neighbour(other));

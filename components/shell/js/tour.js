@@ -34,8 +34,14 @@ function place(root, selector) {
     left: `${box.left - 2 * WIDTH}px`, top: `${box.top - 2 * WIDTH}px`,
     width: `${box.width + 2 * WIDTH}px`, height: `${box.height + 2 * WIDTH}px`,
   });
-  const right = innerWidth - root.offsetWidth - 40, above = innerHeight - root.offsetHeight - 40;
-  root.classList.toggle("left", box.right > right && box.bottom > above && box.left > root.offsetWidth + 40);
+  root.classList.toggle("left", isBetterLeft(box, { width: root.offsetWidth, height: root.offsetHeight }));
+}
+
+/** Whether the panel covers less of what it marks in the left corner than in the right one. */
+export function isBetterLeft(box, panel) {
+  const width = panel.width + 40;
+  const left = Math.max(0, width - box.left), right = Math.max(0, box.right - (innerWidth - width));
+  return box.bottom > innerHeight - panel.height - 40 && left < right;
 }
 
 /** What has the focus, also inside a component. */

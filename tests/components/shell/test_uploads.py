@@ -27,5 +27,5 @@ def test_the_kinds_and_the_limit_stand_in_their_place() -> None:
     drawn = AppTest.from_function(app).run()
     assert [one.label for one in drawn.file_uploader] == ["Papers", "A picture"]
     papers, picture = (one.proto.body for one in drawn.get("html"))
-    assert 'content: "PDF, \\"Word\\" · up to 200 MB each"' in papers
-    assert 'content: "PNG · up to 200 MB each"' in picture
+    assert 'content: "PDF, \\"Word\\" · up to 200 MB"' in papers
+    assert 'content: "PNG · up to 200 MB"' in picture
