@@ -3,6 +3,7 @@
 import { el, setText } from "./elements.js";
 
 const OFTEN = 250; // ms between two looks for what is marked: pages are drawn piece by piece
+const SLIDER = 64; // px at the foot of the map
 const WIDTH = 3; // px of the ring, as far from what it marks
 
 // What has a use of its own for the keys of the tour: texts always, the rest once a person has gone there.
@@ -34,14 +35,18 @@ function place(root, selector) {
     left: `${box.left - 2 * WIDTH}px`, top: `${box.top - 2 * WIDTH}px`,
     width: `${box.width + 2 * WIDTH}px`, height: `${box.height + 2 * WIDTH}px`,
   });
-  root.classList.toggle("left", isBetterLeft(box, { width: root.offsetWidth, height: root.offsetHeight }));
+  const start = document.querySelector("[data-testid=stMain]")?.getBoundingClientRect().left ?? 0; // beside the sidebar, not under it
+  const corner = cornerBeside(box, { width: root.offsetWidth, height: root.offsetHeight }, { start, isMap: selector === "canvas" });
+  root.classList.toggle("left", corner.isLeft);
+  root.style.setProperty("--start", `${start}px`);
+  root.style.setProperty("--raised", `${corner.raised}px`);
 }
 
-/** Whether the panel covers less of what it marks in the left corner than in the right one. */
-export function isBetterLeft(box, panel) {
-  const width = panel.width + 40;
-  const left = Math.max(0, width - box.left), right = Math.max(0, box.right - (innerWidth - width));
-  return box.bottom > innerHeight - panel.height - 40 && left < right;
+/** Where the panel covers nothing of what it marks: the left corner, if the right one does; on the map above its time slider. */
+export function cornerBeside(box, panel, { start, isMap }) {
+  const [width, height] = [panel.width + 40, panel.height + 40];
+  const isCovered = box.right > innerWidth - width && box.bottom > innerHeight - height;
+  return { isLeft: isCovered && box.left > start + width, raised: isCovered && isMap ? Math.max(0, innerHeight - box.bottom) + SLIDER : 0 };
 }
 
 /** What has the focus, also inside a component. */
