@@ -18,11 +18,11 @@ class Outcome:
     """The addresses done, and each refused one with the reason."""
 
     done: list[str] = field(default_factory=list)
-    unchanged: list[str] = field(default_factory=list)  # of those done, because they were so already
     refused: list[Refusal] = field(default_factory=list)
     decision: str | None = None  # to find it in the history; None when nothing was done
     stuck: str = ""  # why something decided cannot be finished yet, so that no more is decided
     reversed: str | None = None  # the decision that was taken back, or will be in the background
+    unchanged: list[str] = field(default_factory=list)  # of those done, because they were so already
 
 
 @dataclass(slots=True)

@@ -17,8 +17,8 @@ from tests.pages.conftest import opened, words
 def test_the_page_shows_decision_counts_and_the_approval_rate(library: Library) -> None:
     library.reject([PENDING.address], reason="copycat")
     figures = {metric.label: metric.value for metric in opened("history").metric}
-    assert figures["Approved"] == str(len(COINS) + 1)
-    assert figures["Rejected"] == "1"
+    assert figures["Coins approved"] == str(len(COINS) + 1)
+    assert figures["Coins rejected"] == "1"
     assert figures["Approval rate"] == "83%"
 
 
