@@ -18,6 +18,11 @@ export function headerHeight() {
   return document.querySelector("[data-testid=stHeader]")?.getBoundingClientRect().height ?? 0;
 }
 
+/** Where the page begins beside the sidebar, in px. */
+export function mainLeft() {
+  return document.querySelector("[data-testid=stMain]")?.getBoundingClientRect().left ?? 0;
+}
+
 /** Scrolls the page to its top at once. */
 export function scrollToTop() {
   document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" });

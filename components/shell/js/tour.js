@@ -1,6 +1,7 @@
 // The tour's panel: buttons, arrow keys while nothing else has the focus, and a ring around what a stop talks about.
 
 import { el, setText } from "./elements.js";
+import { mainLeft } from "./streamlit_page.js";
 
 const OFTEN = 250; // ms between two looks for what is marked: pages are drawn piece by piece
 const SLIDER = 64; // px at the foot of the map
@@ -35,7 +36,7 @@ function place(root, selector) {
     left: `${box.left - 2 * WIDTH}px`, top: `${box.top - 2 * WIDTH}px`,
     width: `${box.width + 2 * WIDTH}px`, height: `${box.height + 2 * WIDTH}px`,
   });
-  const start = document.querySelector("[data-testid=stMain]")?.getBoundingClientRect().left ?? 0; // beside the sidebar, not under it
+  const start = mainLeft();
   const corner = cornerBeside(box, { width: root.offsetWidth, height: root.offsetHeight }, { start, isMap: selector === "canvas" });
   root.classList.toggle("left", corner.isLeft);
   root.style.setProperty("--start", `${start}px`);
