@@ -176,7 +176,7 @@ def test_the_keyboard_help_lists_every_action(grid: GridPage) -> None:
     grid.press("?")
     sheet = grid.page.get_by_role("dialog", name="Keys")
     expect(sheet).to_be_visible()
-    for words in ("approve the selection", "reject: copycat", "undo", "move the cursor"):
+    for words in ("approve: the selection", "reject: copycat", "undo", "move the cursor"):
         expect(sheet.get_by_text(words).first).to_be_visible()
     grid.press("a", "Escape")
     expect(sheet).to_be_hidden()
