@@ -129,6 +129,8 @@ def finish_a_draft_and_promote_it(page: Page) -> str:
 def ask_the_memory(page: Page) -> None:
     go(page, "Lore & memory")
     page.get_by_role("button", name="Load the demo memory").click()
+    everything = re.compile("^Asks 6 lore chunks, .*transcript chunks")
+    expect(page.get_by_text(everything)).to_be_visible()
     question = page.get_by_role("searchbox", name="Question")
     question.fill("Who guards the vault?")
     question.press("Enter")
