@@ -61,18 +61,26 @@ def _restore(layout: Layout, disk: Disk, place: SharedPictures, progress: Progre
                 sidecar, image = layout.sidecar(tier, address), layout.image(tier, address)
                 try:
                     if lacked := not sidecar.exists():
-                        disk.replace(sidecar, text.encode())
+                        _write(disk, sidecar, text.encode())
                     if not image.exists():
                         picture = place.read(image_hash)
                         if picture is None:
                             raise BadSource(f"its picture is not in {place.address}")
-                        disk.replace(image, picture)
+                        _write(disk, image, picture)
                         lacked = True
                     if lacked:
                         outcome.done.append(address)
                 except BadSource as error:
                     outcome.refused.append(Refusal(address, str(error)))
                 progress.done += 1
+        disk.fsync_folders(folders)
     finally:
         catalog.close()
     return outcome
+
+
+def _write(disk: Disk, path: Path, content: bytes) -> None:
+    """As `Disk.replace`, but the folders are synced once, after all files."""
+    temporary = path.with_name(f".{path.name}.new")
+    disk.write(temporary, content)
+    disk.rename(temporary, path)
