@@ -18,7 +18,8 @@ TAGS = "tags"  # a filter: entries that have all of these
 MOMENTS = {"since": ">=", "until": "<="}  # filters: when it was written or last edited, in UNIX seconds
 FORGET = "forget"  # a deletion for good
 # Whether an agent decided: all rows of its decision are by agents. What a person accepts has one that is not.
-_BY_AGENT = "coalesce((SELECT min(agent) FROM history WHERE decision = decisions.number), '') <> ''"
+_ROWS = "SELECT 1 FROM history WHERE decision = decisions.number"
+_BY_AGENT = f"EXISTS ({_ROWS}) AND NOT EXISTS ({_ROWS} AND agent = '')"  # a person's ends at its first row
 
 
 @dataclass(frozen=True, slots=True)
