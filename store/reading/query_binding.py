@@ -58,9 +58,7 @@ def exact_matches(reader: "Reader", question: Question, line: str, *, limit: int
     Without any: those whose ticker it is, with a word such as "coin" beside it.
     """
     texts = [term.text for term in question.terms if term.source == "text" and term.weight > 0]
-    whole = (
-        line.encode(errors="ignore").decode().strip()
-    )  # without unpaired surrogates, which no database holds
+    whole = line.encode(errors="ignore").decode().strip()  # a database holds no unpaired surrogates
     names = [*filter(None, [whole, *texts] if len(texts) == len(question.terms) <= 1 else texts)]
     if found := reader.exact_matches(names, question.filter, limit=limit):
         return found

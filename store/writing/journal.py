@@ -241,10 +241,7 @@ class Journal:
         raise error
 
     def _apply(self, operations: Sequence[Operation]) -> set[Path]:
-        """Rename the files of these operations; returns those that were edited by hand since.
-
-        A file that arrived before an interruption may have been edited by now.
-        """
+        """Rename the files of these operations; returns those that were edited by hand since."""
         touched: set[Path] = set()
         edited: set[Path] = set()
         for operation in operations:
@@ -252,10 +249,10 @@ class Journal:
             for change in operation.changes:
                 for source, target, expected in renames(self._layout, folder, change):
                     self._disk.make_folder(target.parent)
-                    if not source.exists() and target.exists():
-                        edited |= {target} if file_hash(target) != expected else set()
-                    else:
+                    if source.exists() or not target.exists():
                         self._move(source, target, expected)
+                    elif file_hash(target) != expected:  # it arrived before an interruption
+                        edited.add(target)
                     touched |= {source.parent, target.parent}
         self._disk.fsync_folders(sorted(folder for folder in touched if folder.is_dir()))
         return edited
