@@ -8,7 +8,7 @@ const SLOTS = "memedex-drafts:"; // how the keys of localStorage begin
 const AGAIN = [1000, 2000, 5000]; // ms before each retry
 
 export class DraftStore {
-  /** `ask(verb, body)` reaches the server; `say(state, why)` shows "draft", "keeping" or "failed". */
+  /** `ask(verb, body)` reaches the server; `say(state, why, address)` shows "draft", "keeping" or "failed". */
   constructor({ ask, beacon, say, elsewhere }) {
     Object.assign(this, { ask, beacon, say, elsewhere });
     this.client = newKey();
@@ -115,7 +115,7 @@ export class DraftStore {
   keep(address, draft) {
     const numbered = this.write(address, draft);
     this.waiting.set(address, numbered);
-    this.say("keeping");
+    this.say("keeping", "", address);
     this.sendSoon(PAUSE);
     return numbered;
   }
@@ -124,7 +124,7 @@ export class DraftStore {
   hold(address, draft) {
     this.waiting.delete(address);
     this.write(address, draft);
-    this.say("draft");
+    this.say("draft", "", address);
   }
 
   /** The server has this draft already. */
@@ -155,29 +155,27 @@ export class DraftStore {
   }
 
   async sendAll() {
-    let failure = null;
+    let hasFailed = false;
     for (const [address, draft] of [...this.waiting]) {
       try {
         const answer = await this.ask(...this.request(address, draft));
         if (answer.failed) throw new Error(answer.failed);
         if (answer.elsewhere) {
           if (this.waiting.get(address)?.n === draft.n) this.waiting.delete(address); // it stays in this browser
+          this.say("draft", "", address);
           this.elsewhere(address, answer.elsewhere);
           continue;
         }
         this.knows[address] = draft.isGone ? "" : this.client;
         this.done(address, draft);
       } catch (error) {
-        failure ??= error; // one coin's draft must not hold up the others
+        hasFailed = true; // one coin's draft must not hold up the others
+        this.say("failed", error.message, address);
       }
     }
-    if (failure) {
-      this.say("failed", failure.message);
-      return this.sendSoon(AGAIN[Math.min(this.failures++, AGAIN.length - 1)]);
-    }
+    if (hasFailed) return this.sendSoon(AGAIN[Math.min(this.failures++, AGAIN.length - 1)]);
     this.failures = 0;
     if (this.waiting.size) this.sendSoon(0);
-    else this.say("draft");
   }
 
   request(address, draft) {
@@ -187,7 +185,9 @@ export class DraftStore {
   }
 
   done(address, draft) {
-    if (this.waiting.get(address)?.n === draft.n) this.isKept(address);
+    if (this.waiting.get(address)?.n !== draft.n) return; // there is a newer one
+    this.isKept(address);
+    this.say("draft", "", address);
   }
 
   /** Before the draft is committed: nothing older may arrive after it. */

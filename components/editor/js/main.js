@@ -24,7 +24,10 @@ class Editor {
     this.draftStore = new DraftStore({
       ask: (verb, body) => this.server.ask(verb, body),
       beacon: (verb, body) => this.server.beacon(verb, body),
-      say: (state, why) => this.bar.say(state, why),
+      say: (state, why, address) => {
+        if (address === this.address) this.bar.say(state, why);
+        else if (state === "failed" && !this.conflict.isOpen) this.bar.noteThat(`The draft of another coin is not stored yet: ${why}`);
+      },
       elsewhere: (address, draft) => address === this.address && this.conflict.meetDraft(draft),
     });
     this.rows = data.facets.map((purpose) => new Row(this, purpose));
