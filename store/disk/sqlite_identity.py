@@ -120,6 +120,10 @@ def to_inspect(path: Path) -> str:
 def to_read(path: Path) -> str:
     """The URI with which SQLite only reads a file, even on a read-only disk."""
     uri = f"{path.resolve().as_uri()}?mode=ro"
-    log = path.with_name(f"{path.name}-wal")
-    has_log = log.exists() and log.stat().st_size > 0  # what is in it has to be read as well
-    return uri if has_log or os.access(path.parent, os.W_OK) else f"{uri}&immutable=1"
+    if os.access(path.parent, os.W_OK):
+        return uri
+    try:
+        has_log = path.with_name(f"{path.name}-wal").stat().st_size > 0  # it has to be read as well
+    except FileNotFoundError:  # another process may just have removed it
+        has_log = False
+    return uri if has_log else f"{uri}&immutable=1"

@@ -1,8 +1,10 @@
 """Whose a SQLite file is: a file that this process has open is only ever inspected through SQLite."""
 
+import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 
 from store.backup.create import backup
 from store.catalog.catalog import is_made
-from store.disk.sqlite_identity import identify
+from store.disk.sqlite_identity import identify, to_read
 from store.library import Library
 from store.memory.memory import Memory
 from store.reading.reader import Reader
@@ -71,6 +73,29 @@ def test_a_file_that_is_not_a_database_is_refused_and_left_unchanged(tmp_path: P
     with pytest.raises(sqlite3.DatabaseError, match="not a database"):
         identify(path)
     assert path.read_bytes() == b"A" * size
+
+
+@pytest.mark.parametrize("is_writable", [True, False])
+def test_a_log_may_be_removed_by_its_process_at_any_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_writable: bool
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: is_writable)
+    path, log = tmp_path / "catalog.sqlite3", tmp_path / "catalog.sqlite3-wal"
+    has_ended = threading.Event()
+
+    def write_and_remove() -> None:
+        while not has_ended.is_set():
+            log.write_bytes(b"log")
+            log.unlink()
+
+    other = threading.Thread(target=write_and_remove)
+    other.start()
+    try:
+        for _ in range(2000):
+            assert to_read(path).startswith(path.as_uri())
+    finally:
+        has_ended.set()
+        other.join()
 
 
 def test_a_missing_or_empty_file_has_no_identity(tmp_path: Path) -> None:
