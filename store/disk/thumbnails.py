@@ -6,12 +6,14 @@ white becomes, gets it back in the copy, so that it has no pale corners on a dar
 
 import os
 import threading
+from functools import cache
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageDraw
+from numpy.typing import NDArray
+from PIL import Image
 
-from store.disk.images import decode
+from store.disk.images import SIDE, decode
 from store.disk.layout import Layout
 from store.errors import BadPicture
 
@@ -21,8 +23,7 @@ _QUALITY = {TINY: 82, 320: 78, 512: 88}
 LOOK = 2  # part of a copy's name and URL; rises when copies look different
 _PALE = 210  # the least of red, green and blue around a round logo
 _CLOSE = 14  # … and by how much the pixels there may differ, as JPG blurs them
-_RADII = range(180, 263, 2)  # pixels of 512; JPG blurs the edge by three
-_OVERSAMPLED = 4
+_RADII = range(180, 263, 2)  # pixels; JPG blurs the edge by three
 
 # A processor is left to decisions and pages while people scroll through pictures nobody has seen yet.
 _making = threading.Semaphore(max(1, (os.cpu_count() or 2) - 1))
@@ -46,31 +47,43 @@ def thumbnail(layout: Layout, picture: Path, image_hash: str, *, size: int) -> P
 
 def _without_corners(image: Image.Image) -> Image.Image:
     """The picture, transparent around a centred disc if all around it is of one pale colour."""
-    if image.size != (512, 512):
+    if image.size != (SIDE, SIDE):
         return image
-    pixels = np.asarray(image).astype(np.int16)
+    pixels = np.asarray(image)
     ground = np.median(np.concatenate([pixels[:8, :8], pixels[-8:, -8:]]).reshape(-1, 3), axis=0)
     if ground.min() < _PALE:
         return image
-    is_ground = np.abs(pixels - ground).max(axis=2) <= _CLOSE
-    across = np.arange(512) - 255.5
-    distance = np.hypot(across, across[:, None])
+    lowest, highest = np.ceil(ground - _CLOSE), np.floor(np.minimum(ground + _CLOSE, 255))
+    is_ground = np.ones((SIDE, SIDE), bool)
+    for channel, low, high in zip(image.split(), lowest, highest, strict=True):
+        values = np.asarray(channel)
+        is_ground &= (values >= low.astype(np.uint8)) & (values <= high.astype(np.uint8))
+    distance = _distances()
+    # Pixels in each ring of one pixel around the centre, and how many of them have the ground's colour.
+    rings = np.ceil(distance).astype(np.intp).ravel()
+    those, ground_there = np.bincount(rings), np.bincount(rings, is_ground.ravel())
     for radius in _RADII:
-        if is_ground[distance > radius].mean() > 0.998:
-            edge = is_ground[(distance > radius - 16) & (distance <= radius - 6)]
-            return _cut(image, radius - 4) if edge.mean() < 0.05 else image
+        if ground_there[radius + 1 :].sum() > 0.998 * those[radius + 1 :].sum():
+            edge = slice(radius - 15, radius - 5)
+            is_edge_ground = ground_there[edge].sum() >= 0.05 * those[edge].sum()
+            return image if is_edge_ground else _cut(image, radius - 4)
     return image
 
 
 def _cut(image: Image.Image, radius: int) -> Image.Image:
-    """The picture, transparent outside of the centred circle of this radius."""
-    side = image.width * _OVERSAMPLED  # for a smooth edge
-    mask = Image.new("L", (side, side))
-    centre = side / 2
-    ImageDraw.Draw(mask).circle((centre, centre), radius * _OVERSAMPLED, fill=255)
+    """The picture, transparent outside of the centred circle of this radius, with a smooth edge."""
+    alpha = np.clip(radius + 0.5 - _distances(), 0, 1) * 255
     image = image.convert("RGBA")
-    image.putalpha(mask.resize(image.size, Image.Resampling.LANCZOS))
+    image.putalpha(Image.fromarray(alpha.round().astype(np.uint8)))
     return image
+
+
+@cache
+def _distances() -> NDArray[np.float64]:
+    """How many pixels each pixel of a stored picture is from its centre, shape (512, 512)."""
+    across = np.arange(SIDE) - (SIDE - 1) / 2
+    distances: NDArray[np.float64] = np.hypot(across, across[:, None])
+    return distances
 
 
 def _write(path: Path, image: Image.Image, *, size: int) -> None:
