@@ -213,10 +213,10 @@ def test_a_jobs_bar_moves_without_a_run_and_is_paused_from_there(
         page.get_by_role("button", name="Draft 20 coins").click()
         expect(page.get_by_text("Draft 20 coins · 0 of 20")).to_be_visible()
         expect(page.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "0")
-        wait_until_idle(page)
-        traffic.forget()
         gate.let()
         expect(page.get_by_text("Draft 20 coins · 1 of 20")).to_be_visible()
+        wait_until_idle(page)
+        traffic.forget()
         gate.let()
         expect(page.get_by_text("Draft 20 coins · 2 of 20")).to_be_visible()
         assert traffic.runs == []
