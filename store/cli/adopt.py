@@ -13,6 +13,7 @@ from store.cli.open_library import making, root_of, typed_path, writing
 from store.cli.output import as_json, named
 from store.cli.output import report as report_outcome
 from store.cli.terminal import Terminal
+from store.disk.files import absolute
 from store.errors import BadSource
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def adopt(arguments: Namespace, terminal: Terminal) -> int:
 
     if arguments.report and arguments.report.suffix.lower() not in _FORMATS:
         arguments.parser.error("--report takes a name that ends in .json or .csv")
-    path: Path = arguments.path.expanduser().resolve()
+    path = absolute(arguments.path)
     if arguments.undo:
         return _undo(path, arguments, terminal)
     surveys = recognise(path, system=arguments.system)

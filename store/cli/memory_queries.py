@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from store.cli.open_library import root_of
 from store.cli.output import as_json, named
 from store.cli.terminal import Terminal, plain
+from store.disk.files import absolute
 
 if TYPE_CHECKING:
     from store.memory.engine.fusion import PassageHit
@@ -36,7 +37,7 @@ def export(arguments: Namespace, terminal: Terminal) -> int:
     from store.memory.exporting.export import export as write
 
     with reading(arguments) as memory:
-        path = arguments.path.expanduser().resolve()
+        path = absolute(arguments.path)
         outcome = write(memory, path, kinds=arguments.kinds, model=arguments.vectors)
     done = {"path": str(path), "done": outcome.done, "refused": as_json(outcome.refused)}
     terminal.say(f"exported {len(outcome.done):,} entries to {path}")

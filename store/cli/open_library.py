@@ -11,6 +11,7 @@ from typing import TypeVar
 from store.catalog.catalog import DISK_ERRORS
 from store.cli.terminal import Terminal
 from store.disk.exchange import is_interrupted
+from store.disk.files import absolute
 from store.disk.layout import Layout
 from store.errors import InvalidRecord, MemedexError, ModelUnavailable, UnknownRecord
 from store.library import Library
@@ -42,7 +43,7 @@ def root_of(arguments: Namespace) -> Path:
     Raises UnknownRecord if it is a file.
     """
     root: Path = arguments.root or settings().root
-    root = root.expanduser().resolve()
+    root = absolute(root)
     if root.exists() and not root.is_dir():
         raise UnknownRecord(f"{root} is a file; --root names the folder of a library")
     return root

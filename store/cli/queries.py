@@ -12,7 +12,7 @@ from store.cli import values
 from store.cli.open_library import reading, root_of, spelled
 from store.cli.output import as_json, named
 from store.cli.terminal import Terminal, plain
-from store.disk.files import read_regular
+from store.disk.files import absolute, read_regular
 from store.disk.layout import Layout
 from store.errors import BadSource
 from store.exporting import export as write_export
@@ -98,7 +98,7 @@ def export(arguments: Namespace, terminal: Terminal) -> int:
     Raises BadSource if the place lies inside the library.
     """
     tiers = [arguments.tier] if arguments.tier else [tier for tier in TIERS if tier != "trash"]
-    if Layout(root_of(arguments)).owns(arguments.path.expanduser().resolve()):
+    if Layout(root_of(arguments)).owns(absolute(arguments.path)):
         raise BadSource(f"{arguments.path} lies inside the library; export to a place outside")
     previous = _earlier_list(arguments.previous) if arguments.previous else None
     with reading(arguments, terminal) as reader:

@@ -6,7 +6,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from hashlib import file_digest, sha256
 from io import BufferedReader
 from itertools import islice
@@ -101,6 +101,17 @@ def _sync(descriptors: Sequence[int]) -> None:
         return
     with ThreadPoolExecutor(min(_SYNCED_TOGETHER, len(descriptors))) as threads:
         list(threads.map(os.fsync, descriptors))
+
+
+def absolute(path: str | Path) -> Path:
+    """The absolute path of what a person typed, links followed.
+
+    `~` is their home folder; the `~name` of nobody is a file's name.
+    """
+    path = Path(path)
+    with suppress(RuntimeError):  # there is no such user
+        path = path.expanduser()
+    return path.resolve()
 
 
 class NotAFile(OSError):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from store.disk.aside import PREFIX
-from store.disk.files import Disk
+from store.disk.files import Disk, absolute
 from store.errors import BadSource
 from store.jobs import Job, JobContext, JobKind
 from store.outcome import Outcome
@@ -22,7 +22,7 @@ def survey(path: str) -> "list[DataSurvey]":
     """What is at this path (`store/adopting/systems.py`). Raises BadSource."""
     from store.adopting.systems import recognise
 
-    return recognise(Path(path).expanduser().resolve())
+    return recognise(absolute(path))
 
 
 def together(surveys: "Sequence[DataSurvey]") -> str:

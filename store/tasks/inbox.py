@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from store.disk.files import absolute
 from store.errors import BadSource
 from store.importing.candidate import shown
 from store.importing.names import is_leftover, suffix
@@ -45,7 +46,7 @@ class Inbox:
     """One watched folder; each look imports what is new."""
 
     def __init__(self, library: "Library", folder: Path) -> None:
-        self.folder = folder.expanduser().resolve()
+        self.folder = absolute(folder)
         self._library = library
         self._resting: dict[str, str] = {}  # size and time of each file at the last look
         self._folders: dict[str, int] = {}  # the time of each folder just before it was looked through

@@ -18,8 +18,8 @@ export const parts = {
     return (data, state) => {
       if (!data.bars) return arrange(list, []);
       const jobs = newer(data, state, "bars").filter(({ quiet }) => !quiet);
-      setText(more, `and ${jobs.length - BARS} more on Jobs`);
       more.hidden = jobs.length <= BARS;
+      setText(more, more.hidden ? "" : `and ${jobs.length - BARS} more on Jobs`);
       arrange(list, [...bars.draw(jobs.slice(0, BARS), data, "line"), more]);
     };
   },

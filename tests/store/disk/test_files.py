@@ -8,7 +8,7 @@ import pytest
 
 from store.backup import manifest
 from store.cli.search import _content
-from store.disk.files import NotAFile, file_hash, read_regular
+from store.disk.files import NotAFile, absolute, file_hash, read_regular
 from store.disk.layout import Layout
 from store.disk.sidecars import read
 from store.errors import BadBackup, BadPicture, BadSource, InvalidRecord
@@ -70,3 +70,13 @@ def test_a_file_larger_than_the_limit_is_refused(tmp_path: Path) -> None:
 
 def test_a_timestamp_of_400_digits_is_ignored() -> None:
     assert files.moment(int("9" * 400)) is None
+
+
+def test_a_tilde_is_the_home_folder_unless_nobody_has_that_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert absolute("~/coins") == tmp_path / "coins"
+    assert absolute("coins/../tokens") == tmp_path / "tokens"
+    assert absolute("~nobody-of-this-name/coins") == tmp_path / "~nobody-of-this-name" / "coins"
