@@ -50,7 +50,7 @@ def figures(library: Library, filter: AuditFilter) -> None:
         st.metric("Coins approved", f"{found.approved:,}", border=True)
         st.metric("Coins rejected", f"{found.rejected:,}", border=True)
         st.metric(
-            "Coins reviewed per hour",
+            "Reviewed per hour",
             f"{found.an_hour:,.0f}",
             border=True,
             help="Coins approved or rejected, for each hour in which a person decided anything.",

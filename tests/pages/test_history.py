@@ -28,7 +28,7 @@ def test_an_undo_says_what_was_undone(library: Library) -> None:
 
 def test_the_figures_count_coins_and_say_so(library: Library) -> None:
     labels = [metric.label for metric in opened("history").metric]
-    assert labels == ["Coins approved", "Coins rejected", "Coins reviewed per hour", "Approval rate"]
+    assert labels == ["Coins approved", "Coins rejected", "Reviewed per hour", "Approval rate"]
 
 
 def test_while_it_is_presented_no_person_is_named(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
