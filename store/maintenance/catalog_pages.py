@@ -40,11 +40,12 @@ def damaged_vectors(catalog: Catalog, *, checked: CheckedBatches, progress: Prog
     """
     progress.what = "reading the vectors"
     state = catalog_state(catalog)
-    for first in range(0, count_vectors(catalog), _BLOCK):
+    count = count_vectors(catalog)
+    for first in range(0, count, _BLOCK):
         if progress.cancelled:
             return
         yield from checked.faults(("vectors", first, state), partial(_unusable, catalog, first))
-        progress.done += _BLOCK
+        progress.done += min(_BLOCK, count - first)
 
 
 def count_vectors(catalog: Catalog) -> int:
