@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from components.shell import format, server_paths, tables
+from store.disk.files import expanded
 from store.library import Library
 from store.settings import settings
 from store.tasks import inbox
@@ -24,7 +25,7 @@ def show(library: Library) -> None:
         st.badge(f"{taken:,} imported", color="gray")
         if refused:
             st.badge(f"{len(refused):,} refused", icon=":material/block:", color="red")
-    if not folder.expanduser().is_dir():
+    if not expanded(folder).is_dir():
         st.warning("This folder does not exist: make it, or set MEMEDEX_INBOX.", icon=":material/folder_off:")
     elif not refused:
         st.caption("What you put there arrives in Review by itself, and stays where it is.")

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from components.shell import format, login
+from store.disk.files import absolute, expanded
 from store.errors import BadSource, NotPermitted
 from store.settings import settings
 
@@ -47,7 +48,7 @@ def existing(name: Callable[[str], Path], text: str) -> Path:
 
 
 def _named(text: str, *, is_local: bool) -> Path:
-    path = Path(text.strip()).expanduser()
+    path = expanded(text.strip())
     if is_local:
         return path
     try:
@@ -76,4 +77,4 @@ def shown(path: Path) -> str:
 
 def _allowed() -> list[Path]:
     listed = (name.strip() for name in settings().import_folders.split(","))
-    return [Path(name).expanduser().resolve() for name in listed if name]
+    return [absolute(name) for name in listed if name]

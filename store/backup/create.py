@@ -14,7 +14,7 @@ from store.backup.manifest import Manifest, digest_of
 from store.backup.other_files import copy_other, other_files
 from store.catalog import checksums, pages
 from store.catalog.rows import state_of
-from store.disk.files import Disk, content_hash
+from store.disk.files import Disk, absolute, content_hash
 from store.disk.layout import Layout
 from store.errors import BadBackup, NotWritten
 from store.operations import Operation, State
@@ -62,7 +62,7 @@ def backup_memory(root: Path, destination: Path, *, progress: Progress | None = 
 
 def _make(destination: Path, layout: Layout, copy: Callable[[Path], None], *, progress: Progress) -> None:
     """Let `copy` fill a new folder, which then becomes the destination; if cancelled, nothing is left."""
-    destination = destination.expanduser().resolve()
+    destination = absolute(destination)
     _check_place(destination, layout)
     unfinished = destination.with_name(f".{destination.name}.{token_hex(4)}.unfinished")
     try:

@@ -19,7 +19,7 @@ from store.chroma.folder import remove_files
 from store.chroma.ownership import ownership
 from store.disk.aside import PREFIX
 from store.disk.exchange import STAGED, Exchange, alone, exchange, is_decided
-from store.disk.files import Disk
+from store.disk.files import Disk, absolute
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock, holder_file
 from store.disk.replica import refuse_replica
@@ -50,7 +50,7 @@ def restore_backup(
     finishes it.
     """
     progress = progress or Progress()
-    source, layout = source.expanduser().resolve(), Layout(root.resolve())
+    source, layout = absolute(source), Layout(root.resolve())
     refuse_replica(layout.catalog)
     listed = manifest.read(source)
     progress.what, progress.total = "verifying", len(listed.files)

@@ -104,14 +104,16 @@ def _sync(descriptors: Sequence[int]) -> None:
 
 
 def absolute(path: str | Path) -> Path:
-    """The absolute path of what a person typed, links followed.
+    """The absolute path of what a person typed, links followed."""
+    return expanded(path).resolve()
 
-    `~` is their home folder; the `~name` of nobody is a file's name.
-    """
+
+def expanded(path: str | Path) -> Path:
+    """What a person typed, with their home folder for `~`; the `~name` of nobody is a file's name."""
     path = Path(path)
     with suppress(RuntimeError):  # there is no such user
         path = path.expanduser()
-    return path.resolve()
+    return path
 
 
 class NotAFile(OSError):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from store.disk.files import expanded
 from store.embedding.huggingface_cache import cached_file, stay_offline
 from store.embedding.lazy_weights import CLIP_EXTRA, package_folder
 from store.embedding.torchvision_shim import define_missing_operators
@@ -40,7 +41,7 @@ class Choice:
                 f"openclip:{model} names no weights: write openclip:MODEL/TAG, "
                 "openclip:MODEL/TAG@FILE or openclip:MODEL@FILE"
             )
-        return cls(architecture, tag, Path(file).expanduser() if file else None)
+        return cls(architecture, tag, expanded(file) if file else None)
 
 
 def has_weights(model: str) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
+from store.disk.files import expanded
 from store.embedding.huggingface_cache import snapshot, stay_offline
 from store.embedding.lazy_weights import CLIP_EXTRA, Lazy, file_digest, fingerprint, package_folder
 from store.embedding.text_tower import DIMENSIONS, NAME, TOKEN_LIMIT, MiniLM
@@ -143,7 +144,7 @@ class SentenceTransformerEmbedder:
 
 
 def _folder(model: str) -> Path:
-    named = Path(model).expanduser()
+    named = expanded(model)
     if (named / "modules.json").is_file() or (named / "config.json").is_file():
         return named
     repository = model if "/" in model else f"{FAMILY}/{model}"

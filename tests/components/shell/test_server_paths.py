@@ -11,6 +11,7 @@ from components.shell import login, server_paths
 from store.errors import BadSource, NotPermitted
 from store.settings import settings
 
+NOBODYS = "~nobody-of-this-name/coins"
 LOCAL = {"Host": "localhost:8501", "Origin": "http://localhost:8501"}
 
 
@@ -45,6 +46,22 @@ def test_a_path_that_no_file_can_have_is_refused_in_a_short_message(
     with pytest.raises(BadSource, match="nothing at this path") as refusal:
         server_paths.existing(server_paths.naming(), path)
     assert len(str(refusal.value)) < 300
+
+
+def test_the_name_of_nobody_after_a_tilde_is_the_name_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(login, "is_local", lambda: True)
+    with pytest.raises(BadSource, match="nothing at this path"):
+        server_paths.existing(server_paths.naming(), NOBODYS)
+    for family in ("openclip:ViT-L-14@", "sentence-transformers:"):
+        assert NOBODYS in model_choice.missing(f"{family}{NOBODYS}")
+    monkeypatch.setattr(settings(), "import_folders", NOBODYS)
+    monkeypatch.setattr(login, "is_local", lambda: False)
+    assert server_paths.named(f"{NOBODYS}/a.zip") == tmp_path / NOBODYS / "a.zip"
+    with pytest.raises(NotPermitted):
+        server_paths.named("~nobody-of-this-name")
 
 
 @pytest.mark.usefixtures("remote_browser")
