@@ -9,7 +9,10 @@ export function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** {status, text}: the server's answer; status 0 if it cannot be reached. 503 says what the server's machine lacks. */
+/**
+ * {status, text}: the server's answer; status 0 if it cannot be reached. 503 says what the server's machine lacks, 500 the
+ * number of an error, which another try would hide; what a proxy answers in the server's place is tried again.
+ */
 export async function post(url, content) {
   const body = JSON.stringify(content);
   let last = { status: 0, text: "" };
@@ -18,7 +21,7 @@ export async function post(url, content) {
     try {
       const answer = await fetch(url, { method: "POST", body, keepalive: body.length < SMALL, signal: AbortSignal.timeout(PATIENT) });
       last = { status: answer.status, text: await answer.text() };
-      if (answer.status < 500 || answer.status === 503) return last;
+      if (answer.status <= 500 || answer.status === 503) return last;
     } catch {
       last = { status: 0, text: "" };
     }

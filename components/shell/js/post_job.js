@@ -6,5 +6,5 @@ import { newKey, post } from "./post.js";
 export async function postJob({ control, token }, request) {
   const { status, text } = await post(control, { token, key: newKey(), ...request });
   if (status === 200) return "";
-  return (0 < status && status < 500) || status === 503 ? text : "The server cannot be reached; try again.";
+  return (0 < status && status <= 500) || status === 503 ? text : "The server cannot be reached; try again.";
 }
