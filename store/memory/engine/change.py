@@ -88,17 +88,16 @@ class MemoryChange:
                 [self.count or self._beside, self.reverses, self._decision],
             )
 
-    def record_final(self, table: str, id: str, note: Mapping[str, Any]) -> None:
+    def record_final(self, table: str, id: str, note: Mapping[str, Any], *, count: int = 0) -> None:
         """Make this a decision that cannot be undone, with its details."""
         self._begin()
         self.db.execute(
-            "UPDATE decisions SET count = ?, reversed = 1 WHERE number = ?",
-            [note.get("vectors", 0), self._decision],
+            "UPDATE decisions SET count = ?, reversed = 1 WHERE number = ?", [count, self._decision]
         )
         self.db.execute(
-            "INSERT INTO history (decision, tbl, id, version, before_version, before) "
-            "VALUES (?, ?, ?, 0, 0, ?)",
-            [self._decision, table, id, json.dumps(note)],
+            "INSERT INTO history (decision, tbl, id, version, before_version, before, agent, via) "
+            "VALUES (?, ?, ?, 0, 0, ?, ?, ?)",
+            [self._decision, table, id, json.dumps(note), self.agent, self.via],
         )
 
     def _begin(self) -> None:

@@ -143,9 +143,9 @@ class Entries:
             return listing.last_decision(db, by, is_agent=bool(self.actor.agent))
 
     def last_erasure(self, *, by: str) -> MemoryDecision | None:
-        """This person's latest decision that deleted something for good; None if there is none."""
+        """This person's latest deletion for good, or, to an agent, that of agents; None if none."""
         with self.database.reading() as db:
-            return listing.last_erasure(db, by)
+            return listing.last_erasure(db, by, is_agent=bool(self.actor.agent))
 
     @property
     def generation(self) -> tuple[int, ...]:

@@ -148,7 +148,7 @@ def decisions(db: sqlite3.Connection, *, limit: int) -> list[MemoryDecision]:
 
 def last_decision(db: sqlite3.Connection, actor: str, *, is_agent: bool) -> MemoryDecision | None:
     """The newest decision that can be undone, of this person or of agents in their place; None if none."""
-    forgetting = last_erasure(db, actor)
+    forgetting = last_erasure(db, actor, is_agent=is_agent)
     row = db.execute(
         "SELECT * FROM decisions WHERE who = ? AND verb <> 'undo' AND NOT reversed AND number > ? "
         f"AND ({_BY_AGENT}) = ? ORDER BY number DESC LIMIT 1",
@@ -178,11 +178,12 @@ def last_of_own(db: sqlite3.Connection, actor: str, *, is_agent: bool) -> sqlite
     return found
 
 
-def last_erasure(db: sqlite3.Connection, actor: str) -> MemoryDecision | None:
-    """This person's latest decision that deleted something for good; undo never reaches past it."""
+def last_erasure(db: sqlite3.Connection, actor: str, *, is_agent: bool) -> MemoryDecision | None:
+    """The newest deletion for good by this person, or by agents in their place; undo never reaches past it."""
     row = db.execute(
-        "SELECT * FROM decisions WHERE who = ? AND verb IN (?, ?) ORDER BY number DESC LIMIT 1",
-        [actor, FORGET, FORGET_VECTORS],
+        f"SELECT * FROM decisions WHERE who = ? AND verb IN (?, ?) AND ({_BY_AGENT}) = ? "
+        "ORDER BY number DESC LIMIT 1",
+        [actor, FORGET, FORGET_VECTORS, is_agent],
     ).fetchone()
     return _decision(row) if row else None
 

@@ -43,6 +43,7 @@ from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.inputs import LONGEST, checked_text
 from store.memory.engine.kept_contexts import KeptContexts
 from store.memory.engine.kind import MemoryKind
+from store.memory.engine.listing import FORGET
 from store.memory.engine.places import Places
 from store.memory.engine.questions import Questions
 from store.memory.engine.resident import ResidentPassages
@@ -131,7 +132,8 @@ class Passages(SearchableEntries):
             note = {"vectors": found.count, "bytes": found.size}
             with self._deciding() as db:
                 vector_cache.delete(db, self.kind, model)
-                self._decision(db, FORGET_VECTORS, actor).record_final("vectors", model, note)
+                change = self._decision(db, FORGET_VECTORS, actor)
+                change.record_final("vectors", model, note, count=found.count)
                 db.execute("INSERT OR REPLACE INTO meta VALUES (?, '1')", [ERASING])
             self._residents.clear()
             self.finish_erasing()
@@ -241,10 +243,7 @@ class Passages(SearchableEntries):
         """
         self.refuse_agents("delete for good")
         with self._deciding() as db:
-            actor = actor or self.actor.name
-            count = engine_undo.erase(
-                db, self.kind, column, value, actor=actor, at=self.clock(), after=self._latest()
-            )
+            count = engine_undo.erase(self._decision(db, FORGET, actor), column, value)
         self._residents.clear()
         return count
 

@@ -9,8 +9,7 @@ from store.errors import NothingToUndo
 from store.memory.engine import foreign_metadata
 from store.memory.engine.change import BESIDE, PENDING, MemoryChange
 from store.memory.engine.errors import UnknownEntry
-from store.memory.engine.kind import MemoryKind
-from store.memory.engine.listing import FORGET, last_decision, last_erasure, last_undo
+from store.memory.engine.listing import last_decision, last_erasure, last_undo
 from store.outcome import Outcome, Refusal
 
 AT_FORGETTING = (
@@ -35,7 +34,7 @@ def reverse(change: MemoryChange, verb: str, actor: str, *, number: int = 0) -> 
     else:
         chosen = last.number if (last := last_decision(change.db, actor, is_agent=is_agent)) else None
     if chosen is None:
-        is_barred = verb == "undo" and last_erasure(change.db, actor)
+        is_barred = verb == "undo" and last_erasure(change.db, actor, is_agent=is_agent)
         raise NothingToUndo(AT_FORGETTING if is_barred else f"nothing to {verb}")
     outcome = Outcome(decision=str(chosen))
     events = change.db.execute(
@@ -60,13 +59,12 @@ def reverse(change: MemoryChange, verb: str, actor: str, *, number: int = 0) -> 
     return outcome
 
 
-def erase(
-    db: sqlite3.Connection, kind: MemoryKind, column: str, value: str, *, actor: str, at: float, after: int
-) -> int:
+def erase(change: MemoryChange, column: str, value: str) -> int:
     """Delete rows with all traces of them; the rest of the file stays.
 
-    `after` is the number of the latest decision of any kind. Raises UnknownEntry if there is nothing of it.
+    Raises UnknownEntry if there is nothing of it.
     """
+    db, kind = change.db, change.kind
     gone = f"SELECT id FROM {kind.table} WHERE {column} = ?"
     past = "SELECT id FROM history WHERE tbl = ? AND json_extract(before, ?) = ?"
     ids = [row[0] for row in db.execute(f"{gone} UNION {past}", [value, kind.table, f"$.{column}", value])]
@@ -85,11 +83,7 @@ def erase(
     db.execute("INSERT INTO words (words) VALUES ('rebuild')")  # deleted terms stay in its segments otherwise
     db.execute("UPDATE meta SET value = value + 1 WHERE key = 'epoch'")
     db.execute("INSERT OR REPLACE INTO meta VALUES ('forgetting', '1')")
-    db.execute(  # that it happened, and nothing of what it was
-        "INSERT INTO decisions (number, verb, who, at, count, reversed) "
-        "SELECT max(?, coalesce(max(number), 0)) + 1, ?, ?, ?, ?, 1 FROM decisions",
-        [after, FORGET, actor, at, count],
-    )
+    change.record_final("entries", "", {}, count=count)  # that it happened, and nothing of what it was
     return int(count)
 
 

@@ -129,6 +129,34 @@ def test_what_an_agent_writes_does_not_end_its_persons_redo(memory: Memory) -> N
     assert contents(memory) == ["by the person", "by the agent"]
 
 
+def test_what_an_agent_deletes_for_good_does_not_end_its_persons_undo_and_redo(memory: Memory) -> None:
+    mira, agent = memory.for_actor(Actor("mira", via="page")), by_agent(memory)
+    mira.memories.store_memory("by the person")
+    for number in (1, 2):
+        agent.sessions.add_memory(f"elf_s{number}", "1", "by the agent")
+    agent.sessions.delete_session_memory("elf_s1")
+    mira.undo()
+    assert contents(memory) == []
+    agent.sessions.delete_session_memory("elf_s2")
+    assert mira.can_redo(by="mira")
+    mira.redo()
+    assert contents(memory) == ["by the person"]
+
+
+def test_what_an_agent_deletes_for_good_ends_its_own_undo_and_redo(memory: Memory) -> None:
+    mira, agent = memory.for_actor(Actor("mira", via="page")), by_agent(memory)
+    agent.sessions.add_memory("elf_s1", "1", "deleted")
+    agent.memories.store_memory("kept")
+    agent.memories.store_memory("undone")
+    agent.undo()
+    agent.sessions.delete_session_memory("elf_s1")
+    assert not agent.can_redo(by="mira")
+    with pytest.raises(NothingToUndo, match="never reaches past"):
+        agent.undo()
+    with pytest.raises(NothingToUndo, match="nothing to undo$"):
+        mira.undo()
+
+
 def test_an_agent_undoes_and_redoes_only_what_agents_did(memory: Memory) -> None:
     mira, agent = memory.for_actor(Actor("mira", via="page")), by_agent(memory)
     agent.memories.store_memory("by the agent")
