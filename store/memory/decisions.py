@@ -48,7 +48,7 @@ class Decisions:
         return AT_FORGETTING if last_erasure(self.passages, by=by) else "nothing to undo"
 
     def undo(self, *, actor: str = "") -> Outcome:
-        """Undo the person's own last decision, of any kind; an agent's own, not the person's, to an agent.
+        """Undo the person's own last decision, of any kind; an agent's own, nobody else's, to an agent.
 
         Raises NothingToUndo if there is none, or only decisions before the person deleted something for good.
         """
@@ -139,9 +139,9 @@ def to_redo(kinds: Kinds, *, by: str) -> list[str]:
     undone, since = dict[str, tuple[tuple[int, float], int]](), list[tuple[int, float]]()
     for name, passages in kinds.items():
         with passages.database.reading() as db:
-            is_agent = bool(passages.actor.agent)
-            undo = listing.last_undo(db, by, is_agent=is_agent)
-            other = listing.last_of_own(db, by, is_agent=is_agent)
+            agent = passages.actor.agent
+            undo = listing.last_undo(db, by, agent=agent)
+            other = listing.last_of_own(db, by, agent=agent)
         if undo:
             undone[name] = (_placed(passages, undo["number"], undo["at"]), undo["reverses"])
         if other:

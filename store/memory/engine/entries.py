@@ -138,14 +138,14 @@ class Entries:
             return listing.decisions(db, limit=limit)
 
     def last_decision(self, *, by: str) -> MemoryDecision | None:
-        """This person's latest decision that can be undone, or, to an agent, that of agents; None if none."""
+        """This person's latest decision that can be undone, or, to an agent, its own; None if none."""
         with self.database.reading() as db:
-            return listing.last_decision(db, by, is_agent=bool(self.actor.agent))
+            return listing.last_decision(db, by, agent=self.actor.agent)
 
     def last_erasure(self, *, by: str) -> MemoryDecision | None:
-        """This person's latest deletion for good, or, to an agent, that of agents; None if none."""
+        """This person's latest deletion for good, or, to an agent, its own; None if none."""
         with self.database.reading() as db:
-            return listing.last_erasure(db, by, is_agent=bool(self.actor.agent))
+            return listing.last_erasure(db, by, agent=self.actor.agent)
 
     @property
     def generation(self) -> tuple[int, ...]:

@@ -17,9 +17,12 @@ _MANY = 500  # ids asked for at once
 TAGS = "tags"  # a filter: entries that have all of these
 MOMENTS = {"since": ">=", "until": "<="}  # filters: when it was written or last edited, in UNIX seconds
 FORGET = "forget"  # a deletion for good
-# Whether an agent decided: all rows of its decision are by agents. What a person accepts has one that is not.
-_ROWS = "SELECT 1 FROM history WHERE decision = decisions.number"
-_BY_AGENT = f"EXISTS ({_ROWS}) AND NOT EXISTS ({_ROWS} AND agent = '')"  # a person's ends at its first row
+# Which agent decided, "" if a person did. What a person accepts has a row that is not by the agent.
+_ROWS = "FROM history WHERE decision = decisions.number"
+_AGENT = (  # a person's is told by its first row
+    f"CASE WHEN EXISTS (SELECT 1 {_ROWS} AND agent = '') THEN '' "
+    f"ELSE coalesce((SELECT agent {_ROWS} LIMIT 1), '') END"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,44 +149,44 @@ def decisions(db: sqlite3.Connection, *, limit: int) -> list[MemoryDecision]:
     return [_decision(row) for row in found]
 
 
-def last_decision(db: sqlite3.Connection, actor: str, *, is_agent: bool) -> MemoryDecision | None:
-    """The newest decision that can be undone, of this person or of agents in their place; None if none."""
-    forgetting = last_erasure(db, actor, is_agent=is_agent)
+def last_decision(db: sqlite3.Connection, actor: str, *, agent: str) -> MemoryDecision | None:
+    """The newest decision of this person, or of this agent, that can be undone; None if none."""
+    forgetting = last_erasure(db, actor, agent=agent)
     row = db.execute(
         "SELECT * FROM decisions WHERE who = ? AND verb <> 'undo' AND NOT reversed AND number > ? "
-        f"AND ({_BY_AGENT}) = ? ORDER BY number DESC LIMIT 1",
-        [actor, forgetting.number if forgetting else 0, is_agent],
+        f"AND {_AGENT} = ? ORDER BY number DESC LIMIT 1",
+        [actor, forgetting.number if forgetting else 0, agent],
     ).fetchone()
     return _decision(row) if row else None
 
 
-def last_undo(db: sqlite3.Connection, actor: str, *, is_agent: bool) -> sqlite3.Row | None:
-    """The newest undo of this person, or of agents in their place; None if they decided something since."""
-    since = last_of_own(db, actor, is_agent=is_agent)
+def last_undo(db: sqlite3.Connection, actor: str, *, agent: str) -> sqlite3.Row | None:
+    """The newest undo of this person, or of this agent; None if a decision of their own came after it."""
+    since = last_of_own(db, actor, agent=agent)
     found: sqlite3.Row | None = db.execute(
         "SELECT * FROM decisions WHERE who = ? AND verb = 'undo' AND NOT reversed AND number > ? "
-        f"AND ({_BY_AGENT}) = ? ORDER BY number DESC LIMIT 1",
-        [actor, since["number"] if since else 0, is_agent],
+        f"AND {_AGENT} = ? ORDER BY number DESC LIMIT 1",
+        [actor, since["number"] if since else 0, agent],
     ).fetchone()
     return found
 
 
-def last_of_own(db: sqlite3.Connection, actor: str, *, is_agent: bool) -> sqlite3.Row | None:
-    """The newest decision of this person, or of agents in their place, that is no undo and no redo."""
+def last_of_own(db: sqlite3.Connection, actor: str, *, agent: str) -> sqlite3.Row | None:
+    """The newest decision of this person, or of this agent, that is no undo and no redo."""
     found: sqlite3.Row | None = db.execute(
-        f"SELECT * FROM decisions WHERE who = ? AND verb NOT IN ('undo', 'redo') AND ({_BY_AGENT}) = ? "
+        f"SELECT * FROM decisions WHERE who = ? AND verb NOT IN ('undo', 'redo') AND {_AGENT} = ? "
         "ORDER BY number DESC LIMIT 1",
-        [actor, is_agent],
+        [actor, agent],
     ).fetchone()
     return found
 
 
-def last_erasure(db: sqlite3.Connection, actor: str, *, is_agent: bool) -> MemoryDecision | None:
-    """The newest deletion for good by this person, or by agents in their place; undo never reaches past it."""
+def last_erasure(db: sqlite3.Connection, actor: str, *, agent: str) -> MemoryDecision | None:
+    """The newest deletion for good by this person, or by this agent; undo never reaches past it."""
     row = db.execute(
-        f"SELECT * FROM decisions WHERE who = ? AND verb IN (?, ?) AND ({_BY_AGENT}) = ? "
+        f"SELECT * FROM decisions WHERE who = ? AND verb IN (?, ?) AND {_AGENT} = ? "
         "ORDER BY number DESC LIMIT 1",
-        [actor, FORGET, FORGET_VECTORS, is_agent],
+        [actor, FORGET, FORGET_VECTORS, agent],
     ).fetchone()
     return _decision(row) if row else None
 

@@ -21,20 +21,20 @@ AT_FORGETTING = (
 def reverse(change: MemoryChange, verb: str, actor: str, *, number: int = 0) -> Outcome:
     """Restore what this person's last decision (or undo) replaced; entries changed since are refused.
 
-    To a person it is one of their own, to an agent one of agents in the same person's place. `number` is that
-    of another decision, of any person.
+    To a person it is one of their own, to an agent one of its own. `number` is that of another decision, of
+    any person.
 
     Raises NothingToUndo if there is none, or if it lies before a forgetting.
     """
-    is_agent = bool(change.agent)
+    agent = change.agent
     if number:
         chosen: int | None = number
     elif verb == "redo":
-        chosen = undone["number"] if (undone := last_undo(change.db, actor, is_agent=is_agent)) else None
+        chosen = undone["number"] if (undone := last_undo(change.db, actor, agent=agent)) else None
     else:
-        chosen = last.number if (last := last_decision(change.db, actor, is_agent=is_agent)) else None
+        chosen = last.number if (last := last_decision(change.db, actor, agent=agent)) else None
     if chosen is None:
-        is_barred = verb == "undo" and last_erasure(change.db, actor, is_agent=is_agent)
+        is_barred = verb == "undo" and last_erasure(change.db, actor, agent=agent)
         raise NothingToUndo(AT_FORGETTING if is_barred else f"nothing to {verb}")
     outcome = Outcome(decision=str(chosen))
     events = change.db.execute(

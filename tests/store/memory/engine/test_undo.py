@@ -153,18 +153,24 @@ def test_what_an_agent_deletes_for_good_ends_its_own_undo_and_redo(memory: Memor
     assert not agent.can_redo(by="mira")
     with pytest.raises(NothingToUndo, match="never reaches past"):
         agent.undo()
-    with pytest.raises(NothingToUndo, match="nothing to undo$"):
+    with pytest.raises(NothingToUndo, match=r"nothing to undo$"):
         mira.undo()
 
 
-def test_an_agent_undoes_and_redoes_only_what_agents_did(memory: Memory) -> None:
+def test_an_agent_undoes_and_redoes_only_what_it_did(memory: Memory) -> None:
     mira, agent = memory.for_actor(Actor("mira", via="page")), by_agent(memory)
+    another = memory.for_actor(Actor("mira", via="MCP", agent="cursor"))
     agent.memories.store_memory("by the agent")
     mira.memories.store_memory("by the person")
+    with pytest.raises(NothingToUndo):
+        another.undo()
     agent.undo()
     assert contents(memory) == ["by the person"]
     with pytest.raises(NothingToUndo):
         agent.undo()
+    with pytest.raises(NothingToUndo):
+        another.redo()
     mira.memories.store_memory("the person goes on")
+    another.memories.store_memory("and so does another agent")
     agent.redo()
     assert "by the agent" in contents(memory)
