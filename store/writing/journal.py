@@ -16,7 +16,7 @@ from store.writing.entry import enter
 from store.writing.group_commit import GroupCommit, QueuedOperation
 from store.writing.missing_files import MissingFiles
 from store.writing.payload import Payload
-from store.writing.renames import has_new_sidecar, renames
+from store.writing.renames import arrived, has_new_sidecar, renames
 from store.writing.staging import remove_undecided, set_aside
 
 CHANGED_OUTSIDE = (
@@ -249,9 +249,10 @@ class Journal:
             for change in operation.changes:
                 for source, target, expected in renames(self._layout, folder, change):
                     self._disk.make_folder(target.parent)
-                    if source.exists() or not target.exists():
+                    found = arrived(folder, change, source, target)
+                    if found is None:
                         self._move(source, target, expected)
-                    elif file_hash(target) != expected:  # it arrived before an interruption
+                    elif found != expected:  # edited between its arrival and an interruption
                         edited.add(target)
                     touched |= {source.parent, target.parent}
         self._disk.fsync_folders(sorted(folder for folder in touched if folder.is_dir()))

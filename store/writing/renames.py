@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from store.disk.files import file_hash
 from store.disk.layout import Layout
 from store.operations import Change
 
@@ -29,6 +30,17 @@ def renames(layout: Layout, staged: Path, change: Change) -> list[tuple[Path, Pa
         source = layout.image(before.tier, name)
         moves.append((source, layout.image(after.tier, name), after.image_hash))
     return moves
+
+
+def arrived(staged: Path, change: Change, source: Path, target: Path) -> str | None:
+    """The SHA-256 of the file that arrived at `target`; None while it has not.
+
+    A sidecar's text from before, which has not been replaced, is still there if the new one was lost.
+    """
+    found = None if source.exists() else file_hash(target)
+    if change.before is None or found != change.before.sidecar_hash or not has_new_sidecar(change):
+        return found
+    return found if (staged / f"{change.address}.replaced.json").exists() else None
 
 
 def has_new_sidecar(change: Change) -> bool:

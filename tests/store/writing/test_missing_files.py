@@ -1,6 +1,7 @@
 """A file removed by hand before a decision is complete: a repair continues, and nothing else is lost."""
 
 import errno
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,12 +23,13 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
 class _Faulty:
-    """A disk on which one kind of step fails in `approved` for a while."""
+    """A disk on which one kind of step fails for a while, in `approved` or everywhere."""
 
     step = ""
+    is_everywhere = False
 
     def __call__(self, name: str, path: Path) -> None:
-        if name == self.step and "approved" in (path.name, path.parent.name):
+        if name == self.step and (self.is_everywhere or "approved" in (path.name, path.parent.name)):
             raise OSError(errno.EACCES, "the disk says no")
 
 
@@ -112,16 +114,39 @@ def test_a_repair_removes_a_coin_whose_files_were_both_removed(stuck: Library) -
     assert stuck.counts()["approved"] == 1
 
 
-def test_a_lost_staging_folder_holds_up_no_later_decision(library: Library, disk: _Faulty) -> None:
+@pytest.mark.parametrize("is_everywhere", [False, True], ids=["after the old sidecar left", "at once"])
+def test_a_lost_staging_folder_holds_up_no_later_decision(
+    library: Library, disk: _Faulty, is_everywhere: bool
+) -> None:
     library.approve([FIRST])
-    disk.step = "rename"
+    library.caption(FIRST, caption={"entity": "a toad"})
+    disk.step, disk.is_everywhere = "rename", is_everywhere
     library.caption(FIRST, caption={"entity": "a frog"})
     disk.step = ""
     shutil.rmtree(library.layout.operations)
     assert doctor.repair(library) == []
     assert library.get(FIRST).caption["entity"] == "a frog"
+    assert json.loads(library.layout.sidecar("approved", FIRST).read_text())["caption"]["entity"] == "a frog"
+    assert [event.verb for event in library.history(address=FIRST)] == [
+        "caption",
+        "caption",
+        "approve",
+        "import",
+    ]
     assert library.approve([SECOND]).done == [SECOND]
     holds(library)
+
+
+def test_a_lost_staging_folder_does_not_undo_the_decision_it_was_of(library: Library, disk: _Faulty) -> None:
+    library.approve([FIRST])
+    library.caption(FIRST, caption={"entity": "a toad"})
+    disk.step, disk.is_everywhere = "rename", True
+    library.caption(FIRST, caption={"entity": "a frog"})
+    disk.step = ""
+    shutil.rmtree(library.layout.operations)
+    assert "doctor --repair" in library.approve([SECOND]).refused[0].reason
+    assert library.get(FIRST).caption["entity"] == "a toad"
+    assert library.status().applying == (FIRST,)
 
 
 def test_a_sidecar_edited_by_hand_before_the_decision_is_complete_counts(
