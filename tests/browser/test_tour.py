@@ -95,3 +95,21 @@ def test_a_closed_tab_leaves_an_offer_to_take_the_tour_back(page: Page, serve: S
     expect(page.get_by_text("What the tour did is undone.")).to_be_visible()
     with server.stored() as library:
         assert library.get(COPYCAT).tier == "pending"
+
+
+def test_the_keys_of_the_tour_wait_while_something_is_open_over_the_page(
+    page: Page, serve: Serve, tmp_path: Path
+) -> None:
+    server = serve(root_with_three_demo_coins(tmp_path / "res"))
+    visit(page, server, "?tour=1", title="Review")
+    arrive(page, 1)
+    page.get_by_role("gridcell").first.click()
+    for key, name, text in (("Enter", "Large view", "1 of 1"), ("?", "Keys", "Move and select")):
+        page.keyboard.press(key)
+        opened = page.get_by_role("dialog", name=name)
+        opened.get_by_text(text).click()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Escape")
+        expect(opened).to_be_hidden()
+    panel(page).get_by_role("button", name="Reject the copycat").click()
+    arrive(page, 2)

@@ -1,7 +1,7 @@
 // The tour's panel: buttons, arrow keys while nothing else has the focus, and a ring around what a stop talks about.
 
 import { el, setText } from "./elements.js";
-import { mainLeft } from "./streamlit_page.js";
+import { COVERS, mainLeft } from "./streamlit_page.js";
 
 const OFTEN = 250; // ms between two looks for what is marked: pages are drawn piece by piece
 const SLIDER = 64; // px at the foot of the map
@@ -105,6 +105,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (event.key === "Tab") isElsewhere = true;
     const what = { ArrowRight: "next", ArrowLeft: "back", Escape: "end" }[event.key];
     if (!what || (what === "next" && !data.next) || (what === "back" && data.number === 1)) return;
+    if (find(COVERS)) return; // the key is meant for what is open over the page
     event.preventDefault();
     event.stopImmediatePropagation();
     setTriggerValue("go", what);
