@@ -58,12 +58,19 @@ export class PendingQueue {
       if (status === 200) this.decided.set(request.values.id, JSON.parse(text).at);
       else {
         this.error = text;
-        if (this.requests[0]?.values.verb === "undo") this.requests.shift(); // it was meant for this decision
+        if (request.values.verb !== "undo") this.dropUndo();
       }
       this.store.write(this.requests);
     }
     this.changed();
     if (this.requests.length && !this.error) return this.work();
     if (status === 200 || status === 409) this.run();
+  }
+
+  /** Drops the undo of the decision that was refused: the one behind it, unless it is of a later decision. */
+  dropUndo() {
+    let undoable = 1;
+    const at = this.requests.findIndex(({ values }) => (undoable += values.verb === "undo" ? -1 : 1) === 0);
+    if (at >= 0) this.requests.splice(at, 1);
   }
 }

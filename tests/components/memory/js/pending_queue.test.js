@@ -79,3 +79,25 @@ test("an undo of a decision that was refused undoes no earlier one", async () =>
   await later();
   assert.deepEqual([queue.error, log.kept.map(({ values }) => values.verb)], ["the model is away", ["reject"]]);
 });
+
+test("among later decisions, the undo of the refused one is found and dropped", async () => {
+  const { queue, log, draw } = queueWith([[409, "the model is away"], done(2), done(3)]);
+  queue.decide("accept", "one");
+  queue.decide("reject", "two");
+  queue.decide("undo");
+  queue.decide("undo");
+  for (let run = 0; run < 3; run += 1) {
+    await later();
+    draw();
+  }
+  assert.deepEqual(log.sent.map(({ verb }) => verb), ["accept", "reject", "undo"]);
+  assert.equal(log.kept, null);
+});
+
+test("an undo that is refused drops no other undo", async () => {
+  const { queue, log } = queueWith([[409, "that was changed since"]]);
+  queue.decide("undo");
+  queue.decide("undo");
+  await later();
+  assert.deepEqual(log.kept.map(({ values }) => values.verb), ["undo"]);
+});
