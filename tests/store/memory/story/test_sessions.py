@@ -184,6 +184,20 @@ def test_a_session_is_deleted_for_characters_whose_entries_were_removed_or_wait(
     assert traces(memory.places.root, ["zanzibarium"], []) == {}
 
 
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_key_without_entries_counts_as_itself_and_not_as_the_end_of_another(
+    memory: Memory, waits: bool
+) -> None:
+    memory.sessions.add_memory("pal_kermit_s1", "1", "text of the pal")
+    if waits:
+        by_agent(memory, is_reviewed=True).sessions.add_memory("kermit_s1", "1", "text")
+    else:
+        memory.sessions.add_memory("kermit_s1", "1", "text")
+        memory.sessions.passages.remove(["kermit_s1_1"])
+    assert memory.sessions.delete_session("kermit_s1") == {"kermit_s1": 0}
+    assert memory.sessions.passages.counts() == {"pal_kermit_s1": 1}
+
+
 @pytest.mark.parametrize("most", [-5, 0, 1_000_001, None])
 def test_a_limit_of_characters_that_is_none_is_refused(memory: Memory, most: int) -> None:
     memory.sessions.add_memory("elf_s1", "1", "text")
