@@ -108,13 +108,17 @@ class JobRepository:
         *,
         actor: str,
     ) -> int:
-        """Add a waiting job; returns its number. A repeated key counts once."""
+        """Add a waiting job; returns its number. A repeated key counts once.
+
+        Raises ValueError for numbers that are not in JSON: SQLite could not change such a row again.
+        """
+        options_json = json.dumps(dict(options), allow_nan=False)
         pairs = [(item, None) if isinstance(item, str) else item for item in items]
         with self._catalog.writing() as db:
             number = db.execute(
                 "INSERT INTO jobs (kind, name, who, decision, state, options, made_at) "
                 "VALUES (?, ?, ?, ?, 'waiting', ?, ?)",
-                [kind, name, actor, uuid4().hex, json.dumps(dict(options)), time.time()],
+                [kind, name, actor, uuid4().hex, options_json, time.time()],
             ).lastrowid
             db.executemany(
                 "INSERT OR IGNORE INTO job_items (job, position, key, payload) VALUES (?, ?, ?, ?)",
@@ -155,7 +159,7 @@ class JobRepository:
                         state,
                         error,
                         ended,
-                        json.dumps(dict(options or {})),
+                        json.dumps(dict(options or {}), allow_nan=False),
                         json.dumps(dict(note or {})),
                         number,
                         *among,

@@ -5,6 +5,7 @@ job = start(library, plan, budget=2.0)
 start(library, plan_drafting(library, [address], only="entity", hint="shorter"))
 """
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from store.captioning.plan import TRIAL, Plan, Variant, lacking, plan_drafting, plan_trial, suggested
@@ -45,8 +46,8 @@ def start(
         raise InvalidRecord("there is nothing to draft: choose coins first")
     if budget is not None and plan.cost is None:
         raise InvalidRecord("no price is known for this model, so a budget could not be kept; leave it out")
-    if budget is not None and not budget > 0:  # NaN neither
-        raise InvalidRecord("a budget is more than nothing")
+    if budget is not None and not 0 < budget < math.inf:  # NaN neither
+        raise InvalidRecord("a budget is more than nothing, and not infinite")
     variants = []
     for variant in plan.variants:
         prompt = library.prompts.store(variant.prompt.name, **({"actor": actor} if actor else {}))

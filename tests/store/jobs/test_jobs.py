@@ -229,3 +229,9 @@ def test_deleted_old_jobs_are_logged_and_resumable_jobs_are_kept(
         noted = db.execute("SELECT who, what, name, kept FROM removed").fetchall()
     assert [tuple(row)[:3] for row in noted] == [("", "job", "Letters")]
     assert '"done": 1' in noted[0]["kept"]
+
+
+def test_a_job_whose_options_json_cannot_hold_is_not_stored(harness: JobHarness) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        harness.start(budget=float("inf"))
+    assert harness.jobs.all() == []

@@ -103,7 +103,7 @@ def test_the_plan_shows_the_count_the_model_and_the_estimated_cost(
     assert unknown.cost is None
     with pytest.raises(InvalidRecord, match="no price is known"):
         start(library, unknown, budget=1.0)
-    for budget in (0.0, -1.0, float("nan")):
+    for budget in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(InvalidRecord, match="a budget is more than nothing"):
             start(library, plan, budget=budget)
     assert not plan_drafting(library, COINS, model="gpt-3.5-turbo").sees
