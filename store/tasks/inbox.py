@@ -55,6 +55,8 @@ class Inbox:
     def scan(self, *, progress: Progress | None = None) -> ImportReport:
         """Import files that are new and unchanged since the last scan.
 
+        If the report has a `failure`, the next scan tries its files again.
+
         Raises BadSource if the inbox is no folder, NotWritten if the disk refuses.
         """
         report = ImportReport()
@@ -115,14 +117,17 @@ class Inbox:
         )
         if progress and progress.cancelled:  # not all of it was looked at: the next one begins again
             return
-        reasons = {name: _reason(shown(name), done.refused) for name in wanted}
-        self._note(wanted, found, reasons)
-        news = [(name, why) for name, why in reasons.items() if why and known.get(name, ("", ""))[1] != why]
-        self._tell(news)
         report.done += done.done
         report.present |= done.present
         report.refused += done.refused
         report.decision = done.decision or report.decision
+        if done.failure:  # nothing is wrong with the files: the next look tries them again
+            report.failure = done.failure
+            return
+        reasons = {name: _reason(shown(name), done.refused) for name in wanted}
+        self._note(wanted, found, reasons)
+        news = [(name, why) for name, why in reasons.items() if why and known.get(name, ("", ""))[1] != why]
+        self._tell(news)
 
     def _note(self, names: Sequence[str], found: dict[str, str], reasons: dict[str, str]) -> None:
         now = time.time()

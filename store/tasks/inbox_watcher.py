@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from store.disk.file_system import identity
+from store.errors import NotWritten
 from store.jobs.background_worker import Worker
 from store.progress import Progress
 from store.tasks import inbox as inboxes
@@ -65,7 +66,9 @@ class Watcher:
             return
         self._is_due = False
         try:
-            self._inbox.scan(progress=progress)
+            report = self._inbox.scan(progress=progress)
+            if report.failure:  # the worker shows it, and tries again
+                raise NotWritten(report.failure)
         except BaseException:
             self._is_due = True
             raise

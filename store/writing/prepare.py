@@ -82,6 +82,7 @@ class WritePath:
                 refused = self._journal.perform(operation, payload)
         except (MemedexError, OSError) as error:
             outcome.refused += [Refusal(change.address, str(error)) for change in ready]
+            outcome.failure = str(error)
             outcome.stuck = str(error) if self._journal.stuck else ""
             return False
         if outside := [address for address, reason in refused.items() if reason == CHANGED_OUTSIDE]:

@@ -1,0 +1,51 @@
+"""The watched folder where the disk refuses for a while; its other tests are in `test_inbox.py`."""
+
+import errno
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from store.disk.files import Disk
+from store.jobs import background_worker
+from store.jobs.background_worker import faults
+from store.runtime import open_library
+from store.tasks import inbox as inboxes
+from store.tasks.inbox import Inbox
+from store.tasks.inbox_watcher import Watcher
+from tests.store.conftest import picture
+from tests.store.hashed import Hashed
+from tests.waiting import eventually
+
+
+class _Refusing:
+    """A disk that refuses one kind of step while it is full."""
+
+    def __init__(self, step: str) -> None:
+        self.is_full = True
+        self._step = step
+
+    def __call__(self, name: str, path: Path) -> None:
+        if self.is_full and name == self._step:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.usefixtures("without_chroma")
+@pytest.mark.parametrize("step", ["write", "rename"], ids=["before it is decided", "once it is decided"])
+def test_a_file_that_met_a_full_disk_is_not_noted_and_tried_again(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    monkeypatch.setattr(inboxes, "EVERY", 0.02)
+    monkeypatch.setattr(background_worker, "FIRST", 0.0)
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    (folder / "first coin.png").write_bytes(picture(1))
+    disk = _Refusing(step)
+    with open_library(root, embedder=Hashed(), disk=Disk(before=disk)) as library:
+        with closing(Watcher(Inbox(library, folder))):
+            assert eventually(lambda: any("No space left" in fault.reason for fault in faults()))
+            assert (inboxes.taken_files(library), inboxes.refused(library)) == (0, [])
+            disk.is_full = False
+            assert eventually(lambda: inboxes.taken_files(library) == 1)
+        assert library.counts()["pending"] == 1
+        assert faults() == []
