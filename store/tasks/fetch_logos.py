@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from store.errors import MemedexError, UnknownRecord
+from store.errors import LibraryStuck, MemedexError, UnknownRecord
 from store.fetching.download import Downloads, TryLater
 from store.fetching.guard import Guard, any_address, is_global
 from store.importing.candidate import Candidate, RemoteLogo
@@ -86,7 +86,11 @@ class Fetching:
             decision=self._context.job.decision,
             actor=self._context.job.actor,
         )
-        return ItemRefused(item, report.refused[0].reason) if report.refused else ItemDone(item)
+        if report.stuck:  # all others would be refused as well: the job waits
+            raise LibraryStuck(report.stuck)
+        if report.refused and not _is_there(library, item.key):  # an earlier try of it may have waited
+            return ItemRefused(item, report.refused[0].reason)
+        return ItemDone(item)
 
     def _again(self, item: Item, attempt: Attempt, error: TryLater) -> Result:
         self._tries[item.position] += 1

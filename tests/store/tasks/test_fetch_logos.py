@@ -1,5 +1,6 @@
 """Logos of a token list are fetched as a job, which is limited and can be resumed."""
 
+import errno
 import json
 import threading
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from store.catalog.filters import Filter
+from store.disk.files import Disk
 from store.importing import candidates
 from store.importing.candidate import RemoteLogo
 from store.jobs import circuit_breaker
@@ -18,6 +20,7 @@ from store.settings import settings
 from store.tasks import fetch_logos
 from tests.store.conftest import address, picture
 from tests.store.fetching.logo_server import Server, respond_in_turn, respond_with, serving
+from tests.store.hashed import Hashed
 
 
 @pytest.fixture
@@ -140,3 +143,25 @@ def test_an_interrupted_fetch_continues_after_a_restart(
     assert again.counts()["pending"] == 6
     assert all(server.requests[f"/{number}.png"] == 1 for number in range(6))
     again.close()
+
+
+@pytest.mark.usefixtures("allow_private_hosts")
+def test_a_fetch_whose_coins_wait_for_the_disk_ends_and_can_be_resumed(
+    root: Path, remote_logos: list[RemoteLogo]
+) -> None:
+    is_full = True
+
+    def disk(name: str, _: Path) -> None:
+        if is_full and name == "rename":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with open_library(root, embedder=Hashed(), disk=Disk(before=disk)) as library:
+        job = fetched(library, remote_logos)
+        assert (job.state, job.done, job.refused) == ("failed", 0, 0)
+        assert "is decided but waits" in job.error
+        is_full = False
+        library.jobs.resume(job.id)
+        assert library.jobs.wait(job.id, timeout=60)
+        job = library.jobs.get(job.id)
+        assert (job.state, job.done, job.refused) == ("done", 6, 0)
+        assert library.counts()["pending"] == 6
