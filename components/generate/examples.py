@@ -44,7 +44,7 @@ def controls(library: Library) -> str:
     """The field for what to make, which is also what is searched for."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         line = st.text_input(
-            "What should be made", key=_QUESTION, bind=address.binding(_QUESTION), icon=":material/search:",
+            "What should be made", **address.kept(_QUESTION), icon=":material/search:",
             type="search", placeholder="dog with sunglasses in cyberpunk style", label_visibility="collapsed",
         )  # fmt: skip
         question = query_syntax.read(

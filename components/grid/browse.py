@@ -73,7 +73,7 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
     with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width=_ASKING):
             words = st.text_input(
-                "Words", key=f"{key}_words", bind=address.binding(f"{key}_words"), icon=":material/search:",
+                "Words", **address.kept(f"{key}_words"), icon=":material/search:",
                 placeholder="words, tag:dog …", type="search", live=True, label_visibility="collapsed",
             )  # fmt: skip
             query = parsed(presenter.revealed(words or ""), base=base, actor=library.actor_name)

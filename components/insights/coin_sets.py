@@ -49,7 +49,7 @@ def colors(sets: list[CoinSet]) -> dict[str, str]:
 def _line(library: Library, key: str, label: str, placeholder: str) -> str:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", width=400):
         line = st.text_input(
-            label, key=key, bind=address.binding(key), icon=":material/search:", placeholder=placeholder,
+            label, **address.kept(key), icon=":material/search:", placeholder=placeholder,
             label_visibility="collapsed",
         )  # fmt: skip
         drawer = Drawer(key, key, changed=lambda: None)

@@ -58,7 +58,7 @@ def _choices(library: Library) -> tuple[PointTable, Colours] | None:
     """The points and their colours; None, with a message, if nothing can be drawn."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         line = st.text_input(
-            "Which coins", key="map_q", bind=address.binding("map_q"),
+            "Which coins", **address.kept("map_q"),
             placeholder="all, or: frog in space tag:dog", icon=":material/search:", type="search",
             label_visibility="collapsed",
         )  # fmt: skip

@@ -83,7 +83,7 @@ def _table(memory: Memory, kind: str, where: dict[str, Any], *, before: float | 
     passages = memory.passages[kind]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         words = st.text_input(
-            "Words", key="words", bind=address.binding("words"), type="search", live=True,
+            "Words", **address.kept("words"), type="search", live=True,
             icon=":material/search:", placeholder="words in the text", label_visibility="collapsed",
         )  # fmt: skip
         sorts = {**_SORTS, **_OTHER_SORTS.get(kind, {})}

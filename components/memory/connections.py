@@ -21,7 +21,7 @@ _HOW = {"name": "names it", "ticker": "by its ticker", "meaning": "near in meani
 def show(library: Library, memory: Memory) -> None:
     """A coin to choose, and the texts about it."""
     words = st.text_input(
-        "Coin", key="coin", bind=address.binding("coin"), type="search", icon=":material/search:", live=True,
+        "Coin", **address.kept("coin"), type="search", icon=":material/search:", live=True,
         placeholder="A coin's name, ticker or address", label_visibility="collapsed",
     )  # fmt: skip
     record = _chosen(library, (words or "").strip())

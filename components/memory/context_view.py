@@ -35,8 +35,7 @@ def show(memory: Memory) -> None:
     with asking:
         prompt = st.text_area(
             "Prompt",
-            key="prompt",
-            bind=address.binding("prompt"),
+            **address.kept("prompt"),
             height=80,
             placeholder="What does the player say?",
         )

@@ -49,7 +49,7 @@ def controls(memory: Memory) -> ProbeControls:
     _take_earlier_link()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         question = st.text_input(
-            "Question", key=_QUESTION, bind=address.binding(_QUESTION), type="search",
+            "Question", **address.kept(_QUESTION), type="search",
             icon=":material/search:", placeholder="A question, as an agent or a player would put it",
             label_visibility="collapsed",
         )  # fmt: skip

@@ -52,7 +52,7 @@ def controls(library: Library) -> SearchRequest:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):
             line = st.text_input(
-                "Search", key=LINE, bind=address.binding(LINE), type="search", icon=":material/search:",
+                "Search", **address.kept(LINE), type="search", icon=":material/search:",
                 placeholder="Words, or: 2 × \"frog\" + picture − \"text\"", label_visibility="collapsed",
                 help=None,
             )  # fmt: skip

@@ -1,7 +1,7 @@
 """Parameters of a page's address for its controls."""
 
 import math
-from typing import Literal
+from typing import Literal, TypedDict
 from urllib.parse import quote
 
 import streamlit as st
@@ -20,13 +20,27 @@ _RENAMED = {
 }
 
 
+class Kept(TypedDict):
+    """What keeps the text of a field while the field is not drawn, as on another page."""
+
+    key: str
+    bind: Literal["query-params"] | None
+    persist_state: Literal["session"]  # a text that is not in the address is kept by the server
+
+
+def kept(key: str) -> Kept:
+    """Keep the text of the field of this key: in the address, if it has room there."""
+    return {"key": key, "bind": binding(key), "persist_state": "session"}
+
+
 def binding(key: str) -> Literal["query-params"] | None:
     """How the text field of this key is bound: to the address, as long as its text has room there."""
     text, unbound = str(st.session_state.get(key) or ""), f"{_UNBOUND}{key}"
-    if len(quote(text)) > _LONGEST:
+    is_link = unbound in st.session_state and key in st.query_params  # its own text is not in the address
+    if len(quote(text)) > _LONGEST and not is_link:
         st.session_state[unbound] = True
         return None
-    if st.session_state.pop(unbound, False):
+    if st.session_state.pop(unbound, False) and text and not is_link:
         st.query_params[key] = text  # what a field without a binding says is not in the address by itself
     return "query-params"
 

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from streamlit.runtime.state.query_params import QueryParams
+from streamlit.testing.v1 import AppTest
 
 from store.library import Library
 from store.memory import demo
 from store.memory.memory import Memory
 from tests.browser.coins import FROG
-from tests.pages.conftest import opened
+from tests.pages.conftest import opened, rerun
 from tests.store.memory.bags import Bags
 
 # Every page with query parameters, and its views that have controls of their own.
@@ -48,6 +49,7 @@ READ = (
     "against",
     "gen_pick",
 )
+LONG = "frog " * 2_000  # has no room in an address
 NONSENSE = ("rubbish", "", "1e999")
 
 
@@ -116,3 +118,44 @@ def test_old_links_open_renamed_options(memory: Memory, page: str, name: str, be
     controls = [*app.selectbox, *app.button_group]
     [shown] = [control for control in controls if control.key == name]
     assert shown.value == (before if name == "map_of" else now)
+
+
+def followed(app: AppTest, page: str, **query: str) -> AppTest:
+    """The page that a link on another one opens."""
+    app.switch_page(f"pages/{page}.py")
+    app.query_params.clear()
+    app.query_params.update(query)
+    return rerun(app)
+
+
+def test_a_text_too_long_for_the_address_is_there_again_after_another_page(library: Library) -> None:
+    app = opened("search")
+    app.text_input(key="q").set_value(LONG)
+    rerun(app)
+    followed(followed(app, "history"), "search")
+    assert app.text_input(key="q").value == LONG
+    assert "q" not in app.query_params
+    app.text_input(key="q").set_value("dog")
+    rerun(app)
+    assert app.query_params["q"] in ("dog", ["dog"])
+
+
+def test_a_prompt_too_long_for_the_address_is_there_again_after_another_view(memory: Memory) -> None:
+    app = opened("lore", view="Prompt preview")
+    app.text_area(key="prompt").set_value(LONG)
+    rerun(app)
+    for view in ("Browse", "Prompt preview"):
+        app.segmented_control(key="view").set_value(view)
+        rerun(app)
+    assert app.text_area(key="prompt").value == LONG
+
+
+def test_a_link_replaces_a_text_that_was_too_long_for_the_address(library: Library) -> None:
+    app = opened("search")
+    app.text_input(key="q").set_value(LONG)
+    rerun(app)
+    followed(followed(app, "history"), "search", q="dog")
+    for _ in range(2):
+        assert app.text_input(key="q").value == "dog"
+        assert app.query_params["q"] in ("dog", ["dog"])
+        rerun(app)
