@@ -58,9 +58,9 @@ class Decisions:
             found = self.last_decision(by=by)
             if found is None:
                 raise NothingToUndo(self.why_no_undo(by=by))
-            outcome = Outcome(decision=str(found[1].number))
+            outcome, new = Outcome(decision=str(found[1].number)), self._latest_decision() + 1
             for name in kinds_of(self.passages, *found, by=by):
-                _add(outcome, self.passages[name].undo(actor=actor))
+                _add(outcome, self.passages[name].undo(actor=actor, part_of=new))
         return outcome
 
     def undo_decision(self, number: int, *, actor: str = "") -> Outcome:
@@ -68,9 +68,10 @@ class Decisions:
         self.actor.permit()
         outcome = Outcome(decision=str(number))
         with deciding(self.places.folder):
+            new = self._latest_decision() + 1
             for passages in self.passages.values():
                 if not passages.fault and passages.is_standing(number):
-                    _add(outcome, passages.undo(actor=actor, number=number))
+                    _add(outcome, passages.undo(actor=actor, number=number, part_of=new))
         return outcome
 
     def can_redo(self, *, by: str) -> bool:
@@ -84,9 +85,9 @@ class Decisions:
         """
         self.actor.permit()
         with deciding(self.places.folder):
-            outcome = Outcome()
+            outcome, new = Outcome(), self._latest_decision() + 1
             for name in to_redo(self.passages, by=actor or self.actor.name):
-                part = self.passages[name].redo(actor=actor)
+                part = self.passages[name].redo(actor=actor, part_of=new)
                 outcome.decision = part.decision
                 _add(outcome, part)
         if outcome.decision is None:

@@ -205,12 +205,13 @@ class Passages(SearchableEntries):
                 change.remove(id)
             return change.count
 
-    def undo(self, *, actor: str = "", number: int = 0) -> Outcome:
+    def undo(self, *, actor: str = "", number: int = 0, part_of: int | None = None) -> Outcome:
         """Undo the person's own last decision, or the one of this number.
 
-        Raises NothingToUndo if there is none.
+        `part_of` is the number of this undo itself, which may have parts in other kinds. Raises NothingToUndo
+        if there is none to undo.
         """
-        return self._reverse("undo", actor, number=number)
+        return self._reverse("undo", actor, number=number, part_of=part_of)
 
     def is_standing(self, number: int) -> bool:
         """Whether there is a decision of this number here that was not undone."""
@@ -218,13 +219,13 @@ class Passages(SearchableEntries):
             query = "SELECT 1 FROM decisions WHERE number = ? AND NOT reversed"
             return db.execute(query, [number]).fetchone() is not None
 
-    def redo(self, *, actor: str = "") -> Outcome:
-        """Redo the last undo, unless the person decided something since."""
-        return self._reverse("redo", actor)
+    def redo(self, *, actor: str = "", part_of: int | None = None) -> Outcome:
+        """Redo the last undo, unless the person decided something since; `part_of` as in `undo`."""
+        return self._reverse("redo", actor, part_of=part_of)
 
-    def _reverse(self, verb: str, actor: str, *, number: int = 0) -> Outcome:
+    def _reverse(self, verb: str, actor: str, *, number: int = 0, part_of: int | None) -> Outcome:
         self.refuse_agents(verb)
-        with self.change(verb, actor=actor) as change:
+        with self.change(verb, actor=actor, number=part_of) as change:
             return engine_undo.reverse(change, verb, actor or self.actor.name, number=number)
 
     def refuse_agents(self, verb: str) -> None:

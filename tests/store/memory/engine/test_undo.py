@@ -9,6 +9,7 @@ import pytest
 from store.errors import NothingToUndo
 from store.identity import current_user
 from store.memory.memory import Memory
+from store.memory.story.worlds import parse_world
 from store.memory.trust import review
 from store.permissions import Actor
 from tests.store.memory.conftest import Clock
@@ -94,6 +95,23 @@ def test_deleted_vectors_bar_undo_as_well(memory: Memory) -> None:
     passages.delete_vectors("older")
     with pytest.raises(NothingToUndo, match="never reaches past"):
         memory.undo()
+
+
+def test_a_decision_in_two_kinds_is_undone_and_redone_as_often_as_one_likes(memory: Memory) -> None:
+    number, content = memory.new_decision(), b"id: peaks\nlore: Dragons live here."
+    memory.lore.put_world(parse_world(content, file="peaks.yaml"), verb="adopt", number=number)
+    memory.lore.put_file(memory.places.worlds, "peaks.yaml", content)
+    with memory.sessions.passages.change("adopt", number=number) as change:
+        change.upsert({"id": "elf_s1_1", "session_id": "elf_s1", "memory_id": "1", "text": "hi", "at": 0.0})
+    file = memory.places.worlds / "peaks.yaml"
+    for _ in range(2):
+        memory.undo()
+        assert (memory.lore.worlds(), memory.sessions.passages.count(), file.exists()) == ([], 0, False)
+        memory.redo()
+        assert (len(memory.lore.worlds()), memory.sessions.passages.count()) == (1, 1)
+        assert file.read_bytes() == content
+    parts = [memory.passages[name].decisions(limit=1)[0].number for name in ("world_lore", "session_memory")]
+    assert parts[0] == parts[1]
 
 
 # -- a person, and agents in their place ---------------------------------------------------------------------
