@@ -223,7 +223,7 @@ class Memory(MemoryUpkeep):
 
     def _with_files(self, outcome: Outcome) -> Outcome:
         if not self.lore.passages.fault and outcome.decision:
-            self.lore.exchange_files(self.places.worlds, number=int(outcome.decision))
+            outcome.refused += self.lore.exchange_files(self.places.worlds, number=int(outcome.decision))
         return outcome
 
     def status(self) -> MemoryStatus:

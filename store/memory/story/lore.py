@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from store.disk.files import refused
 from store.embedding.embedding_cache import embed_texts
 from store.errors import ModelUnavailable
 from store.memory.engine.errors import InvalidInput
@@ -158,11 +159,11 @@ class Lore(Scoped):
             for found in read_worlds(folder, known=known)
         ]
 
-    def exchange_files(self, folder: Path, *, number: int) -> None:
+    def exchange_files(self, folder: Path, *, number: int) -> list[Refusal]:
         """After this decision was undone or redone, let the files of its worlds follow.
 
         Otherwise the next opening would load what was undone. A file that was changed since stays; one that
-        is not kept is left out.
+        is not kept is left out. Returns the files that the disk refused to move.
         """
         self.passages.database.check_writable()
         query = (
@@ -173,11 +174,19 @@ class Lore(Scoped):
         )
         with self.passages.database.reading() as db:
             changed = db.execute(query, [number]).fetchall()
+        stayed = list[Refusal]()
         for row in changed:
-            if row["old_file"]:
-                set_world_file_aside(folder, row["old_file"], file_hash=row["old_hash"])
-            if row["file"]:
-                put_world_file_back(folder, row["file"], file_hash=row["hash"])
+            try:
+                if row["old_file"]:
+                    set_world_file_aside(folder, row["old_file"], file_hash=row["old_hash"])
+                if row["file"]:
+                    put_world_file_back(folder, row["file"], file_hash=row["hash"])
+            except OSError as error:
+                reason = (
+                    f"the world is as you decided, but its file could not be moved: {refused(error, folder)}"
+                )
+                stayed.append(Refusal(row["file"] or row["old_file"], reason))
+        return stayed
 
     def put_world(
         self, world: World, *, verb: str = "load world", actor: str = "", number: int | None = None

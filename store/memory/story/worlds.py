@@ -118,7 +118,8 @@ def put_world_file_back(worlds: Path, name: str, *, file_hash: str) -> None:
     if place.exists() or not kept.is_dir():
         return
     for path in sorted(kept.iterdir()):
-        if path.name.partition("-")[2] == name and content_hash(content := path.read_bytes()) == file_hash:
+        is_of_name = path.name.partition("-")[2] == name and path.is_file()
+        if is_of_name and content_hash(content := path.read_bytes()) == file_hash:
             Disk().replace(place, content)
             path.unlink()
             return

@@ -1,6 +1,7 @@
 """World lore: reference 4's names, limits, logging and failures; worlds from YAML."""
 
 import logging
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -308,3 +309,24 @@ def test_a_redone_load_of_a_world_has_its_file_again(memory: Memory) -> None:
     (folder / "peaks.yaml").write_bytes(b"id: peaks\nlore: edited since")
     memory.undo()
     assert (folder / "peaks.yaml").read_bytes() == b"id: peaks\nlore: edited since", "it is somebody's"
+
+
+def test_a_folder_among_the_files_set_aside_is_passed_over(memory: Memory) -> None:
+    folder, content = memory.places.worlds, b"id: peaks\nlore: Dragons live here."
+    (memory.places.folder / "set-aside" / "1-peaks.yaml").mkdir(parents=True)
+    memory.lore.put_file(folder, "peaks.yaml", content)
+    memory.lore.load_worlds(folder)
+    memory.undo()
+    assert memory.redo().refused == []
+    assert (folder / "peaks.yaml").read_bytes() == content
+
+
+def test_an_undo_names_the_world_files_that_the_disk_refuses_to_move(memory: Memory) -> None:
+    folder, in_the_way = memory.places.worlds, memory.places.folder / "set-aside"
+    memory.lore.put_file(folder, "peaks.yaml", b"id: peaks\nlore: Dragons live here.")
+    memory.lore.load_worlds(folder)
+    in_the_way.write_text("a file")
+    (refusal,) = memory.undo().refused
+    assert refusal.item == "peaks.yaml"
+    assert re.search(f"could not be moved: .*{in_the_way}", refusal.reason)
+    assert memory.lore.worlds() == []
