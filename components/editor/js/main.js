@@ -206,25 +206,6 @@ class Editor {
     if (this.neighbours.row !== row || !row.text) this.neighbours.ask(row, { wait: 0 });
   }
 
-  canPromote(address) {
-    return this.data.canPromote && address === this.address && !this.bar.promote.disabled;
-  }
-
-  /** Promotes this coin, whose caption is saved, and opens the next without a caption, if there is one. */
-  async promote(address) {
-    this.root.getRootNode().activeElement?.blur(); // done with typing: the page may show what comes of it
-    try {
-      const { failed } = await this.server.ask("promote", { address });
-      if (failed) throw new Error(failed);
-    } catch (error) {
-      this.bar.noteThat(`Not promoted: ${error.message}`);
-      return this.trigger("saved", this.content.revision);
-    }
-    const { bare } = this.data.ways;
-    if (bare && bare !== address) this.go(bare);
-    else this.trigger("saved", this.content.revision);
-  }
-
   /** Counts how much of the model's limit these texts use. */
   async measure(rows = this.rows) {
     const { address } = this;

@@ -24,17 +24,19 @@ export class Saving {
       editor.tags.input.focus();
       return bar.say("failed", `“${editor.tags.halfTyped}” is no tag yet: enter adds it`);
     }
+    const mayPromote = promote && editor.data.canPromote && !bar.promote.disabled;
     if (!editor.isChanged) {
       bar.say("rest");
-      if (promote && editor.canPromote(address)) return editor.promote(address);
+      if (mayPromote) return this.promote(address, name);
       return next && editor.go(editor.data.ways.bare);
     }
     this.isUnderWay = true;
     const draft = { ...editor.draft(), caption: editor.caption, client: draftStore.client, n: ++draftStore.n };
+    const ids = [...editor.suggesting.taken];
     bar.say("saving");
     try {
       await draftStore.settle(address);
-      const answer = await editor.server.ask("commit", { address, draft, ids: [...editor.suggesting.taken] });
+      const answer = await editor.server.ask("commit", { address, draft, ids });
       if (answer.failed) throw new Error(answer.failed);
       if (answer.conflict && !isOpen()) throw new Error("somebody else saved first; your text is kept as a draft");
       if (answer.conflict) {
@@ -42,9 +44,8 @@ export class Saving {
         conflict.meetStored(answer.conflict);
         bar.say("failed", "somebody else saved first; nothing was overwritten");
       } else {
-        const isPromoted = promote && editor.canPromote(address);
-        this.saved(address, answer.saved, draft, { isShown: isPromoted });
-        if (isPromoted) await editor.promote(address);
+        this.saved(address, answer.saved, draft, { ids, isShown: mayPromote });
+        if (mayPromote) await this.promote(address, name);
         if (next && isOpen()) editor.go(editor.data.ways.bare);
       }
     } catch (error) {
@@ -63,11 +64,11 @@ export class Saving {
   }
 
   /** Text typed during the save becomes a draft based on the saved caption. */
-  saved(address, content, draft, { isShown = false } = {}) {
+  saved(address, content, draft, { ids, isShown }) {
     const { editor } = this;
     editor.draftStore.forget(address);
     if (address === editor.address) {
-      editor.suggesting.taken.clear();
+      ids.forEach((id) => editor.suggesting.taken.delete(id));
       const typedOn = editor.rows.some((row) => row.value !== draft.caption[row.facet]) || !sameTags(editor.tags.values, draft.tags);
       editor.identify(content);
       if (typedOn) {
@@ -80,6 +81,22 @@ export class Saving {
       if (editor.history.node.open) editor.history.load();
     }
     if (!isShown) editor.trigger("saved", content.revision); // else the promotion runs the page
+  }
+
+  /** Promotes a coin whose caption is saved, and opens the next without a caption, unless another coin was opened meanwhile. */
+  async promote(address, name) {
+    const { editor } = this;
+    const isOpen = () => address === editor.address;
+    if (isOpen()) editor.root.getRootNode().activeElement?.blur(); // done with typing: the page may show what comes of it
+    try {
+      const { failed } = await editor.server.ask("promote", { address });
+      if (failed) throw new Error(failed);
+      const { bare } = editor.data.ways;
+      if (bare && bare !== address && isOpen()) return editor.go(bare);
+    } catch (error) {
+      editor.bar.noteThat(isOpen() ? `Not promoted: ${error.message}` : `${name} was saved, but not promoted: ${error.message}`);
+    }
+    editor.trigger("saved", editor.content.revision);
   }
 
   /** Stores an earlier version again. */

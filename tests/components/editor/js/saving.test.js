@@ -7,30 +7,39 @@ import { test } from "../../../shared/browser.js";
 
 /** An editor in which a caption of the coin "frog" was typed; `log` has what it was told. */
 function editorWith() {
-  const log = { kept: [], notes: [], identified: [], met: [], states: [], opened: [] };
+  const log = { kept: [], notes: [], identified: [], met: [], states: [], opened: [], asked: [], blurred: [], runs: 0 };
   const editor = {
     address: "frog", canWrite: true, isChanged: true, content: { name: "Rainy Frog" }, caption: { entity: "a frog" }, rows: [], log,
-    bar: { say: (state) => log.states.push(state), noteThat: (sentence) => log.notes.push(sentence) },
+    bar: { promote: { disabled: false }, say: (state) => log.states.push(state), noteThat: (sentence) => log.notes.push(sentence) },
     conflict: { isOpen: false, meetStored: (content) => log.met.push(content.address) },
     draftStore: { client: "tab", n: 0, waiting: new Map(), settle: async () => {}, keep: (address, { caption }) => log.kept.push([address, caption.entity]), forget() {} },
     suggesting: { taken: new Set() },
     tags: { left() {}, values: [] },
-    data: { ways: { bare: "next" } },
+    data: { canPromote: true, ways: { bare: "next" } },
+    root: { getRootNode: () => ({ activeElement: { blur: () => log.blurred.push(editor.address) } }) },
     draft() { return { caption: this.caption, tags: [] }; },
     identify: (content) => log.identified.push(content.address),
     go: (address) => log.opened.push(address),
-    trigger() {},
-    server: { ask: () => new Promise((answer) => { editor.answer = answer; }) },
+    begin() {}, measure() {}, history: { node: {} },
+    trigger: () => (log.runs += 1),
+    server: { ask: (verb, body) => (log.asked.push([verb, body.address, body.ids]), new Promise((answer) => { editor.answer = answer; })) },
   };
   return editor;
 }
+
+function openDog(editor) {
+  Object.assign(editor, { address: "dog", caption: { entity: "a dog" }, content: { name: "Sad Dog" } });
+  editor.suggesting.taken.clear();
+  editor.suggesting.taken.add("of the dog");
+}
+
+const turn = () => new Promise(setImmediate);
 
 /** Begins to save, opens another coin, and lets the server answer then. */
 async function savedFromElsewhere(editor, answer) {
   const saved = new Saving(editor).commit({ next: true });
   await null;
-  Object.assign(editor, { address: "dog", caption: { entity: "a dog" }, content: { name: "Sad Dog" } });
-  editor.suggesting.taken.add("of the dog");
+  openDog(editor);
   editor.answer(answer);
   await saved;
   return editor.log;
@@ -60,4 +69,70 @@ test("a save opens no other coin and uses up no suggestion of the one that is op
   const editor = editorWith();
   const log = await savedFromElsewhere(editor, { saved: { revision: 2 } });
   assert.deepEqual([log.opened, [...editor.suggesting.taken]], [[], ["of the dog"]]);
+});
+
+test("a save takes the suggestions of its own coin, even if another is opened before it is sent", async () => {
+  const editor = editorWith();
+  editor.suggesting.taken.add("of the frog");
+  let settled;
+  editor.draftStore.settle = () => new Promise((done) => { settled = done; });
+  new Saving(editor).commit();
+  openDog(editor);
+  settled();
+  await turn();
+  assert.deepEqual(editor.log.asked, [["commit", "frog", ["of the frog"]]]);
+});
+
+test("a suggestion that is taken during the save stays for the next one", async () => {
+  const editor = editorWith();
+  editor.suggesting.taken.add("first");
+  new Saving(editor).commit();
+  await turn();
+  editor.suggesting.taken.add("second");
+  editor.answer({ saved: { revision: 2 } });
+  await turn();
+  assert.deepEqual([...editor.suggesting.taken], ["second"]);
+});
+
+/** Begins to save and promote, and opens another coin `before` this verb is answered. */
+async function promotedFromElsewhere(editor, { before, failed }) {
+  new Saving(editor).commit({ promote: true });
+  for (const verb of ["commit", "promote"]) {
+    await turn();
+    if (verb === before) openDog(editor);
+    editor.answer(verb === "commit" ? { saved: { revision: 2 } } : { failed });
+  }
+  await turn();
+  return editor.log;
+}
+
+test("save and promote does both", async () => {
+  const log = await promotedFromElsewhere(editorWith(), { before: "never" });
+  assert.deepEqual([log.asked.map(([verb]) => verb), log.opened, log.blurred], [["commit", "promote"], ["next"], ["frog"]]);
+});
+
+test("a coin that is left during its save is promoted all the same, and no other is opened", async () => {
+  for (const before of ["commit", "promote"]) {
+    const log = await promotedFromElsewhere(editorWith(), { before });
+    assert.deepEqual(log.asked.map(([verb, address]) => [verb, address]), [["commit", "frog"], ["promote", "frog"]]);
+    assert.deepEqual([log.opened, log.runs], [[], 1]);
+    assert.ok(!log.blurred.includes("dog"));
+  }
+});
+
+test("a promotion that fails names its coin if another is open", async () => {
+  const failed = "the disk is full";
+  const sentence = async (before) => (await promotedFromElsewhere(editorWith(), { before, failed })).notes.at(-1);
+  assert.equal(await sentence("never"), "Not promoted: the disk is full");
+  assert.equal(await sentence("promote"), "Rainy Frog was saved, but not promoted: the disk is full");
+});
+
+test("a coin that cannot be promoted yet is only saved", async () => {
+  const editor = editorWith();
+  editor.bar.promote.disabled = true;
+  new Saving(editor).commit({ promote: true });
+  await turn();
+  editor.answer({ saved: { revision: 2 } });
+  await turn();
+  assert.deepEqual(editor.log.asked.map(([verb]) => verb), ["commit"]);
 });
