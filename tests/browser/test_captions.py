@@ -1,8 +1,9 @@
-"""Captions in the browser: checking, replacing, categories, and untrusted text."""
+"""Captions in the browser: checking, drafts of other coins, replacing, categories, and untrusted text."""
 
+import json
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from store.importing.candidate import Candidate
 from store.runtime import open_library
@@ -36,6 +37,40 @@ def test_one_click_leads_from_a_check_up_finding_to_the_editor_and_back(page: Pa
     expect(heading).to_have_text(following)
     page.get_by_role("button", name="Back to the list").click()
     expect(rows).to_have_count(len(COINS))
+
+
+def test_a_draft_that_is_not_stored_is_named_until_it_is(page: Page, seeded: Server) -> None:
+    refused: list[str] = []
+
+    def keep(route: Route) -> None:
+        address = json.loads(route.request.post_data or "{}")["address"]
+        if refused[:1] in ([], [address]):
+            refused.append(address)
+            route.fulfill(json={"failed": "the disk is full"})
+        else:
+            route.continue_()
+
+    page.route("**/editor/keep", keep)
+    visit(page, seeded, "captions?view=Check+up&kind=unwritten", title="Captions")
+    page.locator(".memedex-rows li").first.click()
+    heading = page.get_by_role("heading", level=2).first
+    visual = page.get_by_role("textbox", name="Visual")
+    visual.fill("Soft light")
+    expect(state(page)).to_contain_text("the disk is full")
+    left = heading.inner_text()
+    page.keyboard.press("Alt+ArrowDown")
+    expect(heading).not_to_have_text(left)
+    message = page.get_by_text(f"The draft of {left} is not stored yet: the disk is full")
+    expect(message).to_be_visible()
+    visual.fill("A grainy photograph")
+    expect(state(page)).to_have_text("Draft saved")
+    expect(message).to_be_visible()
+    page.unroute("**/editor/keep")
+    expect(message).to_be_hidden()
+    with seeded.stored() as library:
+        assert [draft.fields["caption"]["visual"] for draft in library.drafts.of(refused[0])] == [
+            "Soft light"
+        ]
 
 
 def test_replacing_leaves_unchecked_texts_unchanged(page: Page, seeded: Server) -> None:

@@ -14,6 +14,7 @@ export class Bar {
     this.promote = button("Save & promote", () => editor.saving.commit({ promote: true }), { title: "Ctrl-Shift-Enter: save, and add the coin to the library" });
     this.node = el("div", { class: "bar-of-all" }, this.state, this.people, el("span", { class: "verbs" }, this.discard, this.promote, this.saveNext, this.save));
     this.note = el("p", { class: "note", hidden: true });
+    this.drafts = el("p", { class: "note", hidden: true }); // those that are not stored, of coins that were left
   }
 
   /** "rest", "draft", "keeping", "saving" or "failed". */
@@ -30,8 +31,7 @@ export class Bar {
 
   /** A message that stays until the next one replaces it; "" for none. */
   noteThat(sentence) {
-    this.note.hidden = !sentence;
-    this.note.replaceChildren(...(sentence ? [icon("alert"), el("span", {}, sentence)] : []));
+    show(this.note, sentence);
   }
 
   nameOthers(others) {
@@ -39,12 +39,19 @@ export class Bar {
   }
 
   refresh() {
-    const { canWrite, isChanged, conflict } = this.editor;
+    const { address, canWrite, isChanged, conflict, draftStore, names } = this.editor;
     const changed = canWrite && isChanged;
     this.save.disabled = !changed || conflict.isOpen;
     this.discard.disabled = !changed;
     this.promote.hidden = !this.editor.data.canPromote;
     this.promote.disabled = conflict.isOpen || this.editor.rows.some((row) => row.purpose.required && !row.text.trim());
     this.node.classList.toggle("reading", !canWrite);
+    const failing = draftStore.failing.filter(([other]) => other !== address);
+    show(this.drafts, failing.map(([other, why]) => `The draft of ${names.get(other)} is not stored yet: ${why}`).join(" · "));
   }
+}
+
+function show(note, sentence) {
+  note.hidden = !sentence;
+  note.replaceChildren(...(sentence ? [icon("alert"), el("span", {}, sentence)] : []));
 }

@@ -18,7 +18,13 @@ export class DraftStore {
     this.waiting = new Map(); // address → a draft that the server does not have yet, or has to delete
     this.others = new Map(); // address → keys of other windows' slots that nobody has compared yet
     this.continued = new Map(); // address → the slot whose words are shown here
+    this.whys = new WeakMap(); // draft → why the server did not take it
     this.failures = 0;
+  }
+
+  /** What could not be stored and is sent again: pairs of an address and the reason. */
+  get failing() {
+    return [...this.waiting].filter(([, draft]) => this.whys.has(draft)).map(([address, draft]) => [address, this.whys.get(draft)]);
   }
 
   /** Each window has a slot of its own for each coin: none overwrites or removes what another one wrote. */
@@ -155,7 +161,6 @@ export class DraftStore {
   }
 
   async sendAll() {
-    let hasFailed = false;
     for (const [address, draft] of [...this.waiting]) {
       try {
         const answer = await this.ask(...this.request(address, draft));
@@ -169,13 +174,13 @@ export class DraftStore {
         this.knows[address] = draft.isGone ? "" : this.client;
         this.done(address, draft);
       } catch (error) {
-        hasFailed = true; // one coin's draft must not hold up the others
+        this.whys.set(draft, error.message); // one coin's draft must not hold up the others
         this.say("failed", error.message, address);
       }
     }
-    if (hasFailed) return this.sendSoon(AGAIN[Math.min(this.failures++, AGAIN.length - 1)]);
+    if (this.waiting.size > this.failing.length) return this.sendSoon(0); // typed meanwhile
+    if (this.waiting.size) return this.sendSoon(AGAIN[Math.min(this.failures++, AGAIN.length - 1)]);
     this.failures = 0;
-    if (this.waiting.size) this.sendSoon(0);
   }
 
   request(address, draft) {
@@ -192,7 +197,6 @@ export class DraftStore {
 
   /** Before the draft is committed: nothing older may arrive after it. */
   async settle(address) {
-    clearTimeout(this.timer);
     await this.busy;
     this.waiting.delete(address);
   }

@@ -20,14 +20,12 @@ class Editor {
   constructor(root, data) {
     this.root = root;
     this.data = data;
+    this.names = new Map(); // address → name of each coin that was open here
     this.server = new Server(() => this.data, { renew: () => this.trigger?.("renew", Date.now()) });
     this.draftStore = new DraftStore({
       ask: (verb, body) => this.server.ask(verb, body),
       beacon: (verb, body) => this.server.beacon(verb, body),
-      say: (state, why, address) => {
-        if (address === this.address) this.bar.say(state, why);
-        else if (state === "failed" && !this.conflict.isOpen) this.bar.noteThat(`The draft of another coin is not stored yet: ${why}`);
-      },
+      say: (state, why, address) => (address === this.address ? this.bar.say(state, why) : this.refresh()),
       elsewhere: (address, draft) => address === this.address && this.conflict.meetDraft(draft),
     });
     this.rows = data.facets.map((purpose) => new Row(this, purpose));
@@ -39,7 +37,7 @@ class Editor {
     this.saving = new Saving(this);
     this.bar = new Bar(this);
     this.coin = new Coin(this.suggesting.node);
-    const desk = el("div", { class: "desk" }, this.bar.node, this.bar.note, ...this.rows.map((row) => row.node), this.tags.node, this.history.node);
+    const desk = el("div", { class: "desk" }, this.bar.node, this.bar.note, this.bar.drafts, ...this.rows.map((row) => row.node), this.tags.node, this.history.node);
     root.replaceChildren(el("div", { class: "columns" }, this.coin.node, desk, this.neighbours.node));
     this.stops = [listenToKeys(this), this.listenToWindow()];
   }
@@ -139,6 +137,7 @@ class Editor {
 
   identify(content) {
     this.content = content;
+    this.names.set(content.address, content.name);
     this.coin.show(content);
     this.bar.nameOthers(content.others);
     this.rows.forEach((row) => row.signed(content.wrote[row.facet]));

@@ -179,3 +179,48 @@ test("a draft that cannot be stored holds up no other coin's draft", async () =>
   assert.deepEqual(told.slice(2), [["failed", "coin"], ["draft", "other"]]);
   clearTimeout(store.timer);
 });
+
+/** Lets promises end, and then what is due within this time. */
+async function pass(t, milliseconds) {
+  for (let turn = 0; turn < 20; turn += 1) await null;
+  t.mock.timers.tick(milliseconds);
+  for (let turn = 0; turn < 20; turn += 1) await null;
+}
+
+test("what is typed while a draft fails does not wait for its next try", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const failed = { failed: "no record has this address" };
+  const { store, asked } = opened({ answers: [failed, failed] });
+  store.keep("coin", DRAFT);
+  store.send();
+  store.keep("other", words("a frog"));
+  await pass(t, 250);
+  assert.deepEqual(asked.map(([, entity]) => entity), ["a dog", "a dog", "a frog"]);
+  assert.deepEqual([...store.waiting.keys()], ["coin"]);
+  await pass(t, 250);
+  assert.equal(asked.length, 3, "nothing is sent before the next try");
+  await pass(t, 1000);
+  assert.equal(store.waiting.size, 0);
+});
+
+test("a draft that failed is listed with the reason until it is stored", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { store } = opened({ answers: [{ failed: "full" }, new Error("away")] });
+  store.keep("coin", DRAFT);
+  assert.deepEqual(store.failing, []);
+  for (const failing of [[["coin", "full"]], [["coin", "away"]], []]) {
+    await store.send();
+    assert.deepEqual(store.failing, failing);
+  }
+});
+
+test("a save of one coin does not end the tries of another's draft", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { store } = opened({ answers: [{ failed: "full" }] });
+  store.keep("coin", DRAFT);
+  await store.send();
+  store.keep("other", words("a frog"));
+  await store.settle("other");
+  await pass(t, 1000);
+  assert.equal(store.waiting.size, 0);
+});
