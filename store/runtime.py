@@ -10,6 +10,7 @@ from typing import Self
 from store.catalog import replication, rows
 from store.catalog.catalog import DISK_ERRORS, is_made, opening_errors
 from store.chroma.follower import LibraryFollower
+from store.disk.exchange import finish_for_reading
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
@@ -68,14 +69,9 @@ class LibraryRuntime(Library):
             raise ReadOnly("nothing can be changed here while MEMEDEX_READ_ONLY is set")
         layout = Layout(Path(root).resolve())
         refuse_replica(layout.catalog)
+        make = partial(cls, layout.root, embedder=embedder, disk=disk, progress=progress, later=files_later)
         with opening_errors(layout.catalog):
-            held = _writers.open(
-                layout.root,
-                lambda lock: cls(
-                    layout.root, embedder=embedder, disk=disk, lock=lock, progress=progress, later=files_later
-                ),
-                lock=layout.lock,
-            )
+            held = _writers.open(layout.root, lambda lock: make(lock=lock), lock=layout.lock)
         assert isinstance(held, cls)
         return held
 
@@ -97,6 +93,7 @@ class LibraryRuntime(Library):
             if is_replica(layout.catalog):
                 _check_replica(layout.catalog)
                 return Library(layout.root, embedder=embedder)
+            finish_for_reading(layout.root)
             if not is_made(layout.catalog) or salvage.is_interrupted(layout):
                 bring_up_to_date(layout, embedder, progress=progress)
             reader = Library(layout.root, embedder=embedder)

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from secrets import token_hex
@@ -89,6 +89,12 @@ def finish_exchanges(root: Path) -> None:
         except LibraryInUse:
             if is_waited_for:  # else they are still being copied
                 raise
+
+
+def finish_for_reading(root: Path) -> None:
+    """Like `finish_exchanges`, as far as the disk lets somebody who may only read."""
+    with suppress(OSError):
+        finish_exchanges(root)
 
 
 def is_interrupted(root: Path) -> bool:

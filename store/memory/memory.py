@@ -10,7 +10,7 @@ from typing import Self
 
 from store.chroma.server_place import describe_place
 from store.disk.aside import finish_moves, moved_aside
-from store.disk.exchange import finish_exchanges
+from store.disk.exchange import finish_exchanges, finish_for_reading
 from store.disk.files import Disk
 from store.disk.lock import WriterLock
 from store.disk.open_writers import Writers
@@ -95,6 +95,8 @@ class Memory(MemoryUpkeep):
     ) -> "Memory":
         """Open it beside the process that writes; created, or brought up to date, first if necessary."""
         root = Path(root).resolve()
+        if not any(map(is_replica, Places(root).databases())):
+            finish_for_reading(root)
         try:
             return cls(root, embedder=embedder, models=models)
         except ReadOnly:  # a file is missing or older: somebody who may write has to open it once

@@ -1,6 +1,7 @@
 """An exchange of folders is finished after a crash, whole or not at all, before a lock is taken."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ import pytest
 from store.disk.exchange import STAGED, Exchange, alone, exchange, is_interrupted
 from store.disk.files import Disk
 from store.disk.lock import WriterLock
+from store.library import Library
 from store.memory.memory import Memory
+from store.runtime import open_library, open_reader
 from tests.store.hashed import Hashed
 from tests.store.world import FaultInjector, PowerCut
 
@@ -86,6 +89,30 @@ def test_a_text_memory_that_is_opened_beside_a_library_is_the_restored_one(tmp_p
     (parts.staged / "exchange.json").write_text(json.dumps(about))
     Memory.open_beside(tmp_path, embedder=Hashed()).close()
     assert state(tmp_path)["memory"] == "new"
+
+
+@pytest.mark.parametrize("opening", [open_reader, Memory.open_for_reading])
+def test_who_only_reads_finishes_an_exchange_first_if_the_disk_lets_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opening: Callable[..., Library | Memory]
+) -> None:
+    open_library(tmp_path, embedder=Hashed()).close()
+    Memory.open(tmp_path, embedder=Hashed()).close()
+    new, place = tmp_path / f"{STAGED}1" / "memory" / "content", tmp_path / "memory" / "content"
+    new.parent.mkdir(parents=True)
+    new.write_text("new")
+    about = {"aside": "backups/before", "names": ["memory"]}
+    (tmp_path / f"{STAGED}1" / "exchange.json").write_text(json.dumps(about))
+    (tmp_path / "backups" / "before").mkdir(parents=True)
+    with monkeypatch.context() as read_only:
+        read_only.setattr(Disk, "rename", refuse)
+        opening(tmp_path, embedder=Hashed()).close()
+    assert not place.exists()
+    opening(tmp_path, embedder=Hashed()).close()
+    assert place.read_text() == "new"
+
+
+def refuse(*_: object) -> None:
+    raise PermissionError(13, "Permission denied")
 
 
 def test_parts_that_were_never_complete_are_removed_unless_they_are_still_copied(tmp_path: Path) -> None:
