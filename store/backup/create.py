@@ -14,7 +14,7 @@ from store.backup.manifest import Manifest, digest_of
 from store.backup.other_files import copy_other, other_files
 from store.catalog import checksums, pages
 from store.catalog.rows import state_of
-from store.disk.files import Disk, absolute, content_hash
+from store.disk.files import Disk, absolute, content_hash, refused
 from store.disk.layout import Layout
 from store.errors import BadBackup, NotWritten
 from store.operations import Operation, State
@@ -75,7 +75,7 @@ def _make(destination: Path, layout: Layout, copy: Callable[[Path], None], *, pr
         unfinished.rename(destination)
         Disk().fsync_folders([destination.parent])
     except (OSError, sqlite3.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        reason = refused(error, destination).partition(f": {unfinished}")[0]  # nobody knows that folder
         raise NotWritten(f"no backup was made in {destination}: {reason}") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)

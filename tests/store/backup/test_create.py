@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+import store.backup.create
 from store.backup import backup, backup_memory, restore_backup
 from store.catalog.filters import Filter
 from store.disk.files import Disk
 from store.disk.layout import Layout
-from store.errors import BadBackup, MemedexError
+from store.errors import BadBackup, MemedexError, NotWritten
 from store.library import Library
 from store.memory.memory import Memory
 from store.progress import Progress
@@ -236,6 +237,18 @@ def test_a_backup_survives_later_changes_to_the_library(source: Library, tmp_pat
     with reopen(root) as library:
         assert contents(library).records == expected.records
     assert os.listdir(tmp_path / "copy")  # noqa: PTH208
+
+
+def test_a_backup_names_the_file_that_it_may_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, *_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    Memory.open(tmp_path / "res", embedder=Bags()).close()
+    monkeypatch.setattr(store.backup.create, "copy_other", refuse)
+    with pytest.raises(NotWritten, match=f"in {tmp_path / 'copy'}: Permission denied: {tmp_path / 'res'}/"):
+        backup_memory(tmp_path / "res", tmp_path / "copy")
 
 
 def test_a_root_with_text_memory_alone_is_backed_up_and_restored(tmp_path: Path) -> None:
