@@ -27,6 +27,16 @@ def test_an_undone_decision_can_be_redone(memory: Memory) -> None:
     assert memory.memories.passages.count() == before
 
 
+def test_an_undo_that_would_lose_a_later_change_says_so(memory: Memory) -> None:
+    id = memory.memories.store_memory("Kettles whistle", actor="tester")["memory_id"]
+    app = opened("lore", view="Browse")
+    memory.memories.edit(id, content="Kettles sing", actor="somebody else")
+    (toast,) = send(app, "undo-memory").toast
+    assert "it was changed since" in toast.value
+    assert "Undone." not in toast.value
+    assert memory.memories.passages.get(id)["content"] == "Kettles sing"
+
+
 def test_browsing_finds_words_and_deletes_matches_with_undo(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Memories", words="backups")
     assert "2 memories" in words(app)
