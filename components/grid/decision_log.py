@@ -288,6 +288,6 @@ def _result(library: Library, entry: LoggedDecision, outcome: Outcome) -> dict[s
         "reason": entry.reason,
         "again": {refusal.item: refusal.seen for refusal in repeatable},  # with what was seen by then
         "done": outcome.done[:1],  # the page only needs to know where to look
-        "message": undone_text(library, entry.verb, outcome.reversed),
+        "message": undone_text(library, entry.verb, outcome.reversed, by=outcome.decision),
         "refused": [{"item": refusal.item, "reason": refusal.reason} for refusal in outcome.refused[:200]],
     }

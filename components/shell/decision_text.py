@@ -13,9 +13,13 @@ _NAME = 32  # characters
 def sentence(library: Reader, decision: PastDecision, *, put: Callable[[str], str] | None = None) -> str:
     """ "approved Bonk", "undid: promoted 12 coins"; `put` formats an untrusted name, else it is Markdown."""
     put = put or (lambda name: format.plain(name, limit=_NAME))
-    verb = decision.verb
     if original := _original(library, decision):
-        return f"{format.done(verb)}: {sentence(library, original, put=put)}"
+        return f"{format.done(decision.verb)}: {_did(library, original.verb, decision, put)}"
+    return _did(library, decision.verb, decision, put)
+
+
+def _did(library: Reader, verb: str, decision: PastDecision, put: Callable[[str], str]) -> str:
+    """The verb and what the decision acted on: of an undo, only what it did undo."""
     if decision.count > _NAMED:
         return format.did(verb, format.counted(decision.count, "coin"))
     events = library.history(decision=decision.id, limit=_NAMED)
@@ -25,13 +29,17 @@ def sentence(library: Reader, decision: PastDecision, *, put: Callable[[str], st
     return format.did(verb, " and ".join(names)) if names else format.done(verb)
 
 
-def undone_text(library: Reader, verb: str, reversed_: str | None) -> str:
-    """What an undo or a redo was about, as plain text; "" if that is not known."""
+def undone_text(library: Reader, verb: str, reversed_: str | None, *, by: str | None) -> str:
+    """What an undo or a redo was about, as plain text; "" if that is not known.
+
+    `by`: its own decision; None while it is still done in the background.
+    """
     decision = library.decision(reversed_) if reversed_ else None
     if decision is None:
         return ""
     original = _original(library, decision) or decision
-    return f"{'Redone' if verb == 'redo' else 'Undone'}: {sentence(library, original, put=_whole)}"
+    own = (library.decision(by) if by else None) or original
+    return f"{'Redone' if verb == 'redo' else 'Undone'}: {_did(library, original.verb, own, _whole)}"
 
 
 def _original(library: Reader, decision: PastDecision) -> PastDecision | None:

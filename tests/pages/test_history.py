@@ -2,10 +2,11 @@
 
 import pytest
 
+from components.shell.decision_text import undone_text
 from store.library import Library
 from store.search.saved_searches import SavedSearch
 from store.settings import settings
-from tests.browser.coins import PENDING
+from tests.browser.coins import COINS, PENDING
 from tests.pages.conftest import opened, send, words
 
 
@@ -24,6 +25,22 @@ def test_an_undo_says_what_was_undone(library: Library) -> None:
     message = words(opened("history"))
     assert "Undid: rejected New Fish" in message
     assert "Redid: rejected New Fish" in message
+
+
+def test_an_undo_of_a_part_says_how_much_it_undid(library: Library) -> None:
+    rejected = [coin.address for coin in (*COINS[:2], PENDING)]
+    library.degrade(rejected[:2])
+    assert len(library.reject(rejected).done) == 3
+    library.restore([rejected[0]])
+    (decision,) = (one.id for one in library.decisions(limit=9) if one.verb == "reject")
+    undone = library.undo_decisions([decision])
+    assert undone.unchanged == [rejected[0]]
+    message = words(opened("history"))
+    assert "Undid: rejected" in message
+    assert "Undid: rejected 3 coins" not in message
+    assert COINS[0].name not in message.partition("Undid: rejected")[2].partition("\n")[0]
+    assert "3 coins" not in undone_text(library, "undo", decision, by=undone.decision)
+    assert undone_text(library, "undo", decision, by=None) == "Undone: rejected 3 coins"
 
 
 def test_the_figures_count_coins_and_say_so(library: Library) -> None:
