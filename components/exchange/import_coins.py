@@ -16,8 +16,10 @@ from store.jobs import Job
 from store.library import Library
 from store.outcome import ImportReport
 from store.progress import Progress
+from store.tasks import adopt
 
 _JOB = "memedex.import"
+_BRINGS_COINS = {"brings": "coins"}  # the options of such a job that ends with the program
 _DROPPED = "memedex.dropped"
 _ROUND = "memedex.drop_round"
 TYPES = ["jpg", "jpeg", "png", "gif", "webp", "bmp", "json", "csv", "zip"]
@@ -83,7 +85,7 @@ def _import_dropped(
     def add(progress: Progress) -> ImportReport:
         return library.add(uploaded(dropped), source=name, progress=progress)
 
-    watch(library.jobs.run(f"Import {name}", add))
+    watch(begin(library, f"Import {name}", add))
     return ""
 
 
@@ -95,8 +97,21 @@ def _import_path(
     def add(progress: Progress) -> ImportReport:
         return library.add(candidates([found]), source=found.name, progress=progress)
 
-    watch(library.jobs.run(f"Import {found.name}", add))
+    watch(begin(library, f"Import {found.name}", add))
     return ""
+
+
+def begin(library: Library, name: str, add: Callable[[Progress], object]) -> Job:
+    """Start a job that brings coins and ends with the program."""
+    return library.jobs.run(name, add, options=_BRINGS_COINS)
+
+
+def is_under_way(library: Library) -> bool:
+    """Whether a job brings coins: an import, or an adoption or download that may go on after a restart."""
+    return any(
+        job.options == _BRINGS_COINS or job.kind == "logos" or adopt.brings_coins(job)
+        for job in library.jobs.under_way()
+    )
 
 
 def report() -> None:

@@ -1,18 +1,22 @@
 """The page of a library without coins: three ways in, or what to do first."""
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from components.exchange import import_coins
 from components.overview import inbox
-from components.shell import job_bar
+from components.shell import forms, job_bar
 from components.shell.forms import Button
 from store import demo
+from store.jobs import Job
 from store.library import Library
 
 
 def show(library: Library) -> None:
     """Offer the demo library, a path and an upload; while one of them is read, say so instead."""
-    if job_bar.is_busy(library.jobs):
+    if import_coins.is_under_way(library):
         st.markdown("The bar shows what is going on. The coins appear here as soon as they are stored.")
         return
     st.markdown(
@@ -21,20 +25,26 @@ def show(library: Library) -> None:
     )
     if not library.can_write:
         return
+    busy = job_bar.is_busy(library.jobs)
     with st.container(border=True), st.container(horizontal=True, vertical_alignment="center"):
         with st.container(gap="xsmall"):
             st.header("Look around first", anchor=False)
             st.caption(
                 "Hundreds of fictional coins with captions, copycats and recorded drafts, without internet."
             )
-        job_bar.button(
-            "demo", library, "Load the demo library", lambda progress: demo.load(library, progress=progress),
-            button=Button("Load the demo library", icon="auto_awesome", kind="primary"),
+        forms.button(
+            "demo", library, partial(_load_demo, library, job_bar.watcher()),
+            button=Button("Load the demo library", icon="auto_awesome", kind="primary", disabled=busy),
         )  # fmt: skip
     with st.container(border=True):
         st.header("Bring your own", anchor=False)
         import_coins.show(library)
     inbox.show(library)
+
+
+def _load_demo(library: Library, watch: Callable[[Job], Job]) -> None:
+    name = "Load the demo library"
+    watch(import_coins.begin(library, name, lambda progress: demo.load(library, progress=progress)))
 
 
 def stop_without_coins(library: Library) -> None:

@@ -107,11 +107,20 @@ class Jobs:
         runner.wake()
         return self._there(number)
 
-    def run(self, name: str, work: Callable[[Progress], Any], *, actor: str = "") -> Job:
+    def run(
+        self,
+        name: str,
+        work: Callable[[Progress], Any],
+        *,
+        options: Mapping[str, Any] | None = None,
+        actor: str = "",
+    ) -> Job:
         """Run a function in the background while this program runs; the result is stored with the job."""
         runner = self._directed()
         person = actor or self._catalog.actor.name
-        number = runner.add(lambda: self._repository.add(EPHEMERAL, name, (), {}, actor=person), work)
+        number = runner.add(
+            lambda: self._repository.add(EPHEMERAL, name, (), options or {}, actor=person), work
+        )
         runner.wake()
         return self._there(number)
 

@@ -46,6 +46,15 @@ def done(library: "Reader") -> list[Job]:
     return [job for job in library.jobs.all() if job.kind == KIND.name and job.state == "done"]
 
 
+def brings_coins(job: Job) -> bool:
+    """Whether this job adopts a library, and not only texts."""
+    if job.kind != KIND.name:
+        return False
+    from store.adopting.systems import library_system
+
+    return any(library_system(name) for name in job.options["systems"])
+
+
 def last_from(library: "Reader", path: Path) -> Job | None:
     """The last adoption that brought something from there and was not taken back."""
     found = (job for job in done(library) if path in (place := Path(job.options["path"]), *place.parents))

@@ -13,7 +13,6 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from components.shell import job_bar
 from store import __version__
 from store.catalog.history import MOVE_ASIDE
 from store.disk.files import file_hash
@@ -236,14 +235,6 @@ def test_a_damaged_catalog_can_be_repaired_from_the_page(library: Library) -> No
     assert app.title[0].value == "History"
     assert "Promoted 4 coins" in words(app)
     open_library(library.layout.root).close()  # the page opened its own library
-
-
-def test_an_empty_library_offers_no_import_while_one_is_under_way(
-    empty: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(job_bar, "is_busy", lambda _: True)
-    assert "This library is empty" not in words(opened(""))
-    assert "import-path" not in sendable()
 
 
 def test_system_status_lists_background_failures_and_unusable_pictures(
