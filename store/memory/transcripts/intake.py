@@ -71,7 +71,7 @@ def _take_messages(
         known = {
             row["sequence"]: row
             for row in db.execute(
-                "SELECT id, sequence, content, text_content FROM transcripts "
+                "SELECT id, sequence, CAST(content AS TEXT) AS content, text_content FROM transcripts "
                 "WHERE user_id = ? AND session_id = ? AND sequence BETWEEN ? AND ?",
                 [session.user_id, session.session_id, batch[0][0], batch[-1][0]],
             )

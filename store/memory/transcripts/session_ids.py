@@ -54,7 +54,7 @@ def _stored_ids(db: sqlite3.Connection, user: str, name: str) -> list[str]:
 def _beginning(db: sqlite3.Connection, user: str, id: str) -> tuple[list[tuple[str, str]], str | None]:
     """The first messages of a stored session by role and content, and its project."""
     rows = db.execute(
-        "SELECT role, content, project_slug FROM transcripts WHERE user_id = ? AND session_id = ? "
+        "SELECT role, CAST(content AS TEXT) AS content, project_slug FROM transcripts WHERE user_id = ? AND session_id = ? "
         "ORDER BY sequence LIMIT ?",
         [user, id, _COMPARED],
     ).fetchall()
