@@ -16,7 +16,7 @@ from store.memory.text.extraction import extract_all_embeddable_content, readabl
 from store.memory.text.token_chunks import chunk_text
 from store.memory.transcripts import events
 from store.memory.transcripts.files import Message, Session, moment
-from store.memory.transcripts.session_ids import choose_id
+from store.memory.transcripts.session_ids import SessionIds
 from store.memory.transcripts.tables import KIND
 from store.outcome import Refusal
 from store.progress import Progress
@@ -39,9 +39,11 @@ class TranscriptReport:
     embedded: bool = True  # False: cancelled before; `embed_new` goes on
 
 
-def ingest(passages: Passages, session: Session, report: TranscriptReport, progress: Progress) -> None:
+def ingest(
+    passages: Passages, session: Session, ids: SessionIds, report: TranscriptReport, progress: Progress
+) -> None:
     """Add the new messages and events of one session; if cancelled, those added stay."""
-    choose_id(passages, session)
+    ids.choose(session)
     progress.what, before = f"reading {session.session_id}", progress.done
     _read(passages, session, report, progress)
     report.refused += session.refused

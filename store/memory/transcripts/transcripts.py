@@ -19,6 +19,7 @@ from store.memory.transcripts.events import EventFilter
 from store.memory.transcripts.files import read_sessions
 from store.memory.transcripts.intake import TranscriptReport, ingest
 from store.memory.transcripts.search import MessageHit, Mode
+from store.memory.transcripts.session_ids import SessionIds
 from store.outcome import Refusal
 from store.progress import Progress
 from store.settings import settings
@@ -46,13 +47,14 @@ class Transcripts:
         """
         self.passages.database.check_writable()
         progress, report = progress or Progress(), TranscriptReport()
+        ids = SessionIds(self.passages)
         for path in paths:
             for session in read_sessions(path):
                 if isinstance(session, Refusal):
                     report.refused.append(session)
                     continue
                 session.user_id = session.user_id or user_id or settings().user or "local"
-                ingest(self.passages, session, report, progress)
+                ingest(self.passages, session, ids, report, progress)
                 if progress.cancelled:
                     break
         self._note(report, actor=actor)

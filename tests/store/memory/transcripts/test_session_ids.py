@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from store.memory.memory import Memory
-from tests.store.memory.transcripts.sessions import lines
+from store.memory.transcripts import session_ids
+from tests.store.memory.transcripts.sessions import EVENTS, lines
 
 
 def texts(memory: Memory, id: str) -> list[str]:
@@ -38,10 +39,127 @@ def test_a_conversation_that_grew_or_was_edited_is_still_the_same(
 ) -> None:
     if has_a_double:
         memory.transcripts.import_sessions([put(tmp_path / "chat.jsonl", "another", "conversation")])
-    (id,) = memory.transcripts.import_sessions([put(tmp_path / "chat.jsonl", "one", "two")]).sessions
+    (id,) = memory.transcripts.import_sessions([put(tmp_path / "chat.jsonl", "one", "two", "three")]).sessions
     report = memory.transcripts.import_sessions([put(tmp_path / "chat.jsonl", "one", "2", "three", "four")])
-    assert (report.sessions, report.changed, report.messages) == ([id], 1, 2)
+    assert (report.sessions, report.changed, report.messages) == ([id], 1, 1)
     assert texts(memory, id)[1:] == ["one", "2", "three", "four"]
+
+
+@pytest.mark.parametrize("opening", [("summarise the report",), ("hi", "hello!")])
+def test_two_conversations_with_a_common_opening_are_both_kept(
+    memory: Memory, tmp_path: Path, opening: tuple[str, ...]
+) -> None:
+    rest = {name: [f"{name} {number}" for number in range(len(opening))] for name in "ab"}
+    for name in "abab":
+        memory.transcripts.import_sessions([put(tmp_path / name / "chat.jsonl", *opening, *rest[name])])
+    ids = [one["session_id"] for one in memory.transcripts.sessions()]
+    assert sorted(texts(memory, id)[1:] for id in ids) == [[*opening, *rest["a"]], [*opening, *rest["b"]]]
+
+
+def test_of_two_alike_sessions_the_one_is_continued_of_which_least_would_be_replaced(
+    memory: Memory, tmp_path: Path
+) -> None:
+    put(tmp_path / "a" / "chat.jsonl", "one", "two", "three", "end of a", "and more")
+    put(tmp_path / "b" / "chat.jsonl", "one", "two", "three", "end of b", "and on")
+    first, second = memory.transcripts.import_sessions([tmp_path]).sessions
+    assert first != second, "they share more than half, but both are of this import"
+    put(tmp_path / "b" / "chat.jsonl", "one", "two", "three", "end of b", "and on", "and on")
+    report = memory.transcripts.import_sessions([tmp_path / "b"])
+    assert (report.sessions, report.messages, report.changed) == ([second], 1, 0)
+    assert texts(memory, first)[1:] == ["one", "two", "three", "end of a", "and more"]
+
+
+def test_a_file_that_was_dropped_twice_is_one_session(memory: Memory, tmp_path: Path) -> None:
+    paths = [put(tmp_path / name / "chat.jsonl", "one", "two") for name in "ab"]
+    assert memory.transcripts.import_sessions(paths).sessions == ["chat", "chat"]
+
+
+def test_the_end_of_a_conversation_does_not_replace_its_beginning(memory: Memory, tmp_path: Path) -> None:
+    memory.transcripts.import_sessions([put(tmp_path / "chat.jsonl", "hi", "hello!", "why", "because")])
+    memory.transcripts.import_sessions([put(tmp_path / "chat.jsonl", "why", "because")])
+    assert texts(memory, "chat")[1:] == ["hi", "hello!", "why", "because"]
+
+
+def test_a_file_whose_own_name_ends_like_a_hash_is_a_session_of_its_own(
+    memory: Memory, tmp_path: Path
+) -> None:
+    said = ("hi", "hello!", "how are you")
+    put(tmp_path / "log-20240101.jsonl", *said, "well", "good")
+    put(tmp_path / "log.jsonl", *said, "badly", "sorry")
+    for name in ("log-20240101", "log", "log-20240101", "log"):
+        assert memory.transcripts.import_sessions([tmp_path / f"{name}.jsonl"]).sessions == [name]
+    assert texts(memory, "log-20240101")[4:] == ["well", "good"]
+
+
+@pytest.mark.parametrize("first_is_removed", [False, True])
+def test_a_session_to_which_version_1_1_1_gave_an_id_is_found(
+    memory: Memory, tmp_path: Path, first_is_removed: bool
+) -> None:
+    memory.transcripts.import_sessions([put(tmp_path / "chat.jsonl", "another", "conversation")])
+    given = "chat-2eaa7b92"  # what that version makes of it
+    lines(tmp_path / "named.jsonl", [
+        {"session_id": given, "role": role, "content": text}
+        for role, text in (("system", "be brief"), ("user", "one"), ("assistant", "two"))
+    ])  # fmt: skip
+    memory.transcripts.import_sessions([tmp_path / "named.jsonl"])
+    if first_is_removed:
+        memory.transcripts.remove_session("chat")
+    report = memory.transcripts.import_sessions([put(tmp_path / "chat.jsonl", "one", "two")])
+    assert (report.sessions, report.messages, report.present) == ([given], 0, 3)
+
+
+def test_a_conversation_of_which_version_1_0_0_read_less_is_still_the_same(
+    memory: Memory, tmp_path: Path
+) -> None:
+    call = {"function_call": {"name": "bash", "arguments": "{}"}}
+    asked, answered = {"role": "user", "content": "why"}, {"role": "assistant", "content": None}
+    lines(tmp_path / "chat.jsonl", [asked, answered])
+    memory.transcripts.import_sessions([tmp_path / "chat.jsonl"])
+    lines(tmp_path / "chat.jsonl", [asked, {**answered, **call}])
+    report = memory.transcripts.import_sessions([tmp_path / "chat.jsonl"])
+    assert (report.sessions, report.changed) == (["chat"], 1)
+
+
+def test_two_sessions_of_events_alone_are_both_kept(memory: Memory, tmp_path: Path) -> None:
+    for project, rows in (("a", EVENTS[:2]), ("b", [{**row, "event": "b"} for row in EVENTS[:2]])):
+        folder = tmp_path / "projects" / project / "sessions" / "1"
+        folder.mkdir(parents=True)
+        lines(folder / "events.jsonl", rows)
+    report = memory.transcripts.import_sessions([tmp_path / "projects"])
+    first, second = report.sessions
+    assert (first, second[:2], report.events, report.present) == ("1", "1-", 4, 0)
+    again = memory.transcripts.import_sessions([tmp_path / "projects"])
+    assert (again.sessions, again.events, again.present) == ([first, second], 0, 4)
+    lines(folder / "events.jsonl", [*({**row, "event": "b"} for row in EVENTS[:2]), EVENTS[2]])
+    grown = memory.transcripts.import_sessions([tmp_path / "projects"])
+    assert (grown.sessions, grown.events, grown.present) == ([first, second], 1, 4)
+    put(folder / "transcript.jsonl", "what", "happened")
+    assert memory.transcripts.import_sessions([folder]).sessions == [second], (
+        "the events tell which one it is"
+    )
+
+
+def test_a_session_of_events_does_not_take_in_the_events_of_a_conversation_of_its_name(
+    memory: Memory, tmp_path: Path
+) -> None:
+    for name in "ab":
+        (tmp_path / name / "1").mkdir(parents=True)
+        lines(tmp_path / name / "1" / "events.jsonl", [{**row, "event": name} for row in EVENTS])
+    put(tmp_path / "b" / "1" / "transcript.jsonl", "what", "happened")
+    report = memory.transcripts.import_sessions([tmp_path])
+    assert (report.events, report.present, len({*report.sessions})) == (6, 0, 2)
+
+
+def test_what_is_stored_is_read_once_in_an_import_however_many_files_have_the_name(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = list[str]()
+    normal = session_ids._normal
+    monkeypatch.setattr(session_ids, "_normal", lambda content: read.append(content) or normal(content))
+    for number in range(12):
+        put(tmp_path / "in" / str(number) / "chat.jsonl", f"question {number}", f"answer {number}")
+    assert memory.transcripts.import_sessions([tmp_path / "in"]).messages == 36
+    assert len(read) == 11 * 3, "of each session before the last"
 
 
 def test_folders_of_one_name_in_two_projects_are_two_sessions(memory: Memory, tmp_path: Path) -> None:
