@@ -167,25 +167,31 @@ class Lore(Scoped):
         """
         self.passages.database.check_writable()
         query = (
-            "SELECT json_extract(h.before, '$.file') AS old_file, w.file, w.hash, "
+            "SELECT h.id, json_extract(h.before, '$.file') AS old_file, w.file, w.hash, "
             "json_extract(h.before, '$.hash') AS old_hash FROM history h "
             "JOIN decisions d ON d.number = h.decision LEFT JOIN worlds w ON w.id = h.id "
             "WHERE h.tbl = 'worlds' AND d.reverses = ?"
         )
         with self.passages.database.reading() as db:
             changed = db.execute(query, [number]).fetchall()
-        stayed = list[Refusal]()
+        worlds, stayed = self.worlds(), list[Refusal]()
         for row in changed:
+            file = row["file"] or row["old_file"]
+            # Another world is from the same file if the id in the file was changed.
+            others = [one.hash for one in worlds if one.file == file and one.id != row["id"]]
+            aside, back = (others, [row["hash"]]) if row["file"] else ([], others)
             try:
                 if row["old_file"]:
                     set_world_file_aside(folder, row["old_file"], file_hash=row["old_hash"])
-                if row["file"]:
-                    put_world_file_back(folder, row["file"], file_hash=row["hash"])
+                for file_hash in aside:
+                    set_world_file_aside(folder, file, file_hash=file_hash)
+                for file_hash in back:
+                    put_world_file_back(folder, file, file_hash=file_hash)
             except OSError as error:
                 reason = (
                     f"the world is as you decided, but its file could not be moved: {refused(error, folder)}"
                 )
-                stayed.append(Refusal(row["file"] or row["old_file"], reason))
+                stayed.append(Refusal(file, reason))
         return stayed
 
     def put_world(

@@ -311,6 +311,19 @@ def test_a_redone_load_of_a_world_has_its_file_again(memory: Memory) -> None:
     assert (folder / "peaks.yaml").read_bytes() == b"id: peaks\nlore: edited since", "it is somebody's"
 
 
+def test_an_undone_change_of_a_worlds_id_has_the_file_of_the_world_before(memory: Memory) -> None:
+    folder = memory.places.worlds
+    frog, toad = (b"id: frog\nlore: Green.", b"id: toad\nlore: Brown.")
+    for content in (frog, toad):
+        memory.lore.put_file(folder, "frog.yaml", content)
+        memory.lore.load_worlds(folder)
+    for _ in range(2):
+        memory.undo()
+        assert (folder / "frog.yaml").read_bytes() == frog
+        memory.redo()
+        assert (folder / "frog.yaml").read_bytes() == toad
+
+
 def test_a_folder_among_the_files_set_aside_is_passed_over(memory: Memory) -> None:
     folder, content = memory.places.worlds, b"id: peaks\nlore: Dragons live here."
     (memory.places.folder / "set-aside" / "1-peaks.yaml").mkdir(parents=True)
