@@ -72,7 +72,7 @@ def taxonomy(arguments: Namespace, terminal: Terminal) -> int:
         gone = {tag.casefold() for tag in arguments.remove}
         kept = {tag: category for tag, category in entries.items() if tag.casefold() not in gone}
         outcome = Outcome()
-        if kept != library.taxonomy.entries:
+        if arguments.entries or kept != library.taxonomy.entries:  # given again, it ends an interrupted edit
             outcome = tags.change_taxonomy(library, kept, progress=progress, actor=arguments.actor or "")
         known = {tag.casefold() for tag in entries}
         outcome.refused += [

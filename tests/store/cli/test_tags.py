@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from store.progress import Progress
+from store.runtime import open_library
+from store.tasks import tags
 from tests.store.cli.program import APPROVED, KEPT, PENDING, Run
 
 pytestmark = pytest.mark.usefixtures("root")
@@ -35,6 +38,19 @@ def test_renaming_a_tag_everywhere_can_be_undone(run: Run) -> None:
 def test_editing_the_taxonomy_updates_the_categories(run: Run, tmp_path: Path) -> None:
     assert run("taxonomy", "--set", "dog=pets", "--remove", "cat").returncode == 0
     assert json.loads((tmp_path / "res/taxonomy.json").read_text()) == {"dog": "pets", "moon": "space"}
+    assert tags_of(run, KEPT) == (["dog"], ["pets"])
+
+
+def test_an_edit_of_the_taxonomy_that_was_interrupted_is_completed_by_giving_it_again(
+    run: Run, root: Path
+) -> None:
+    stopped = Progress()
+    stopped.cancel()
+    with open_library(root) as library:
+        tags.change_taxonomy(library, {**library.taxonomy.entries, "dog": "pets"}, progress=stopped)
+    assert tags_of(run, KEPT) == (["dog"], ["animals"])
+    done = run("taxonomy", "--set", "dog=pets")
+    assert (done.returncode, done.stderr) == (0, "gave other categories to 5\n")
     assert tags_of(run, KEPT) == (["dog"], ["pets"])
 
 
