@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from store.cli.arguments import parser
-from store.cli.open_library import root_of
+from store.cli.open_library import place_of
 from store.cli.plain_errors import NO_MEMORY, is_short_of_memory, print_plainly
 from store.cli.terminal import Terminal
 from store.disk.files import refused
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         terminal.say(f"{given.verb}: {error}")
         return REFUSED
     except (OSError, sqlite3.Error) as error:
-        terminal.say(f"{given.verb}: {refused(error, root_of(given))}")
+        terminal.say(f"{given.verb}: {refused(error, place_of(given))}")
         return REFUSED
     except KeyboardInterrupt:
         terminal.say("stopped")

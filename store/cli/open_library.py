@@ -37,13 +37,14 @@ def typed_path(text: str) -> Path:
     return Path(text)
 
 
-def root_of(arguments: Namespace) -> Path:
-    """The folder that holds `memecoins/`: --root, else MEMEDEX_ROOT, else `res`.
+def place_of(arguments: Namespace) -> Path:
+    """The place for `memecoins/`, whatever is there: --root, else MEMEDEX_ROOT, else `res`."""
+    return absolute(arguments.root or settings().root)
 
-    Raises UnknownRecord if it is a file.
-    """
-    root: Path = arguments.root or settings().root
-    root = absolute(root)
+
+def root_of(arguments: Namespace) -> Path:
+    """The folder of `place_of`. Raises UnknownRecord if it is a file, OSError if it cannot be looked at."""
+    root = place_of(arguments)
     if root.exists() and not root.is_dir():
         raise UnknownRecord(f"{root} is a file; --root names the folder of a library")
     return root

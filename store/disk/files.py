@@ -105,7 +105,7 @@ def _sync(descriptors: Sequence[int]) -> None:
 
 def absolute(path: str | Path) -> Path:
     """The absolute path of what a person typed, links followed."""
-    return expanded(path).resolve()
+    return Path(os.path.realpath(expanded(path)))  # `resolve` fails where links lead in a circle
 
 
 def expanded(path: str | Path) -> Path:

@@ -43,6 +43,14 @@ def test_a_root_that_is_a_file_is_refused(run: Run, tmp_path: Path, verb: str) -
     assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
 
 
+@pytest.mark.parametrize("verb", ["list", "doctor", "index", "run"])
+def test_a_root_that_cannot_be_looked_at_is_named(run: Run, tmp_path: Path, verb: str) -> None:
+    root = tmp_path / ("x" * 300)
+    done = run("--root", root, verb)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"{verb}: File name too long: {root}\n"
+
+
 # -- export, doctor, model, backup -------------------------------------------------------------------------
 
 

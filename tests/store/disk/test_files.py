@@ -80,3 +80,9 @@ def test_a_tilde_is_the_home_folder_unless_nobody_has_that_name(
     assert absolute("~/coins") == tmp_path / "coins"
     assert absolute("coins/../tokens") == tmp_path / "tokens"
     assert absolute("~nobody-of-this-name/coins") == tmp_path / "~nobody-of-this-name" / "coins"
+
+
+def test_links_that_lead_in_a_circle_have_an_absolute_path(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    assert absolute(tmp_path / "a" / "coins").parent.parent == tmp_path
