@@ -12,6 +12,7 @@ from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.shell import format, forms, job_bar, resources
 from components.shell.forms import Button, Field
 from store.errors import MemedexError
+from store.memory.engine.errors import changed_meanwhile
 from store.memory.engine.passages import Passages
 from store.memory.inspect.near_duplicates import NEARLY, DuplicatePair, near_duplicates
 from store.memory.memory import Memory
@@ -77,9 +78,12 @@ def _merge(memory: Memory, kind: str, pair: DuplicatePair) -> None:
     with st.expander("Merge", icon=":material/merge:"):
         st.caption("The first is kept, with this text, and the second removed. Undo takes it back.")
         forms.show(
-            f"merge-{kind}-{pair.one}-{pair.other}-{crc32(shown.text.encode())}", resources.library(),
+            f"merge-{kind}-{pair.one}-{pair.other}", resources.library(),
             partial(_merged, passages, pair, shown),
-            fields=[Field("text", "Text", "text", value=shown.text, is_labelled=False)],
+            fields=[
+                Field("text", "Text", "text", value=shown.text, is_labelled=False),
+                Field("base", "Base", "base", value=_base(passages, shown)),
+            ],
             button=Button("Merge both", icon="merge"),
         )  # fmt: skip
 
@@ -87,5 +91,13 @@ def _merge(memory: Memory, kind: str, pair: DuplicatePair) -> None:
 def _merged(
     passages: Passages, pair: DuplicatePair, shown: merge.MergePreview, given: Mapping[str, Any]
 ) -> str:
+    if given["base"] != _base(passages, shown):
+        raise changed_meanwhile("one of the two entries")
     merge.merge(passages, pair.one, [pair.other], text=given["text"], shown=shown)
     return "Merged; undo takes it back."
+
+
+def _base(passages: Passages, shown: merge.MergePreview) -> str:
+    """What differs as soon as one of the two texts is another."""
+    texts = [str(row[passages.kind.text]) for row in (shown.keep, *shown.removed)]
+    return str(crc32("\n".join(texts).encode()))

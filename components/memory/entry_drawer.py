@@ -16,6 +16,7 @@ from store.errors import MemedexError
 from store.library import Library
 from store.memory.engine import recall
 from store.memory.engine.entries import Row
+from store.memory.engine.errors import changed_meanwhile
 from store.memory.inspect.neighbours import around, nearest_to
 from store.memory.memory import Memory
 
@@ -62,12 +63,14 @@ def _drawer(library: Library, memory: Memory, kind: str, row: Row) -> None:
 
 def _text(library: Library, memory: Memory, kind: str, row: Row) -> None:
     text = text_of(kind, row)
-    key = f"{kind}-{row['id']}"
+    key, base = f"{kind}-{row['id']}", str(crc32(text.encode()))
     if not memory.can_write:
         st.text_area("Text", text, height=220, disabled=True, label_visibility="collapsed")
         return
 
     def save(given: Mapping[str, Any]) -> str:
+        if given["base"] != base:
+            raise changed_meanwhile(row["id"])
         memory.passages[kind].edit(row["id"], was=text, **{_FIELDS.get(kind, "text"): given["text"]})
         return "Saved and embedded again."
 
@@ -76,8 +79,11 @@ def _text(library: Library, memory: Memory, kind: str, row: Row) -> None:
         return "Removed; undo brings it back."
 
     is_saved = forms.show(
-        f"entry-text-{key}-{crc32(text.encode())}", library, save,  # a form for each text that is shown
-        fields=[Field("text", "Text", "text", value=text, height=220, is_labelled=False)],
+        f"entry-text-{key}", library, save,
+        fields=[
+            Field("text", "Text", "text", value=text, height=220, is_labelled=False),
+            Field("base", "Base", "base", value=base),
+        ],
         button=Button("Save and embed again", icon="save", kind="primary"),
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -47,11 +47,14 @@ _component = st.components.v2.component(
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a form: a line, a longer text, tags, or a number."""
+    """One field of a form: a line, a longer text, tags, or a number.
+
+    A "base" is not drawn: its value comes back as it was when somebody began to type.
+    """
 
     name: str
     label: str
-    kind: Literal["line", "text", "tags", "number"] = "line"
+    kind: Literal["line", "text", "tags", "number", "base"] = "line"
     value: Value = ""
     placeholder: str = ""
     help: str = ""
@@ -126,7 +129,8 @@ def show(
         key=f"memedex-form-{key.replace('_', '_.')}",  # Streamlit allows no "__"; names of people may have it
         data={
             **sending,
-            "fields": [asdict(field) for field in fields],
+            "fields": [asdict(field) for field in fields if field.kind != "base"],
+            "base": {field.name: field.value for field in fields if field.kind == "base"},
             "button": asdict(button),
             "row": row,
             "afterRun": after_run,

@@ -97,6 +97,33 @@ def test_the_link_to_an_entry_can_be_shared_and_back_closes_it(memory_server: Se
     expect(page.get_by_label("Question")).to_have_value("lens flares")
 
 
+def test_words_typed_over_a_text_that_changes_meanwhile_stay_and_are_not_stored(
+    memory_server: Server, page: Page
+) -> None:
+    page.goto(f"{memory_server.url}/lore?kinds=Memories&ask=lens+flares")
+    page.locator("[class*=st-key-card-]", has_text="dislikes lens flares").get_by_role("link").click()
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_label("Text").fill("What was typed here.")
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.get_by_role("dialog").get_by_label("Text").fill("The curator dislikes lens flares and fog.")
+    other.get_by_role("button", name="Save and embed again").click()
+    expect(other.get_by_role("dialog")).to_have_count(0)
+    drawer.get_by_role("button", name="Pin").click()
+    expect(drawer.get_by_role("button", name="Unpin")).to_be_visible()  # by a run that shows the other text
+    expect(drawer.get_by_label("Text")).to_have_value("What was typed here.")
+    drawer.get_by_role("button", name="Save and embed again").click()
+    expect(drawer.get_by_role("alert")).to_contain_text("copy what you typed")
+    expect(drawer.get_by_label("Text")).to_have_value("What was typed here.")
+    page.reload()
+    expect(drawer.get_by_label("Text")).to_have_value("The curator dislikes lens flares and fog.")
+    for _ in range(2):
+        other.get_by_role("button", name="Undo").click()
+        wait_until_idle(other)
+    expect(other.get_by_text("lens flares and fog")).to_have_count(0)
+    other.close()
+
+
 def test_two_protocols_are_compared_and_a_citation_highlights_its_passage(
     memory_server: Server, page: Page
 ) -> None:

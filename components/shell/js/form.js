@@ -57,16 +57,13 @@ class Form {
   }
 
   typed(name, value) {
-    this.sending.values = { ...this.sending.values, [name]: value };
-    if (this.sending.error) this.sending.error = "";
+    this.sending.type(name, value);
     this.draw();
   }
 
   send() {
     if (this.data.button.disabled || this.lacks) return;
-    const values = Object.fromEntries(this.fields.map((field) => [field.name, field.read()]));
-    this.sending.values = values;
-    this.sending.send(values);
+    this.sending.send(Object.fromEntries(this.fields.map((field) => [field.name, field.read()])));
   }
 
   /** Whether a field that has to be filled in is empty. */

@@ -38,9 +38,16 @@ export class Sending {
     if (isReady && !this.isUnderWay) this.attempt();
   }
 
+  /** Keeps what is typed in a field, with the base of the form at that moment: what the page showed. */
+  type(name, value) {
+    Object.assign(this, { values: { ...this.data.base, ...this.values, [name]: value }, error: "" });
+  }
+
   /** Sends what is typed; unchanged, after the server was away, it is the same request. */
-  send(values) {
+  send(typed) {
     if (this.isBusy || this.confirmedAt) return;
+    const values = { ...this.data.base, ...this.values, ...typed };
+    this.values = values;
     if (!this.request || !isSame(this.request.values, values)) this.request = { key: newKey(), values };
     this.store.write(this.request);
     this.hadRun = false;

@@ -14,3 +14,10 @@ class InvalidInput(MemedexError, ValueError):
 
 class UnknownEntry(MemedexError, LookupError):
     """There is no such entry."""
+
+
+def changed_meanwhile(what: str) -> InvalidInput:
+    """That a text was made from another state of an entry than it has by now."""
+    return InvalidInput(
+        f"{what} was changed in the meantime; copy what you typed, then reload the page to see its text"
+    )

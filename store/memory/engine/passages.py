@@ -39,7 +39,7 @@ from store.memory.engine.change import MemoryChange
 from store.memory.engine.commits import deciding
 from store.memory.engine.database import Database
 from store.memory.engine.entries import Row
-from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
 from store.memory.engine.inputs import LONGEST, checked_text
 from store.memory.engine.kept_contexts import KeptContexts
 from store.memory.engine.kind import MemoryKind
@@ -195,7 +195,7 @@ class Passages(SearchableEntries):
             if row is None:
                 raise UnknownEntry(f"{id} was removed in the meantime")
             if was not in (None, row[self.kind.text]):
-                raise InvalidInput(f"{id} was changed in the meantime; open it again to see its text")
+                raise changed_meanwhile(id)
             change.upsert({**row, **columns})
 
     def remove(self, ids: Iterable[str], *, actor: str = "") -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.memory.engine.entries import Row
-from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
 from store.memory.engine.inputs import LONGEST, checked_text
 from store.memory.engine.passages import Passages
 from store.memory.memories import MOST_TAGS
@@ -70,7 +70,7 @@ def merge(
             if row is None:
                 raise UnknownEntry(f"{one['id']} was removed in the meantime")
             if any(row[name] != value for name, value in one.items() if name != "embedding_model"):
-                raise InvalidInput(f"{one['id']} was changed in the meantime; look at both texts again")
+                raise changed_meanwhile(one["id"])
         change.upsert({**planned.keep, passages.kind.text: text, **own})
         for one in planned.removed:
             change.remove(one["id"])

@@ -137,3 +137,23 @@ test("what is typed after the server was away is sent by a click alone", async (
   await later();
   assert.deepEqual(log.sent.map(({ values }) => values.name), ["frogs", "frogs and toads"]);
 });
+
+test("what is typed is sent with the base of the form at the moment of typing", async () => {
+  const { sending, log } = formWith([[409, "changed"], done(9)]);
+  const draw = (at, base) => sending.take({ url: "/form", form: "f", token: "first", at, base: { base } }, () => {});
+  draw(2, "old");
+  sending.type("text", "owls and cats");
+  draw(3, "new");
+  assert.deepEqual(sending.values, { base: "old", text: "owls and cats" });
+  sending.send({ text: "owls and cats" });
+  await later();
+  assert.equal(sending.error, "changed");
+  assert.deepEqual(sending.values.text, "owls and cats");
+  sending.values = {};
+  sending.send({ text: "owls" }); // without typing
+  await later();
+  assert.deepEqual(log.sent.map(({ values }) => values), [
+    { base: "old", text: "owls and cats" },
+    { base: "new", text: "owls" },
+  ]);
+});
