@@ -6,6 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from stat import S_ISDIR
 from typing import TypeVar
 
 from store.catalog.catalog import DISK_ERRORS
@@ -45,8 +46,9 @@ def place_of(arguments: Namespace) -> Path:
 def root_of(arguments: Namespace) -> Path:
     """The folder of `place_of`. Raises UnknownRecord if it is a file, OSError if it cannot be looked at."""
     root = place_of(arguments)
-    if root.exists() and not root.is_dir():
-        raise UnknownRecord(f"{root} is a file; --root names the folder of a library")
+    with suppress(FileNotFoundError, NotADirectoryError):
+        if not S_ISDIR(root.stat().st_mode):
+            raise UnknownRecord(f"{root} is a file; --root names the folder of a library")
     return root
 
 

@@ -43,6 +43,14 @@ def test_a_root_that_is_a_file_is_refused(run: Run, tmp_path: Path, verb: str) -
     assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
 
 
+def test_a_root_of_links_in_a_circle_is_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    done = run("--root", tmp_path / "a", "index")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"index: Too many levels of symbolic links: {tmp_path / 'a'}\n"
+
+
 @pytest.mark.parametrize("verb", ["list", "doctor", "index", "run"])
 def test_a_root_that_cannot_be_looked_at_is_named(run: Run, tmp_path: Path, verb: str) -> None:
     root = tmp_path / ("x" * 300)
