@@ -1,7 +1,5 @@
 """Download one picture, within limits of size, type and time."""
 
-import math
-
 import httpx
 
 from store.disk.images import MAX_BYTES
@@ -14,6 +12,7 @@ STEP = 15.0  # seconds for connecting, and without a sign of life
 WHOLE = 60.0  # seconds for one picture, redirects included
 REDIRECTS = 5
 _PIECE = 65_536
+_LONGEST_WAIT = 1e10  # seconds: what a server asks for is told, but no infinite time
 _UNREADABLE = {"image/svg+xml": "an SVG drawing", "text/html": "a web page", "application/json": "JSON"}
 
 
@@ -82,7 +81,7 @@ class Downloads:
     def _read(self, answer: httpx.Response) -> bytes:
         host = answer.url.host
         if answer.status_code in LATER:
-            seconds = seconds_to_wait(answer.headers.get("retry-after"), most=math.inf)
+            seconds = seconds_to_wait(answer.headers.get("retry-after"), most=_LONGEST_WAIT)
             raise TryLater(f"{host} answers {answer.status_code}", seconds=seconds)
         if answer.status_code != 200:
             raise BadSource(f"{host} answers {answer.status_code} {answer.reason_phrase}".rstrip())
