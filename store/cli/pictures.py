@@ -70,7 +70,8 @@ def unfit_words_(arguments: Namespace, terminal: Terminal) -> int:
     refused: list[Refusal] = []
     if arguments.add or arguments.remove:
         with writing(arguments, terminal) as library:
-            known = unfit_words.cleaned([*unfit_words.shipped(), *library.unfit.words().added])
+            of_list = [*unfit_words.shipped(), *library.unfit.words().added, *arguments.add]
+            known = unfit_words.cleaned(of_list)
             unknown = [word for word in arguments.remove if not set(unfit_words.cleaned([word])) & set(known)]
             refused = [Refusal(word, "it is no word of the list") for word in unknown]
             gone = [word for word in arguments.remove if word not in unknown]

@@ -81,6 +81,11 @@ def test_an_unknown_tag_or_word_is_named(run: Run, given: list[str], message: st
     assert run("unfit-words").stderr == "added: none; removed: none\n"
 
 
+def test_a_word_that_is_added_and_removed_at_once_is_known(run: Run) -> None:
+    done = run("unfit-words", "--add", "dogecoin", "--remove", "dogecoin")
+    assert (done.returncode, done.stderr) == (0, "added: none; removed: none\n")
+
+
 def test_a_known_tag_is_renamed_although_another_is_unknown(run: Run) -> None:
     renamed = run("rename-tag", "dog", "nope", "--to", "hound")
     assert renamed.returncode == 1
