@@ -74,7 +74,9 @@ def check(reader: Reader, *, progress: Progress | None = None) -> list[DoctorFin
 
 
 def check_unopened(root: Path, *, progress: Progress | None = None) -> list[DoctorFinding]:
-    """The same for a library that no process has open, Chroma included; changes nothing.
+    """The same for a library that no process has open, Chroma included; repairs nothing.
+
+    A restore that was interrupted is finished, as at every opening.
 
     Raises LibraryInUse if another process writes, ReadOnly for a replica.
     """

@@ -79,7 +79,7 @@ def checked_names(names: Mapping[str, str]) -> dict[str, str]:
     for old, new in found.items():
         if not new or "," in new or len(new) > MAX_TAG:
             raise InvalidRecord(
-                f"{old!r} cannot be called {new!r}: a tag has 1 to {MAX_TAG} signs and no comma"
+                f"{old!r} cannot be called {new!r}: a tag has 1 to {MAX_TAG} characters and no comma"
             )
     return {old: new for old, new in found.items() if old != new}
 
