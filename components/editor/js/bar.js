@@ -46,7 +46,7 @@ export class Bar {
     this.promote.hidden = !this.editor.data.canPromote;
     this.promote.disabled = conflict.isOpen || this.editor.rows.some((row) => row.purpose.required && !row.text.trim());
     this.node.classList.toggle("reading", !canWrite);
-    const failing = draftStore.failing.filter(([other]) => other !== address);
+    const failing = draftStore.failing.filter(([other, , isGone]) => other !== address && !isGone);
     show(this.drafts, failing.map(([other, why]) => `The draft of ${names.get(other)} is not stored yet: ${why}`).join(" · "));
   }
 }

@@ -22,9 +22,10 @@ export class DraftStore {
     this.failures = 0;
   }
 
-  /** What could not be stored and is sent again: pairs of an address and the reason. */
+  /** What could not be stored and is sent again: address, reason, and whether it only discards a draft. */
   get failing() {
-    return [...this.waiting].filter(([, draft]) => this.whys.has(draft)).map(([address, draft]) => [address, this.whys.get(draft)]);
+    const failed = [...this.waiting].filter(([, draft]) => this.whys.has(draft));
+    return failed.map(([address, draft]) => [address, this.whys.get(draft), draft.isGone]);
   }
 
   /** Each window has a slot of its own for each coin: none overwrites or removes what another one wrote. */

@@ -208,7 +208,7 @@ test("a draft that failed is listed with the reason until it is stored", async (
   const { store } = opened({ answers: [{ failed: "full" }, new Error("away")] });
   store.keep("coin", DRAFT);
   assert.deepEqual(store.failing, []);
-  for (const failing of [[["coin", "full"]], [["coin", "away"]], []]) {
+  for (const failing of [[["coin", "full", undefined]], [["coin", "away", undefined]], []]) {
     await store.send();
     assert.deepEqual(store.failing, failing);
   }
