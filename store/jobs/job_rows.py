@@ -153,7 +153,8 @@ class JobRepository:
         with self._catalog.writing() as db:
             return bool(
                 db.execute(
-                    "UPDATE jobs SET state = ?, error = ?, ended_at = ?, options = json_patch(options, ?), "
+                    "UPDATE jobs SET state = ?, error = ?, ended_at = ?, "
+                    "options = json_patch(options, ?), "
                     f"note = json_patch(note, ?) WHERE id = ? AND state IN ({marks(among)})",
                     [
                         state,
@@ -230,6 +231,10 @@ class JobRepository:
     def resume_interrupted(self) -> None:
         """Let jobs wait again that the end of the program interrupted."""
         with self._catalog.writing() as db:
+            # 1.1.1 stored a budget without limit as JSON that SQLite does not read.
+            db.execute(
+                "UPDATE jobs SET options = replace(options, 'Infinity', 'null') WHERE NOT json_valid(options)"
+            )
             db.execute("UPDATE jobs SET state = 'waiting' WHERE state = 'interrupted'")
 
     @staticmethod

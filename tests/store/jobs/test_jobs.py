@@ -115,6 +115,18 @@ def test_a_job_interrupted_by_a_restart_waits_until_it_is_resumed(
     assert harness.done == Counter(LETTERS)
 
 
+def test_a_job_whose_options_are_no_json_since_an_earlier_version_can_run(harness: JobHarness) -> None:
+    number = harness.start(budget=1)
+    harness.wait_for(number)
+    with harness.catalog.writing() as db:
+        db.execute("UPDATE job_items SET state = 'waiting'")
+        db.execute("""UPDATE jobs SET state = 'interrupted', options = '{"budget": Infinity, "hint": "x"}'""")
+    harness.reopen()
+    harness.jobs.resume_interrupted()
+    assert harness.wait_for(number).state == "done"
+    assert harness.jobs.get(number).options == {"budget": None, "hint": "x"}
+
+
 def test_cancelling_keeps_finished_items_and_skips_the_rest(harness: JobHarness) -> None:
     harness.answer = gate = Gate("c")
     number, waiting = harness.start(), harness.start(["z"])
