@@ -21,6 +21,7 @@ from store.adopting.texts.transcript_tables import Row, TranscriptTables, is_dat
 from store.adopting.texts.vector_check import model_of
 from store.errors import MemedexError
 from store.memory.engine import foreign_metadata
+from store.memory.engine.inputs import comparable_json
 from store.memory.engine.vector_cache import UNKNOWN
 from store.memory.memory import Memory
 from store.memory.transcripts.files import project_of
@@ -157,7 +158,7 @@ class _Taking:
             ).fetchone()
         if row is None or row["id"] == entry.row["id"]:
             return True
-        if row["content"] == entry.row["content"]:
+        if comparable_json(row["content"]) == comparable_json(entry.row["content"]):
             self._adoption.report.present.append(entry.row["id"])
         else:
             self._adoption.refuse(entry.row["id"], "there is another message at its place in the session")

@@ -52,6 +52,19 @@ def as_json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
+def comparable_json(stored: Any) -> str:
+    """The JSON of a value in a column of JSON, in one form for equal contents.
+
+    Earlier versions spaced texts differently, and SQLite keeps a bare number as a number of 64 bits.
+    """
+    try:
+        value = json.loads(stored) if isinstance(stored, str) else stored
+    except ValueError:
+        return str(stored)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return as_json(float(str(value)) if is_number else value)
+
+
 def for_chroma(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Metadata as Chroma and UTF-8 can hold it, also if an earlier program stored other values.
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
 from store.memory.engine import vector_cache
-from store.memory.engine.inputs import as_json
+from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.engine.passages import Passages
 from store.memory.text.extraction import extract_all_embeddable_content, readable
 from store.memory.text.token_chunks import chunk_text
@@ -73,7 +73,7 @@ def _take_messages(
         known = {
             row["sequence"]: row
             for row in db.execute(
-                "SELECT id, sequence, CAST(content AS TEXT) AS content, text_content FROM transcripts "
+                "SELECT id, sequence, content, text_content FROM transcripts "
                 "WHERE user_id = ? AND session_id = ? AND sequence BETWEEN ? AND ?",
                 [session.user_id, session.session_id, batch[0][0], batch[-1][0]],
             )
@@ -149,15 +149,7 @@ def _says_otherwise(before: sqlite3.Row, message: Message, content: str) -> bool
     """Whether this message is another than the stored one, or an earlier Memedex read less of it."""
     if before["text_content"] != readable(message):
         return True
-    return bool(before["content"] != content) and _differs(before["content"], content)
-
-
-def _differs(stored: str, content: str) -> bool:
-    """Whether two JSON texts differ in content; older files may only be spaced differently."""
-    try:
-        return bool(json.loads(stored) != json.loads(content))
-    except ValueError:
-        return True
+    return before["content"] != content and comparable_json(before["content"]) != comparable_json(content)
 
 
 def _vector_rows(id: str, session: Session, message: Message) -> list[dict[str, Any]]:

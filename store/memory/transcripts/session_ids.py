@@ -4,7 +4,6 @@ It is called like its file or folder, as another conversation may be: `chat.json
 begins with is compared with the sessions that are stored under this name.
 """
 
-import json
 import re
 import sqlite3
 from collections import Counter
@@ -14,7 +13,7 @@ from hashlib import sha256
 from itertools import chain, count, islice
 from typing import Any, NamedTuple, TypeVar
 
-from store.memory.engine.inputs import as_json
+from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.engine.passages import Passages
 from store.memory.transcripts import events
 from store.memory.transcripts.files import Message, Session
@@ -25,7 +24,7 @@ _EARLIER_HASH = re.compile(r"-[0-9a-f]{8}")  # of version 1.1.1; a file's own na
 _SAYS_NOTHING = ("null", '""', "[]")
 _EVENT = ("event", "ts", "turn", "data_size_bytes")
 _FIRST = {
-    "transcripts": "SELECT role, CAST(content AS TEXT), project_slug FROM transcripts ",
+    "transcripts": "SELECT role, content, project_slug FROM transcripts ",
     "events": f"SELECT {', '.join(_EVENT)} FROM events ",
 }  # as they are compared: sessions with messages by these
 # One look-up in the index for each session, however many messages it has.
@@ -132,7 +131,7 @@ class SessionIds:
             if table == "events":
                 found = _Beginning([_Piece(hash(row), True) for row in rows])
             else:
-                pieces = [_piece((role, _normal(content))) for role, content, _ in rows]
+                pieces = [_piece((role, comparable_json(content))) for role, content, _ in rows]
                 found = _Beginning(pieces, rows[0][2] if rows else None)
             self._read[table, user, id] = found
         return self._read[table, user, id]
@@ -157,7 +156,7 @@ def _first(items: Iterator[_T]) -> tuple[list[_T], Iterator[_T]]:
 
 
 def _message(given: Message) -> tuple[str, str]:
-    return given["role"], as_json(given.get("content"))
+    return given["role"], comparable_json(as_json(given.get("content")))
 
 
 def _event(given: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -179,11 +178,3 @@ def _telling(pieces: Sequence[_Piece]) -> Sequence[_Piece]:
 
 def _hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()
-
-
-def _normal(content: str) -> str:
-    """The JSON as it is written today; earlier versions spaced it differently."""
-    try:
-        return as_json(json.loads(content))
-    except ValueError:
-        return content

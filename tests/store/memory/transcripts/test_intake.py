@@ -89,20 +89,26 @@ def test_a_changed_message_is_replaced(imported: Memory, session: Path) -> None:
     assert imported.transcripts.search("why is it slow", mode="semantic")[0].cosine == pytest.approx(1)
 
 
+NUMBERS = (42, 0.5, 1.0, 3.141592653589793, 0.1 + 0.2, 12345678901234567890123)
+
+
 def test_a_message_whose_content_is_a_number_is_compared_like_any_other(
     memory: Memory, tmp_path: Path
 ) -> None:
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
-        lines(tmp_path / folder / "x.jsonl", [{"role": "tool", "content": n} for n in (42, 0.5)])
-    assert memory.transcripts.import_sessions([tmp_path / "one"]).messages == 2
+        lines(tmp_path / folder / "x.jsonl", [{"role": "tool", "content": n} for n in NUMBERS])
+    assert memory.transcripts.import_sessions([tmp_path / "one"]).messages == len(NUMBERS)
     report = memory.transcripts.import_sessions([tmp_path / "two"])
-    assert (report.sessions, report.messages, report.changed, report.present) == (["x"], 0, 0, 2)
-    lines(tmp_path / "two" / "x.jsonl", [{"role": "tool", "content": n} for n in (42, 0.5, 7)])
+    assert (report.sessions, report.messages, report.changed) == (["x"], 0, 0)
+    assert report.present == len(NUMBERS)
+    lines(tmp_path / "two" / "x.jsonl", [{"role": "tool", "content": n} for n in (*NUMBERS, 7)])
     assert memory.transcripts.import_sessions([tmp_path / "two"]).messages == 1
-    rows = [{"session_id": "x", "role": "tool", "content": [n]} for n in (42, 0.5)]
+    rows = [{"session_id": "x", "role": "tool", "content": [n]} for n in NUMBERS]
     lines(tmp_path / "two" / "x.jsonl", rows)
-    assert memory.transcripts.import_sessions([tmp_path / "two"]).changed == 2, "a list is no number"
+    assert memory.transcripts.import_sessions([tmp_path / "two"]).changed == len(NUMBERS), (
+        "a list is no number"
+    )
 
 
 def test_a_long_text_has_several_chunks_with_exact_spans(memory: Memory, tmp_path: Path) -> None:

@@ -154,12 +154,12 @@ def test_what_is_stored_is_read_once_in_an_import_however_many_files_have_the_na
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = list[str]()
-    normal = session_ids._normal
-    monkeypatch.setattr(session_ids, "_normal", lambda content: read.append(content) or normal(content))
+    piece = session_ids._piece
+    monkeypatch.setattr(session_ids, "_piece", lambda message: read.append(message[1]) or piece(message))
     for number in range(12):
         put(tmp_path / "in" / str(number) / "chat.jsonl", f"question {number}", f"answer {number}")
     assert memory.transcripts.import_sessions([tmp_path / "in"]).messages == 36
-    assert len(read) == 11 * 3, "of each session before the last"
+    assert len(read) == 12 * 3 + 11 * 3, "of each file, and of each session before the last"
 
 
 def test_folders_of_one_name_in_two_projects_are_two_sessions(memory: Memory, tmp_path: Path) -> None:
