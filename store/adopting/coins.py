@@ -11,7 +11,7 @@ from store.adopting.survey import DataSurvey
 from store.adopting.system import AdoptionRequest
 from store.catalog import history
 from store.disk.files import content_hash
-from store.errors import BadPicture, InvalidRecord
+from store.errors import BadPicture, InvalidRecord, LibraryStuck, NotWritten
 from store.importing import Candidate, Refusal
 from store.importing.candidate import RemoteLogo
 from store.importing.library_folder import FILLED_IN
@@ -93,10 +93,14 @@ def add(
         seen(), source=f"{survey.title}: {survey.path.name}", decision=request.decision, embed=False,
         progress=progress, actor=request.actor,
     )  # fmt: skip
-    earlier = _of_decision(library, request.decision, [*done.present])
-    report.taken += [*earlier, *done.done]
-    report.refused += done.refused
-    present = [address for address in done.present if address not in set(earlier)]
+    if done.failure:  # all others would be refused as well: the job waits
+        raise (LibraryStuck if done.stuck else NotWritten)(done.failure)
+    # Those that an interrupted try decided, some of which waited for the disk until now.
+    known = [*done.present, *(refusal.item for refusal in done.refused)]
+    earlier = set(_of_decision(library, request.decision, known))
+    report.taken += [*(address for address in known if address in earlier), *done.done]
+    report.refused += [refusal for refusal in done.refused if refusal.item not in earlier]
+    present = [address for address in done.present if address not in earlier]
     report.present += present
     if not progress.cancelled:
         _complete_tags(library, {one: given[one] for one in present if one in given}, request, report)

@@ -1,5 +1,6 @@
 """An adoption is one job and one decision, however many systems lie in the folder."""
 
+import errno
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from store.adopting.systems import recognise
 from store.adopting.texts.chroma_texts import ChromaTexts
 from store.chroma.follower import LibraryFollower
+from store.disk.files import Disk
 from store.jobs import Job
 from store.library import Library
 from store.memory.chroma.follower import MemoryFollower
@@ -119,3 +121,32 @@ def test_an_adoption_that_failed_goes_on_when_it_is_asked_for_again(
     report = adopt.report_of(library, again)
     assert report
     assert (len(report.taken), report.present) == (5, [])
+
+
+@pytest.mark.parametrize(
+    ("step", "why"), [("rename", "is decided but waits"), ("write", "nothing was changed: No space left")]
+)
+def test_an_adoption_that_meets_a_full_disk_fails_and_can_be_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, why: str
+) -> None:
+    is_full = True
+
+    def disk(name: str, _: Path) -> None:
+        if is_full and name == step:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(LibraryFollower, "wake", lambda self: None)
+    library_of_reference_1(tmp_path / "other", range(3))
+    with open_library(tmp_path / "res", embedder=Hashed(), disk=Disk(before=disk)) as library:
+        job = adopt.start(library, recognise(tmp_path / "other"))
+        assert library.jobs.wait(job.id, timeout=60)
+        failed = library.jobs.get(job.id)
+        assert failed
+        assert failed.state == "failed"
+        assert why in failed.error
+        is_full = False
+        library.jobs.resume(job.id)
+        done = finished(library, job)
+        report = adopt.report_of(library, done)
+        assert report
+        assert (len(report.taken), report.refused, library.counts()["library"]) == (3, [], 3)

@@ -146,19 +146,22 @@ def test_an_interrupted_fetch_continues_after_a_restart(
 
 
 @pytest.mark.usefixtures("allow_private_hosts")
+@pytest.mark.parametrize(
+    ("step", "why"), [("rename", "is decided but waits"), ("write", "nothing was changed: No space left")]
+)
 def test_a_fetch_whose_coins_wait_for_the_disk_ends_and_can_be_resumed(
-    root: Path, remote_logos: list[RemoteLogo]
+    root: Path, remote_logos: list[RemoteLogo], step: str, why: str
 ) -> None:
     is_full = True
 
     def disk(name: str, _: Path) -> None:
-        if is_full and name == "rename":
+        if is_full and name == step:
             raise OSError(errno.ENOSPC, "No space left on device")
 
     with open_library(root, embedder=Hashed(), disk=Disk(before=disk)) as library:
         job = fetched(library, remote_logos)
         assert (job.state, job.done, job.refused) == ("failed", 0, 0)
-        assert "is decided but waits" in job.error
+        assert why in job.error
         is_full = False
         library.jobs.resume(job.id)
         assert library.jobs.wait(job.id, timeout=60)
