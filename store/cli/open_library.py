@@ -39,7 +39,7 @@ def typed_path(text: str) -> Path:
 
 
 def place_of(arguments: Namespace) -> Path:
-    """The place for `memecoins/`, whatever is there: --root, else MEMEDEX_ROOT, else `res`."""
+    """The place for `memecoins/`, which need not exist: --root, else MEMEDEX_ROOT, else `res`."""
     return absolute(arguments.root or settings().root)
 
 

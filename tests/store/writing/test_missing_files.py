@@ -114,16 +114,21 @@ def test_a_repair_removes_a_coin_whose_files_were_both_removed(stuck: Library) -
     assert stuck.counts()["approved"] == 1
 
 
-@pytest.mark.parametrize("is_everywhere", [False, True], ids=["after the old sidecar left", "at once"])
-def test_a_lost_staging_folder_holds_up_no_later_decision(
-    library: Library, disk: _Faulty, is_everywhere: bool
-) -> None:
+def lose_the_files_of_a_caption(library: Library, disk: _Faulty, *, is_everywhere: bool) -> None:
+    """Decide that a toad is a frog; the new text is lost before it is in its place."""
     library.approve([FIRST])
     library.caption(FIRST, caption={"entity": "a toad"})
     disk.step, disk.is_everywhere = "rename", is_everywhere
     library.caption(FIRST, caption={"entity": "a frog"})
     disk.step = ""
     shutil.rmtree(library.layout.operations)
+
+
+@pytest.mark.parametrize("is_everywhere", [False, True], ids=["after the old sidecar left", "at once"])
+def test_a_lost_staging_folder_holds_up_no_later_decision(
+    library: Library, disk: _Faulty, is_everywhere: bool
+) -> None:
+    lose_the_files_of_a_caption(library, disk, is_everywhere=is_everywhere)
     assert doctor.repair(library) == []
     assert library.get(FIRST).caption["entity"] == "a frog"
     assert json.loads(library.layout.sidecar("approved", FIRST).read_text())["caption"]["entity"] == "a frog"
@@ -138,12 +143,7 @@ def test_a_lost_staging_folder_holds_up_no_later_decision(
 
 
 def test_a_lost_staging_folder_does_not_undo_the_decision_it_was_of(library: Library, disk: _Faulty) -> None:
-    library.approve([FIRST])
-    library.caption(FIRST, caption={"entity": "a toad"})
-    disk.step, disk.is_everywhere = "rename", True
-    library.caption(FIRST, caption={"entity": "a frog"})
-    disk.step = ""
-    shutil.rmtree(library.layout.operations)
+    lose_the_files_of_a_caption(library, disk, is_everywhere=True)
     assert "doctor --repair" in library.approve([SECOND]).refused[0].reason
     assert library.get(FIRST).caption["entity"] == "a toad"
     assert library.status().applying == (FIRST,)
