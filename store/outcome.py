@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from store.errors import LibraryStuck, NotWritten
 from store.records import Tier
 
 
@@ -24,6 +25,14 @@ class Outcome:
     stuck: str = ""  # why something decided cannot be finished yet, so that no more is decided
     reversed: str | None = None  # the decision that was taken back, or will be in the background
     unchanged: list[str] = field(default_factory=list)  # of those done, because they were so already
+
+    def raise_failure(self) -> None:
+        """For a job, which waits with what is left: all of it would be refused as well.
+
+        Raises LibraryStuck if something decided waits for the disk, NotWritten if nothing could be decided.
+        """
+        if self.failure:
+            raise (LibraryStuck if self.stuck else NotWritten)(self.failure)
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from store.adopting.survey import DataSurvey
 from store.adopting.system import AdoptionRequest
 from store.catalog import history
 from store.disk.files import content_hash
-from store.errors import BadPicture, InvalidRecord, LibraryStuck, NotWritten
+from store.errors import BadPicture, InvalidRecord
 from store.importing import Candidate, Refusal
 from store.importing.candidate import RemoteLogo
 from store.importing.library_folder import FILLED_IN
@@ -93,8 +93,7 @@ def add(
         seen(), source=f"{survey.title}: {survey.path.name}", decision=request.decision, embed=False,
         progress=progress, actor=request.actor,
     )  # fmt: skip
-    if done.failure:  # all others would be refused as well: the job waits
-        raise (LibraryStuck if done.stuck else NotWritten)(done.failure)
+    done.raise_failure()
     # Those that an interrupted try decided, some of which waited for the disk until now.
     known = [*done.present, *(refusal.item for refusal in done.refused)]
     earlier = set(_of_decision(library, request.decision, known))

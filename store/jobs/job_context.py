@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from store.errors import LibraryStuck
 from store.jobs.job import Item, Job
 from store.jobs.job_rows import JobRepository, Settled
 from store.outcome import Outcome
@@ -180,9 +179,8 @@ class JobContext(Generic[L]):
 def results_of(items: Sequence[Item], outcome: Outcome) -> list[Result]:
     """The answer of a library verb, as a result for each item.
 
-    Raises LibraryStuck if something decided waits for the disk: the items wait as well.
+    Raises LibraryStuck or NotWritten if the disk refuses: the items wait as well.
     """
-    if outcome.stuck:
-        raise LibraryStuck(outcome.stuck)
+    outcome.raise_failure()
     reasons: Mapping[str, str] = {refusal.item: refusal.reason for refusal in outcome.refused}
     return [ItemRefused(item, reasons[item.key]) if item.key in reasons else ItemDone(item) for item in items]

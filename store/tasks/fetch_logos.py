@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from store.errors import LibraryStuck, MemedexError, NotWritten, UnknownRecord
+from store.errors import MemedexError, UnknownRecord
 from store.fetching.download import Downloads, TryLater
 from store.fetching.guard import Guard, any_address, is_global
 from store.importing.candidate import Candidate, RemoteLogo
@@ -86,8 +86,7 @@ class Fetching:
             decision=self._context.job.decision,
             actor=self._context.job.actor,
         )
-        if report.failure:  # all others would be refused as well: the job waits
-            raise (LibraryStuck if report.stuck else NotWritten)(report.failure)
+        report.raise_failure()
         if report.refused and not _is_there(library, item.key):  # an earlier try of it may have waited
             return ItemRefused(item, report.refused[0].reason)
         return ItemDone(item)

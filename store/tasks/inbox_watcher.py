@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 from store.disk.file_system import identity
-from store.errors import NotWritten
 from store.jobs.background_worker import Worker
 from store.progress import Progress
 from store.tasks import inbox as inboxes
@@ -67,8 +66,7 @@ class Watcher:
         self._is_due = False
         try:
             report = self._inbox.scan(progress=progress)
-            if report.failure:  # the worker shows it, and tries again
-                raise NotWritten(report.failure)
+            report.raise_failure()  # the worker shows it, and tries again
         except BaseException:
             self._is_due = True
             raise

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -13,7 +14,7 @@ from store.disk.layout import Layout
 from store.embedding import embedding_cache
 from store.embedding.in_flight import InFlight
 from store.embedding.protocol import Embedder
-from store.errors import CatalogDamaged, InvalidRecord, MemedexError
+from store.errors import CatalogDamaged, InvalidRecord, LibraryStuck, MemedexError
 from store.operations import Change, DecisionIntent, Operation, State
 from store.outcome import Outcome, Refusal
 from store.records import Record, validate
@@ -39,6 +40,12 @@ class WritePath:
         self._journal = journal
         self._embedder = embedder
         self._in_flight = in_flight
+
+    def finish_waiting(self) -> None:
+        """Finish decisions that wait for the disk, if it lets them be finished by now."""
+        if self._journal.stuck:
+            with suppress(LibraryStuck), self._catalog.lock:
+                self._journal.finish_all()
 
     def changes(
         self, addresses: Sequence[str], after: Callable[[Record, State], State], outcome: Outcome

@@ -152,6 +152,7 @@ class Transitions:
         if decision is None:
             return [], every
         self.check_not_undone(decision)
+        self._path.finish_waiting()  # a part of this decision may wait
         with self._catalog.reading() as db:
             done = history.of_decision(db, decision, among=every)
         return done, [address for address in every if address not in done]

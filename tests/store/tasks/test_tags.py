@@ -213,3 +213,34 @@ def test_a_pending_taxonomy_write_does_not_overwrite_manual_edits(quick_root: Pa
     library.close()
     with open_library(quick_root, embedder=Hashed()) as again:
         assert again.taxonomy.entries == {"dog": "hounds"}
+
+
+@pytest.mark.parametrize(
+    ("step", "why"), [("rename", "is decided but waits"), ("write", "nothing was changed")]
+)
+def test_a_full_disk_ends_the_job_which_can_be_resumed_and_refuses_no_coin(
+    root: Path, step: str, why: str
+) -> None:
+    is_full = False
+
+    def disk(name: str, _: Path) -> None:
+        if is_full and name == step:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    keys = [address(number) for number in range(3)]
+    with open_library(root, embedder=Hashed(), disk=Disk(before=disk)) as library:
+        library.add([coin(number) for number in range(3)])
+        is_full = True
+        job = library.jobs.start("tags", keys, name="Tag", options={"add": ["cozy"]})
+        assert library.jobs.wait(job.id, timeout=60)
+        ended = library.jobs.get(job.id)
+        assert ended
+        assert (ended.state, ended.done, ended.refused) == ("failed", 0, 0)
+        assert why in ended.error
+        is_full = False
+        library.jobs.resume(job.id)
+        assert library.jobs.wait(job.id, timeout=60)
+        ended = library.jobs.get(job.id)
+        assert ended
+        assert (ended.state, ended.done, ended.refused) == ("done", 3, 0)
+        assert all("cozy" in tags_on_disk(library, number)[0] for number in range(3))
