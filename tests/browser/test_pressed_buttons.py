@@ -52,6 +52,7 @@ def test_a_bar_that_was_folded_unfolds_in_the_old_order(page: Page) -> None:
     _mount(page, **_matching(4_000))
     more = page.get_by_role("button", name="More", exact=True)
     shown = page.locator(".tools button:visible")
+    expect(shown.first).to_be_visible()
     before = shown.all_text_contents()
     for width in (380, 320, 1280):
         page.set_viewport_size({"width": width, "height": 800})
