@@ -14,7 +14,6 @@ from components.shell.forms import Button
 from store.errors import MemedexError
 from store.library import Library
 from store.memory.memory import Memory
-from store.outcome import Outcome
 from store.settings import settings
 
 
@@ -58,18 +57,11 @@ def undo_button(library: Library) -> None:
 
 
 def _undo(memory: Memory, _: Mapping[str, Any]) -> str:
-    return done_or_refused(memory.undo(), "Undone.")
+    return shell_undo.said(memory.undo(), "Undone.")
 
 
 def _redo(memory: Memory, _: Mapping[str, Any]) -> str:
-    return done_or_refused(memory.redo(), "Redone.")
-
-
-def done_or_refused(outcome: Outcome, done: str) -> str:
-    """What the page says of an undo or redo: `done`, unless all of it was refused, and what was refused."""
-    reasons = [f"{format.shortened(one.item)}: {one.reason}" for one in outcome.refused[:3]]
-    said = [done] if outcome.done or not reasons else []
-    return " ".join([*said, *(format.plain(reason, limit=200) for reason in reasons)])
+    return shell_undo.said(memory.redo(), "Redone.")
 
 
 def _sentence(reason: str) -> str:

@@ -9,8 +9,7 @@ from typing import Any
 import streamlit as st
 
 from components.memory.kinds import KINDS, place_of
-from components.memory.open_memory import done_or_refused
-from components.shell import format, forms, javascript, presenter
+from components.shell import format, forms, javascript, presenter, undo
 from components.shell.forms import Button, Field
 from store.errors import InvalidRecord
 from store.library import Library
@@ -96,7 +95,7 @@ def _decide(memory: Memory, given: Mapping[str, Any]) -> str:
     if verb not in _VERBS:
         raise InvalidRecord(f"{verb} is no decision")
     if verb == "undo":
-        return done_or_refused(memory.undo(), "Undone.")
+        return undo.said(memory.undo(), "Undone.")
     outcome = (review.accept if verb == "accept" else review.reject)(memory, [given["id"]])
     if outcome.refused:
         raise InvalidRecord(outcome.refused[0].reason)

@@ -1,5 +1,6 @@
 """Recent decisions, and undo."""
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -34,12 +35,18 @@ def _undo(library: Library, _: Mapping[str, Any]) -> str:
 
 
 def result(outcome: Outcome, *, message: str) -> str:
-    """What a form says of a decision. Raises InvalidRecord with the reasons if all of it was refused."""
+    """What a form says of a decision about coins: how many it changed, and what was refused, as `said`."""
+    changed = Counter(outcome.done) - Counter(outcome.unchanged)
+    done = f"{message} {format.counted(len(changed), 'coin')}." if changed else "Nothing had to be changed."
+    return said(outcome, done if outcome.done else "")
+
+
+def said(outcome: Outcome, done: str) -> str:
+    """What a form says: `done`, and what was refused. Raises InvalidRecord with the reasons if all was."""
     reasons = [f"{format.shortened(refusal.item)}: {refusal.reason}" for refusal in outcome.refused[:3]]
     if reasons and not outcome.done:
         raise InvalidRecord("; ".join(reasons))
-    done = [f"{message} {format.counted(len(outcome.done), 'coin')}."] if outcome.done else []
-    return " ".join([*done, *(format.plain(reason, limit=200) for reason in reasons)])
+    return " ".join(filter(None, [done, *(format.plain(reason, limit=200) for reason in reasons)]))
 
 
 def recent(library: Library, *, limit: int) -> None:

@@ -43,6 +43,19 @@ def test_an_undo_of_a_part_says_how_much_it_undid(library: Library) -> None:
     assert undone_text(library, "undo", decision, by=None) == "Undone: rejected 3 coins"
 
 
+def test_an_undo_counts_only_the_coins_that_it_changed(library: Library) -> None:
+    rejected = [coin.address for coin in (*COINS[:2], PENDING)]
+    library.degrade(rejected[:2])
+    first = library.reject(rejected).decision
+    library.restore([rejected[0]])
+    (toast,) = send(opened("history"), f"take-back-{first}").toast
+    assert toast.value == "Undone for 2 coins."
+    second = library.reject([PENDING.address]).decision
+    library.restore([PENDING.address])
+    (toast,) = send(opened("history"), f"take-back-{second}").toast
+    assert toast.value == "Nothing had to be changed."
+
+
 def test_the_figures_count_coins_and_say_so(library: Library) -> None:
     labels = [metric.label for metric in opened("history").metric]
     assert labels == ["Coins approved", "Coins rejected", "Reviewed per hour", "Approval rate"]
