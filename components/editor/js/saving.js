@@ -5,7 +5,12 @@ import { sameTags } from "./merge.js";
 export class Saving {
   constructor(editor) {
     this.editor = editor;
-    this.isUnderWay = false;
+    this.underWay = new Set(); // addresses
+  }
+
+  /** Whether the open coin is being saved; saves of others do not matter to it. */
+  get isUnderWay() {
+    return this.underWay.has(this.editor.address);
   }
 
   /** Saves; then opens the next coin without a caption, or promotes this one, if requested. */
@@ -30,7 +35,7 @@ export class Saving {
       if (mayPromote) return this.promote(address, name);
       return next && editor.go(editor.data.ways.bare);
     }
-    this.isUnderWay = true;
+    this.underWay.add(address);
     const draft = { ...editor.draft(), caption: editor.caption, client: draftStore.client, n: ++draftStore.n };
     const ids = [...editor.suggesting.taken];
     bar.say("saving");
@@ -59,7 +64,7 @@ export class Saving {
         bar.noteThat(`${name} was not saved: ${error.message}`);
       }
     } finally {
-      this.isUnderWay = false;
+      this.underWay.delete(address);
     }
   }
 

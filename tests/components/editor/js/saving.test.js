@@ -83,6 +83,25 @@ test("a save takes the suggestions of its own coin, even if another is opened be
   assert.deepEqual(editor.log.asked, [["commit", "frog", ["of the frog"]]]);
 });
 
+test("a coin can be saved while the save of another one is under way", async () => {
+  const editor = editorWith();
+  const saving = new Saving(editor);
+  const pressed = async () => (saving.commit(), turn());
+  await pressed();
+  await pressed(); // the same coin is saved once
+  const answerOfFrog = editor.answer;
+  openDog(editor);
+  await pressed();
+  assert.deepEqual(editor.log.asked.map(([, address]) => address), ["frog", "dog"]);
+  answerOfFrog({ saved: { revision: 2 } });
+  await turn();
+  assert.ok(saving.isUnderWay);
+  editor.answer({ saved: { address: "dog", revision: 2 } });
+  await turn();
+  assert.ok(!saving.isUnderWay);
+  assert.deepEqual(editor.log.identified, ["dog"]);
+});
+
 test("a suggestion that is taken during the save stays for the next one", async () => {
   const editor = editorWith();
   editor.suggesting.taken.add("first");
