@@ -158,6 +158,8 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
         entity(other).fill("from the other window as well")
     expect(state(other)).to_have_text("Draft saved")
     page.bring_to_front()
+    page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+    expect(page.locator(".dispute")).to_contain_text("as well")  # the newest words of the other window
     page.reload()
     expect(message).to_be_visible()
     expect(entity(page)).to_have_value("from the first window, and more")

@@ -36,26 +36,29 @@ export class Conflict {
   }
 
   meetDraft(draft) {
-    const { caption, tags, sources } = draft;
+    const { caption, tags, sources, client } = draft;
     this.editor.draftStore.meet(this.editor.address, draft);
-    this.meet({ caption, tags, sources, who: WINDOW });
+    this.meet({ caption, tags, sources, client, who: WINDOW });
   }
 
   /** A draft that another window left in this browser and the server never had. */
   meetNext() {
     const slot = this.editor.draftStore.nextOther(this.editor.address);
     if (!slot) return;
-    const { caption, tags, sources } = slot.draft;
-    this.meet({ caption, tags, sources, who: WINDOW, slot });
+    const { caption, tags, sources, client } = slot.draft;
+    this.meet({ caption, tags, sources, client, who: WINDOW, slot });
   }
 
   /** Merges another person's text with this one: one-sided changes are applied, conflicts are shown. */
   meet(theirs) {
     const took = [];
+    const decided = this.decidedRows(theirs);
     this.theirs = theirs;
+    this.disputes.forEach((row) => row.aside.replaceChildren());
     this.disputes.clear();
     const [before, after] = [this.editor.base, theirs].map(({ caption }) => trimmed(caption));
     for (const row of this.editor.rows) {
+      if (decided.has(row)) continue;
       const [base, other] = [before[row.facet] ?? null, after[row.facet] ?? null];
       const { value, disputed } = together(base, row.value, other);
       if (disputed) {
@@ -80,6 +83,13 @@ export class Conflict {
     );
     if (!this.disputes.size) this.agreed();
     else this.editor.bar.say("rest");
+  }
+
+  /** Rows for which a person has chosen already, if this is a newer draft of the same window with the same words there. */
+  decidedRows(theirs) {
+    if (!this.isWithWindow || theirs.client !== this.theirs.client) return new Set();
+    const [former, now] = [this.theirs, theirs].map(({ caption }) => trimmed(caption));
+    return new Set(this.editor.rows.filter((row) => !this.disputes.has(row) && (former[row.facet] ?? null) === (now[row.facet] ?? null)));
   }
 
   decided(row) {

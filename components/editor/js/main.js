@@ -181,7 +181,7 @@ class Editor {
   async lookElsewhere() {
     const { address, draftStore } = this;
     const { n } = draftStore; // what is typed while the server answers makes that answer an old one
-    const isBusy = () => address !== this.address || n !== draftStore.n || this.saving.isUnderWay || this.conflict.isOpen || draftStore.waiting.size > 0;
+    const isBusy = () => address !== this.address || n !== draftStore.n || this.saving.isUnderWay || (this.conflict.isOpen && !this.conflict.isWithWindow) || draftStore.waiting.size > 0;
     if (!this.canWrite || isBusy()) return;
     let own;
     try {
