@@ -1,6 +1,7 @@
 // The editor's own routes: drafts are sent independently of the page's runs.
 
 const PATIENT = 60_000; // ms; a server that never answers must not block later drafts
+const RENEWAL = 10_000; // ms until a token is requested again: a page without a connection loses the request
 
 export class Server {
   /** `data()`: the routes and the person's token; `renew` requests a new token from the page. */
@@ -17,13 +18,21 @@ export class Server {
       throw new Error("the server cannot be reached; your words are kept in this browser and sent again");
     }
     if ([401, 403].includes(answer.status)) {
-      if (this.data().token !== this.refused) this.renew(); // once for each token: the next run of the page brings a new one
-      this.refused = this.data().token;
+      this.requestToken();
       throw new Error(`${await answer.text()}; your words are kept in this browser`);
     }
     if (answer.status === 503) throw new Error(`${await answer.text()}; your words are kept in this browser`);
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
     return answer.json();
+  }
+
+  /** The next run of the page brings a new token. */
+  requestToken() {
+    const { token } = this.data();
+    if (token === this.refused && Date.now() < this.requested + RENEWAL) return;
+    this.refused = token;
+    this.requested = Date.now();
+    this.renew();
   }
 
   /** Sends from a closing page. */

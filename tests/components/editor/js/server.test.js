@@ -1,4 +1,4 @@
-// The editor's requests: a refused token is renewed once, and a message says where the text is kept.
+// The editor's requests: a refused token is renewed, and a message says where the text is kept.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,6 +24,19 @@ test("a refused token is renewed once and the text is kept", async (t) => {
   data.token = "new";
   await ask();
   assert.deepEqual(renewed, ["old", "new"]);
+});
+
+test("a token is requested again ten seconds later: the page may have had no connection", async (t) => {
+  t.mock.timers.enable({ apis: ["Date"] });
+  let requests = 0;
+  const ask = await asked(t, Array(3).fill([403, "this page has expired"]), { renew: () => (requests += 1) });
+  await ask();
+  t.mock.timers.tick(9_999);
+  await ask();
+  assert.equal(requests, 1);
+  t.mock.timers.tick(1);
+  await ask();
+  assert.equal(requests, 2);
 });
 
 test("a missing answer, an error and a success are told apart", async (t) => {
