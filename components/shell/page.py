@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import streamlit as st
 
@@ -63,6 +64,9 @@ PAGES: dict[str, tuple[Link, ...]] = {
     ),
 }
 
+# A page without an entry, and the script of the entry under which it belongs.
+BELONGS_TO = {"Caption QA": "pages/captions.py"}
+
 _REPLICA = "A copy of a library on another machine, as it was at this time. Decisions are made there."
 _LOOK = "Everything can be looked at and searched here, nothing changed: that is how this page was opened."
 _COPYCATS = "Copycats of these coins are still being looked for; badges appear as they are found."
@@ -89,6 +93,8 @@ def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_b
     address.tidy()
     library = resources.library()
     session.begin(library)
+    if script := BELONGS_TO.get(title):
+        st.html(streamlit_style.current_entry(Path(script).stem))
     with st.sidebar:
         _navigation(library)
     with st.container(gap=None):  # without a job the bars take no room

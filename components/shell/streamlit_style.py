@@ -17,3 +17,12 @@ BUTTONS = """<style>
 [data-testid=stBaseButton-primary] {background-image: linear-gradient(rgb(0 0 0 / 0.15), rgb(0 0 0 / 0.15))}
 [data-variant][data-selected=true]:hover p {color: color-mix(in srgb, currentColor 80%, canvastext)}
 </style>"""
+
+
+def current_entry(page: str) -> str:
+    """Show the sidebar's link to this page as Streamlit shows the link to the page that is open."""
+    link = f'[data-testid=stSidebar] a[href$="{page}"]'
+    return f"""<style>
+{link} {{background-color: light-dark(rgb(141 148 191 / 0.15), rgb(157 165 190 / 0.15))}}
+{link} p {{font-weight: 600}}
+</style>"""
