@@ -190,3 +190,13 @@ def test_pending_memories_are_decided_by_quick_keys(memory_server: Server, page:
     with stored_memory(memory_server) as memory:
         assert [one.text for one in review.waiting(memory)] == [*PENDING[1:]]
         assert memory.memories.passages.find(words="toads drink coffee") == []
+
+
+def test_the_lengths_of_entries_are_drawn_without_a_warning(memory_server: Server, page: Page) -> None:
+    warnings = list[str]()
+    page.on("console", lambda one: warnings.append(one.text) if one.type == "warning" else None)
+    page.goto(f"{memory_server.url}/lore?view=Status")
+    expect(page.get_by_test_id("stMetric")).to_have_count(5)
+    expect(page.get_by_test_id("stHtml").locator("[aria-hidden]:visible")).to_have_count(5)
+    wait_until_idle(page)
+    assert warnings == []
