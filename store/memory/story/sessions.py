@@ -103,9 +103,10 @@ class Sessions(Scoped):
     def delete_session(self, session: str, *, actor: str = "") -> dict[str, int]:
         """Delete what every character remembers of a session for good; returns how much, by key.
 
-        A key counts as itself, also if all its entries were removed or wait. Cannot be undone. Raises
+        A key with a character counts as itself, also if all its entries were removed or wait. A session that
+        was used as a key itself is deleted with the keys of its characters. Cannot be undone. Raises
         UnknownEntry as `delete_session_memory` does.
         """
-        known = self.passages.scopes_ever()
-        keys = [session] if session in known else self.keys_of(session) or [session]
+        is_key = "_" in session and session in self.passages.scopes_ever()
+        keys = [session] if is_key else self.keys_of(session) or [session]
         return {key: self.delete_session_memory(key, actor=actor) for key in keys}

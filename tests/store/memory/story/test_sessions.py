@@ -184,6 +184,18 @@ def test_a_session_is_deleted_for_characters_whose_entries_were_removed_or_wait(
     assert traces(memory.places.root, ["zanzibarium"], []) == {}
 
 
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_a_session_that_was_a_key_itself_is_deleted_for_its_characters_too(
+    memory: Memory, is_removed: bool
+) -> None:
+    for key in ("s1", "elf_s1", "orc_s10"):
+        memory.sessions.add_memory(key, "1", SECRET)
+    if is_removed:
+        memory.sessions.passages.remove(["s1_1"])
+    assert memory.sessions.delete_session("s1") == {"elf_s1": 1, "s1": int(not is_removed)}
+    assert memory.sessions.passages.counts() == {"orc_s10": 1}
+
+
 @pytest.mark.parametrize("waits", [False, True])
 def test_a_key_without_entries_counts_as_itself_and_not_as_the_end_of_another(
     memory: Memory, waits: bool
