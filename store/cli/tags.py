@@ -71,13 +71,14 @@ def taxonomy(arguments: Namespace, terminal: Terminal) -> int:
         entries = {**library.taxonomy.entries, **dict(arguments.entries)}
         gone = {tag.casefold() for tag in arguments.remove}
         kept = {tag: category for tag, category in entries.items() if tag.casefold() not in gone}
-        outcome = Outcome()
-        if arguments.entries or kept != library.taxonomy.entries:  # given again, it ends an interrupted edit
-            outcome = tags.change_taxonomy(library, kept, progress=progress, actor=arguments.actor or "")
         known = {tag.casefold() for tag in entries}
-        outcome.refused += [
-            Refusal(tag, _unknown(tag, entries)) for tag in arguments.remove if tag.casefold() not in known
-        ]
+        unknown = [tag for tag in arguments.remove if tag.casefold() not in known]
+        removed = tags.removed_in_part(library, unknown)
+        outcome = Outcome()
+        # Given again, it ends an interrupted edit.
+        if arguments.entries or removed or kept != library.taxonomy.entries:
+            outcome = tags.change_taxonomy(library, kept, progress=progress, actor=arguments.actor or "")
+        outcome.refused += [Refusal(tag, _unknown(tag, entries)) for tag in unknown if tag not in removed]
         return outcome
 
     with writing(arguments, terminal) as library:

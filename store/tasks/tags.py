@@ -120,6 +120,18 @@ def straying(reader: "Reader", taxonomy: Taxonomy) -> list[str]:
     return [row["address"] for row in rows if strays[row["labels"]]]
 
 
+def removed_in_part(reader: "Reader", tags: Sequence[str]) -> list[str]:
+    """Those of these tags without a category of which a record has one still: an edit was interrupted."""
+    if not tags:
+        return []
+    strays, names = set(straying(reader, reader.taxonomy)), known(reader)
+    return [
+        tag
+        for tag in tags
+        if not strays.isdisjoint(carrying(reader, [one for one in names if one.casefold() == tag.casefold()]))
+    ]
+
+
 def known(reader: "Reader") -> list[str]:
     """All tags: the most used first, then the rest of the taxonomy."""
     return list(dict.fromkeys([*reader.tag_counts(Filter()), *reader.taxonomy.tags]))

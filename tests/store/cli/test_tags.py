@@ -41,17 +41,24 @@ def test_editing_the_taxonomy_updates_the_categories(run: Run, tmp_path: Path) -
     assert tags_of(run, KEPT) == (["dog"], ["pets"])
 
 
+@pytest.mark.parametrize(
+    ("given", "edit", "category"), [("--set", "dog=pets", "pets"), ("--remove", "Dog", "other")]
+)
 def test_an_edit_of_the_taxonomy_that_was_interrupted_is_completed_by_giving_it_again(
-    run: Run, root: Path
+    run: Run, root: Path, given: str, edit: str, category: str
 ) -> None:
     stopped = Progress()
     stopped.cancel()
     with open_library(root) as library:
-        tags.change_taxonomy(library, {**library.taxonomy.entries, "dog": "pets"}, progress=stopped)
+        entries = {**library.taxonomy.entries, "dog": category}
+        if given == "--remove":
+            del entries["dog"]
+        tags.change_taxonomy(library, entries, progress=stopped)
     assert tags_of(run, KEPT) == (["dog"], ["animals"])
-    done = run("taxonomy", "--set", "dog=pets")
+    done = run("taxonomy", given, edit)
     assert (done.returncode, done.stderr) == (0, "gave other categories to 5\n")
-    assert tags_of(run, KEPT) == (["dog"], ["pets"])
+    assert tags_of(run, KEPT) == (["dog"], [category])
+    assert run("taxonomy", "--remove", "nothere").returncode == 1
 
 
 def test_nothing_to_add_or_remove_is_wrong_usage(run: Run) -> None:
