@@ -14,6 +14,7 @@ from starlette.types import Scope
 from components.shell import error_page, pictures
 from components.shell.base_path import base_path
 from store import __version__
+from store.catalog import snapshots
 from store.catalog.replication import LATE
 from store.jobs import Job, background_worker
 from store.library import Library
@@ -54,7 +55,7 @@ def read(library: Library) -> dict[str, Any]:
     """The state of this library.
 
     `failing` while a decision cannot be finished; `degraded` while Chroma, the model, a file, a job or a
-    background task fails, or a replica is late.
+    background task fails, there is no room for a week of daily copies, or a replica is late.
     """
     found = library.status()
     jobs = count_jobs(library.jobs.open())
@@ -63,7 +64,7 @@ def read(library: Library) -> dict[str, Any]:
         found.chroma_fault or found.faults or found.unreadable or is_away or background_worker.faults()
     )
     behind = found.seconds_behind
-    is_degraded |= behind is not None and behind > LATE
+    is_degraded |= bool(snapshots.shortage(library.layout.catalog)) if behind is None else behind > LATE
     status: Health = "failing" if found.stuck else "degraded" if is_degraded or jobs["failed"] else "ok"
     return {
         "status": status,

@@ -81,8 +81,12 @@ def shortage(catalog: Path) -> str:
     daily = sum(one.reason == "daily" for one in copies)
     if not copies or daily >= KEPT["daily"]:
         return ""
-    size = copies[0].path.stat().st_size
-    if _size(copies) + size <= _allowed(catalog, copies):
+    try:
+        size = copies[0].path.stat().st_size
+        is_enough = _size(copies) + size <= _allowed(catalog, copies)
+    except FileNotFoundError:  # one is deleted in this moment
+        return ""
+    if is_enough:
         return ""
     return (
         f"the disk has room for {daily} of {KEPT['daily']} daily copies of the catalog, {size / 1e9:,.1f} GB "

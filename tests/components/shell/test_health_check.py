@@ -1,10 +1,12 @@
 """GET /health: what a probe learns, and what nobody does."""
 
+import shutil
 from dataclasses import replace
 
 import pytest
 
 from components.shell import pictures
+from store.catalog import snapshots
 from store.errors import CatalogDamaged
 from store.jobs import background_worker
 from store.jobs.background_worker import WorkerFault
@@ -61,6 +63,19 @@ def test_a_library_whose_background_task_fails_is_degraded(
     answer = client.get("/health")
     assert (answer.json()["status"], answer.status_code) == ("degraded", 200)
     assert "secret" not in answer.text
+
+
+def test_a_library_without_room_for_its_daily_copies_is_degraded(
+    client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert client.get("/health").json()["status"] == "ok"
+    snapshots.make(library.catalog.path, "daily")
+    usage = shutil.disk_usage(library.layout.root)._replace(free=0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    answer = client.get("/health")
+    assert (answer.json()["status"], answer.status_code) == ("degraded", 200)
+    _with(monkeypatch, library, seconds_behind=0.0)
+    assert client.get("/health").json()["status"] == "ok", "a replica is a copy itself"
 
 
 @pytest.mark.parametrize(

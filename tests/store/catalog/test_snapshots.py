@@ -96,6 +96,16 @@ def test_fewer_copies_are_kept_where_the_disk_has_no_room_for_a_week(
         assert snapshots.kept(library.catalog.path), "the last one stays"
 
 
+def test_a_copy_that_is_deleted_while_the_room_is_looked_at_is_no_fault(
+    stocked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = Layout(stocked).catalog
+    (copy,) = snapshots.kept(catalog)
+    monkeypatch.setattr(snapshots, "kept", lambda _: [copy])
+    copy.path.unlink()
+    assert snapshots.shortage(catalog) == ""
+
+
 def test_a_copy_is_consistent_and_does_not_block_writers(
     stocked: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
