@@ -32,7 +32,7 @@ others = {
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     chosen = st.segmented_control(
         "View", [*of_a_moment, *others], key="view", default="Test retrieval", required=True,
-        bind="query-params", label_visibility="collapsed", width="stretch",
+        bind="query-params", label_visibility="collapsed", width="stretch", wrap=True,
     )  # fmt: skip
     if chosen != "Pending memories":
         pending.badge(memory)

@@ -36,7 +36,7 @@ def choose(key: str) -> tuple[str, str]:
     like = ""
     if label == LIKE_ONE:
         like = st.text_input(
-            "Coin", **address.kept(f"{key}_like"), width=140,
+            "Coin", **address.kept(f"{key}_like"), width=400,
             label_visibility="collapsed", placeholder="m on a coin, or address",
         ) or ""  # fmt: skip
     if SORTS[label] in ORDERS:

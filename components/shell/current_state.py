@@ -130,7 +130,7 @@ def _index_badge(status: Status) -> dict[str, str]:
     if status.chroma_place == "off":
         return _badge("Index off", icon="sync_disabled", color="gray", why=_CHROMA_OFF)
     if status.chroma_behind:
-        return _badge(f"Indexing {status.chroma_behind:,}…", icon="sync", color="yellow", why=_CHROMA)
+        return _badge(f"{status.chroma_behind:,} to index", icon="sync", color="yellow", why=_CHROMA)
     return _badge("Index up to date", icon="check", color="gray", why=_CHROMA)
 
 

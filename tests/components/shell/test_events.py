@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from streamlit import runtime
 
-from components.shell import current_state, events, logins, pictures, tokens
+from components.shell import current_state, events, logins, pictures, resources, tokens
 from components.shell import login as shell_login
 from components.shell.current_state import State
 from store.library import Library
@@ -229,6 +230,11 @@ def test_a_job_is_told_with_its_progress(library: Library) -> None:
     )
     assert states[0]["jobs"] == f"{job.id} #{job.id}"
     assert current_state.read(library)["jobs"] == f" #{job.id}"
+
+
+def test_the_badge_of_the_index_says_how_many_coins_are_missing_there(library: Library) -> None:
+    status = replace(resources.status(library), chroma_place="", chroma_fault="", chroma_behind=1_280)
+    assert "1,280 to index" in [badge["label"] for badge in current_state.badges(status)]
 
 
 def test_counts_are_read_only_after_a_change(library: Library) -> None:
