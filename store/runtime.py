@@ -222,11 +222,13 @@ class LibraryRuntime(Library):
     def _end(self) -> None:
         try:
             for inbox in self._inbox:
-                inbox.close()
+                inbox.stop()
             workers = [self._stamping, self._saver.worker, *self._watchers]
             if self._comparison:
                 workers.append(self._comparison.worker)
             close_all(workers, timeout=_TIMEOUT, interrupt=self.catalog.interrupt)
+            for inbox in self._inbox:
+                inbox.close()
             self.jobs.close()
             if self._follower:
                 self._follower.close()

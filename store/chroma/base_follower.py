@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 BATCH = 1_000  # points; well below Chroma's get_max_batch_size of 5,461
 TIMEOUT = 20.0  # seconds for the batch at hand, when the program ends or somebody must not wait …
 LOOK = 60.0  # seconds between two looks whether a server lost our collections while nothing changed
+_TRIES = 3  # times that the end waits so long, and ends what does not answer
 SERVER_TIMEOUT = 5.0  # … and for one on a server when the program ends: nothing there is damaged by it
 
 
@@ -95,13 +96,21 @@ class ChromaFollower(ABC):
             return faults
 
     def close(self) -> None:
-        """Stop after the current batch, which is cut short after a while, and remove the dirty marker."""
+        """Stop after the current batch, which is cut short after a while, and remove the dirty marker.
+
+        What does not end even then is left; the marker stays, and Chroma is compared before its next use.
+        """
         self._watch.stop()
         timeout = SERVER_TIMEOUT if self._place.name else TIMEOUT
-        while not self.worker.close(timeout=timeout):
+        for _ in range(_TRIES):
+            if self.worker.close(timeout=timeout) and self._using.acquire(timeout=timeout):
+                try:
+                    self._close_cleanly()
+                finally:
+                    self._using.release()
+                return
             self._end_asked()
-        with self._in_use():
-            self._close_cleanly()
+        log.warning("%s: did not end in time", self.worker.name)
 
     @abstractmethod
     def rebuild(self) -> None:

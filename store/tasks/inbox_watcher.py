@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from store.disk.file_system import identity
-from store.jobs.background_worker import Worker
+from store.jobs.background_worker import Worker, close_all
 from store.progress import Progress
 from store.tasks import inbox as inboxes
 from store.tasks.inbox import Inbox, may_be_taken
@@ -18,6 +18,7 @@ NOTIFIED = 60.0  # seconds between two looks at the folders' times where the sys
 ALL = (
     600.0  # seconds until every file is looked at without a cause: one written to in place on another machine
 )
+_TIMEOUT = 10.0  # seconds at most that the end waits for a look, whose folder may be on a network
 _SHARE = 0.01  # of the time, at most, goes into looking at the folders' times
 _STEP = 250  # milliseconds between two looks of watchfiles at what the system told it
 _CALM = 5_000  # milliseconds after which it answers that nothing changed
@@ -48,11 +49,16 @@ class Watcher:
         """The background workers of the inbox."""
         return self.looking, self.listening
 
-    def close(self) -> None:
-        """Stop before the next batch."""
+    def stop(self) -> None:
+        """Tell it to end before the next batch; returns at once."""
         self._end.set()
         for worker in self.workers:
-            worker.close()
+            worker.stop()
+
+    def close(self) -> None:
+        """Stop before the next batch; one that takes too long is left, and refused by the closed library."""
+        self.stop()
+        close_all(self.workers, timeout=_TIMEOUT, interrupt=lambda _: None)
 
     def _look(self, progress: Progress) -> None:
         now = time.monotonic()

@@ -103,6 +103,7 @@ class Journal:
 
     def finish_all(self) -> None:
         """Finish what is decided. Raises LibraryStuck, with the cause, while that is not possible."""
+        self._catalog.check_writable()  # who waited for the lock may find a closed library
         for operation in self.unfinished():
             self._finish([operation])
 

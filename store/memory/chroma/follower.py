@@ -146,7 +146,7 @@ class MemoryFollower(ChromaFollower):
 
     def _drain(self, chroma: ChromaProcess) -> None:
         for kind in self._kinds:
-            if _behind(kind):
+            if not self._closing and _behind(kind):
                 self._mark_dirty()
                 if kind.database.meta("chroma_rebuild"):
                     self._refill(kind, chroma)

@@ -12,6 +12,7 @@ import pytest
 from store.chroma import base_follower, process
 from store.chroma.collections import FolderCollections, made_with
 from store.chroma.process import ChromaEnded, ChromaFailed, ChromaProcess
+from store.disk.lock import WriterLock
 from store.jobs import background_worker
 from store.jobs.background_worker import faults
 from store.library import Library
@@ -111,6 +112,46 @@ def test_a_library_with_a_hanging_chroma_reports_its_state_and_closes(
         assert isinstance(again, Library)
         assert again.wait_for_chroma(60)
         assert again.status().chroma_behind == 0
+
+
+def test_a_library_closes_although_its_follower_does_not_end(
+    root: Path, short_timeouts: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = open_library(root, embedder=Hashed())
+    began, goes_on = threading.Event(), threading.Event()
+    follower = library._follower
+
+    def hang(_: ChromaProcess) -> None:
+        follower._mark_dirty()
+        began.set()
+        goes_on.wait(60)
+
+    monkeypatch.setattr(follower, "_drain", hang)
+    library.promote(approved_with_caption(library, 1))
+    assert began.wait(60)
+    library.close()
+    assert WriterLock(library.layout.lock).is_free()
+    assert not follower.worker.close(timeout=0), "it is left"
+    goes_on.set()
+    assert follower.worker.close(timeout=60)
+    with open_library(root, embedder=Hashed()) as again:
+        assert isinstance(again, Library)
+        assert again.catalog.meta("chroma_dirty"), "it is compared before it is used again"
+        assert again.wait_for_chroma(60)
+        assert again.check_chroma() == []
+
+
+def test_a_library_closes_although_somebody_else_uses_chroma(root: Path, short_timeouts: None) -> None:
+    library = open_library(root, embedder=Hashed())
+    library.promote(approved_with_caption(library, 1))
+    assert library.wait_for_chroma(60)
+    with library._follower._using:
+        closing = threading.Thread(target=library.close)
+        closing.start()
+        closing.join(60)
+        assert not closing.is_alive()
+    assert WriterLock(library.layout.lock).is_free()
+    library._follower.close()
 
 
 def test_a_library_reports_why_chroma_cannot_start_and_recovers_later(

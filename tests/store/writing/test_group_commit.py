@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from store.operations import Change, Operation, State
+from store.outcome import Outcome
 from store.writing import journal
 from store.writing.group_commit import GroupCommit, QueuedOperation
 from store.writing.payload import Payload
@@ -151,3 +152,20 @@ def test_three_decisions_share_their_commits_and_stay_three(prepared: Path, root
         made = library.history(limit=20)
         assert {event.actor for event in made} >= {"ann", "ben", "third"}
     assert len(commits) == 2, "one decides, one enters what is done"
+
+
+def test_an_operation_that_waits_while_the_library_is_closed_writes_nothing(
+    prepared: Path, root: Path
+) -> None:
+    injector, outcomes = FaultInjector(), list[Outcome]()
+    shutil.copytree(prepared, root, dirs_exist_ok=True)
+    with Scenario.opened(root, injector) as library:
+        approving = threading.Thread(target=lambda: outcomes.append(library.approve([PENDING[0]])))
+        with library.catalog.lock:
+            approving.start()
+            assert eventually(lambda: len(library._journal._group._queue) == 1, every=0.001)
+            library.catalog.close()
+            injector.cut_power(1)
+        approving.join()
+    assert [refusal.item for refusal in outcomes[0].refused] == [PENDING[0]]
+    assert injector.steps == []
