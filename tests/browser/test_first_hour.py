@@ -76,7 +76,8 @@ def load_the_demo(page: Page, server: Server) -> None:
 
 def reject_a_copycat(page: Page) -> None:
     go(page, "Review")
-    expect(coin(page, "Sh1ba Moonwalk")).to_contain_text("confusable name")
+    # The newest of 345 pictures are compared first; on a busy machine even those take minutes.
+    expect(coin(page, "Sh1ba Moonwalk")).to_contain_text("confusable name", timeout=300_000)
     choose(page, "Sh1ba Moonwalk")
     page.get_by_role("button", name="Reject with a reason").click()
     page.get_by_role("button", name="copycat").click()
