@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import format, forms, local_time, presenter, thumbnails
+from components.shell import format, forms, local_time, presenter, streamlit_style, thumbnails
 from components.shell import undo as shell_undo
 from components.shell.decision_text import sentence
 from components.shell.forms import Button
@@ -112,7 +112,8 @@ def table(library: Library, filter: AuditFilter) -> None:
 def _line(library: Library, decision: PastDecision) -> None:
     words = sentence(library, decision)
     words = words[:1].upper() + words[1:]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    key = f"{streamlit_style.DECISION}-{decision.id}"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
         events = library.history(decision=decision.id, limit=thumbnails.SHOWN)
         thumbnails.row(library, [event.address for event in events])
         with st.container(width=150, gap=None):  # one above the other: the row is as high as its button

@@ -1,8 +1,10 @@
 """Elements of Streamlit's own: styles that its theme cannot give, and selectors for the tour."""
 
 CODE_OR_START = "[data-testid=stCode], button.primary"  # the latter is a form's, where nothing is there yet
-TABLE_OR_EXPANDER = "[data-testid=stDataFrame], [data-testid=stExpander]"
 UPLOAD_HINT = "[data-testid=stFileUploaderDropzoneInstructions]"
+
+DECISION = "memedex-decision"  # how the keys of History's lines begin
+NEWEST_DECISION = f"[class*=st-key-{DECISION}]"
 
 COUNTED = "memedex-tree"  # the key of a container in which the count of each choice stands beside its name
 

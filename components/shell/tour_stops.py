@@ -139,7 +139,7 @@ STOPS = (
         title="Everything can be undone",
         heading="History",
         page="pages/history.py",
-        mark=streamlit_style.TABLE_OR_EXPANDER,
+        mark=streamlit_style.NEWEST_DECISION,
         text="Every decision is listed with who made it, when and why, and each can be undone, also much "
         "later. “Undo it all” undoes what this tour did; the end of the tour does so as well.",
         verb="Undo it all",

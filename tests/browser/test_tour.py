@@ -70,6 +70,8 @@ def test_arrow_keys_lead_through_the_tour_and_all_is_taken_back(
             assert ring
             assert ring["x"] < wanted["x"]
             assert ring["x"] + ring["width"] > wanted["x"] + wanted["width"]
+        if number == 6:
+            expect(page.locator(".memedex-tour-ring")).to_be_visible()  # around the newest decision
         if number == 3:
             page.reload()
             arrive(page, number)

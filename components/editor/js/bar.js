@@ -3,6 +3,8 @@
 import { el, icon, setText } from "../../grid/js/dom.js";
 import { button } from "./facet.js";
 
+const NAMED = 4; // coins in one sentence
+
 export class Bar {
   constructor(editor) {
     this.editor = editor;
@@ -46,9 +48,23 @@ export class Bar {
     this.promote.hidden = !this.editor.data.canPromote;
     this.promote.disabled = conflict.isOpen || this.editor.rows.some((row) => row.purpose.required && !row.text.trim());
     this.node.classList.toggle("reading", !canWrite);
-    const failing = draftStore.failing.filter(([other, , isGone]) => other !== address && !isGone);
-    show(this.drafts, failing.map(([other, why]) => `The draft of ${names.get(other)} is not stored yet: ${why}`).join(" · "));
+    show(this.drafts, notStored(draftStore.failing.filter(([other, , isGone]) => other !== address && !isGone), names));
   }
+}
+
+/** The drafts that are not stored yet, by the reason: "The drafts of A, B and C are not stored yet: …". */
+export function notStored(failing, names) {
+  const reasons = [...new Set(failing.map(([, why]) => why))];
+  const sentence = (why) => {
+    const coins = failing.filter((each) => each[1] === why).map(([address]) => names.get(address));
+    return `The ${coins.length === 1 ? "draft of" : "drafts of"} ${listed(coins)} ${coins.length === 1 ? "is" : "are"} not stored yet: ${why}`;
+  };
+  return reasons.map(sentence).join(". ");
+}
+
+function listed(names) {
+  const shown = names.length > NAMED ? [...names.slice(0, NAMED - 1), `${names.length - NAMED + 1} others`] : names;
+  return [shown.slice(0, -1).join(", "), shown.at(-1)].filter(Boolean).join(" and ");
 }
 
 function show(note, sentence) {

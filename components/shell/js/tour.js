@@ -1,7 +1,7 @@
 // The tour's panel: buttons, arrow keys while nothing else has the focus, and a ring around what a stop talks about.
 
 import { el, setText } from "./elements.js";
-import { COVERS, mainLeft } from "./streamlit_page.js";
+import { COVERS, headerHeight, mainLeft } from "./streamlit_page.js";
 
 const OFTEN = 250; // ms between two looks for what is marked: pages are drawn piece by piece
 const SLIDER = 64; // px at the foot of the map
@@ -29,7 +29,9 @@ function place(root, selector) {
   if (!marked) return;
   if (arrived !== root.dataset.stop) {
     arrived = root.dataset.stop;
-    marked.scrollIntoView({ block: "nearest" });
+    const where = placeInWindow(marked.getBoundingClientRect(), { header: headerHeight(), panel: root.offsetHeight });
+    marked.style.scrollMarginTop = `${headerHeight() + 4 * WIDTH}px`;
+    marked.scrollIntoView({ block: where });
   }
   const box = marked.getBoundingClientRect();
   Object.assign(ring.style, {
@@ -41,6 +43,13 @@ function place(root, selector) {
   root.classList.toggle("left", corner.isLeft);
   root.style.setProperty("--start", `${start}px`);
   root.style.setProperty("--raised", `${corner.raised}px`);
+}
+
+/** Where to scroll what is marked: to its beginning if it is higher than the window, and a low thing that is hidden, also by the panel, to the middle. */
+export function placeInWindow({ top, bottom, height }, { header, panel }) {
+  if (height > innerHeight - header) return "start";
+  const isHidden = top < header || bottom > innerHeight - panel;
+  return isHidden && height < innerHeight / 3 ? "center" : "nearest";
 }
 
 /** Where the panel covers nothing of what it marks: the left corner, if the right one does; on the map above its time slider. */
