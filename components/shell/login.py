@@ -9,8 +9,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from components.shell import javascript, known_sessions, logins, password_login, presenter, server_names
-from store.identity import may_view
-from store.permissions import Actor
+from store.permissions import Actor, may_view
 from store.sessions.sessions import PASSWORD
 
 _wanted_page = st.components.v2.component(

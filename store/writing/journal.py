@@ -132,15 +132,12 @@ class Journal:
                 for row in db.execute("SELECT operation FROM journal ORDER BY rowid")
             ]
 
-    def recover(self) -> None:
-        """On opening: finish what was decided, remove what was only staged."""
-        with self._catalog.lock:
-            with contextlib.suppress(LibraryStuck):  # it opens all the same, and says so
-                self.finish_all()
-            known = {self._folder(operation) for operation in self.unfinished()}
-            own = f"{self._catalog.owner}-"
-            with contextlib.suppress(OSError):  # the next opening tries again
-                remove_undecided(self._layout, self._disk, known=known, own=own)
+    def remove_undecided(self) -> None:
+        """Remove what was only staged; what the disk refuses to remove stays."""
+        known = {self._folder(operation) for operation in self.unfinished()}
+        own = f"{self._catalog.owner}-"
+        with contextlib.suppress(OSError):
+            remove_undecided(self._layout, self._disk, known=known, own=own)
 
     def _without_changed(self, operation: Operation) -> tuple[Operation, dict[str, str]]:
         with self._catalog.reading() as db:

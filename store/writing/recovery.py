@@ -1,4 +1,9 @@
-"""What happens at every opening: choose a model, finish operations, apply outside edits."""
+"""What happens at every opening, such as after a crash between two files.
+
+What was decided is finished, what was only staged is removed, and edits made outside are applied.
+"""
+
+import contextlib
 
 from store.catalog import history
 from store.catalog.catalog import Catalog
@@ -8,6 +13,7 @@ from store.disk.layout import Layout
 from store.disk.lock import WriterLock
 from store.embedding import resolve
 from store.embedding.protocol import Embedder
+from store.errors import LibraryStuck
 from store.progress import Progress
 from store.settings import settings
 from store.writing import salvage
@@ -36,7 +42,10 @@ def recover(
 
     if not catalog.meta("model"):
         catalog.set_meta("model", embedder.name if embedder else resolve(settings().embedder))
-    journal.recover()
+    with catalog.lock:
+        with contextlib.suppress(LibraryStuck):  # it opens all the same, and says so
+            journal.finish_all()
+        journal.remove_undecided()  # what stays is tried again by the next opening
     finish_moves(layout.memecoins, note=note, disk=disk)
     return reconcile(catalog, layout, progress=progress) if compares_files else []
 

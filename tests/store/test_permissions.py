@@ -14,10 +14,9 @@ from store.catalog.filters import Filter
 from store.embedding.kept_vectors import KeptVectors
 from store.errors import ReadOnly
 from store.evaluation import evaluation
-from store.identity import may_change, may_view
 from store.library import Library
 from store.maintenance import doctor
-from store.permissions import Actor
+from store.permissions import Actor, may_change, may_view
 from store.progress import Progress
 from store.runtime import open_library, open_reader
 from store.search.query import Part, Query
