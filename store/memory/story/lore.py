@@ -129,29 +129,21 @@ class Lore(Scoped):
         put_world_file(folder, name, content)
 
     def load_worlds(self, folder: Path, *, actor: str = "") -> WorldReport:
-        """Load the folder's files that are new or changed; for the others it only compares the content.
-
-        A file that holds another id now replaces its former world, unless another file holds that.
-        """
+        """Load the folder's files that are new or changed; for the others it only compares the content."""
         self.passages.database.check_writable()
-        worlds, report = self.worlds(), WorldReport()
-        found = [*read_worlds(folder, known=_known(worlds))]
-        ids = {one.file: one.id for one in found if isinstance(one, World)}
-        held = {
-            one.id: one.file
-            for one in worlds
-            if ids.get(one.file, one.id) == one.id and (folder / one.file).exists()
-        }
-        for world in found:
+        known = {world.file: world.hash for world in self.worlds()}
+        report = WorldReport()
+        seen: dict[str, str] = {world.id: world.file for world in self.worlds()}
+        for world in read_worlds(folder, known=known):
             if isinstance(world, Refusal):
                 report.refused.append(world)
-            elif held.setdefault(world.id, world.file) != world.file:
-                reason = f"the world {world.id} is already told by {held[world.id]}"
+            elif seen.get(world.id, world.file) != world.file and (folder / seen[world.id]).exists():
+                reason = f"the world {world.id} is already told by {seen[world.id]}"
                 report.refused.append(Refusal(world.file, reason))
             else:
-                former = [one.id for one in worlds if one.file == world.file and one.id not in ids.values()]
+                seen[world.id] = world.file
                 try:
-                    self.put_world(world, instead_of=former, actor=actor)
+                    self.put_world(world, actor=actor)
                 except (InvalidInput, ModelUnavailable) as error:  # the others, and all there was, are there
                     report.refused.append(Refusal(world.file, f"it was not imported: {error}"))
                 else:
@@ -161,9 +153,10 @@ class Lore(Scoped):
 
     def unread_files(self, folder: Path) -> list[str]:
         """The folder's files that are new, changed or unreadable, compared with what was loaded."""
+        known = {world.file: world.hash for world in self.worlds()}
         return [
             found.item if isinstance(found, Refusal) else found.file
-            for found in read_worlds(folder, known=_known(self.worlds()))
+            for found in read_worlds(folder, known=known)
         ]
 
     def exchange_files(self, folder: Path, *, number: int) -> list[Refusal]:
@@ -202,13 +195,12 @@ class Lore(Scoped):
         return stayed
 
     def put_world(
-        self, world: World, *, instead_of: Iterable[str] = (), verb: str = "load world", actor: str = "",
-        number: int | None = None,
-    ) -> None:  # fmt: skip
-        """Store a world's base lore in chunks; what its file had and no longer has is deleted.
+        self, world: World, *, verb: str = "load world", actor: str = "", number: int | None = None
+    ) -> None:
+        """Store a world's base lore in chunks, and delete what its file had and no longer has.
 
-        So are the worlds of `instead_of`, whose file has this world now. What `add_lore` or an adoption added
-        stays. Unchanged chunks keep their vectors. `number` as in `Passages.change`.
+        What `add_lore` or an adoption added stays. Unchanged chunks keep their vectors. `number` as in
+        `Passages.change`.
         """
         checked_text(world.id, what="the world's id")
         texts = [world.lore[start:end] for start, end in split_lines(world.lore)]
@@ -217,10 +209,6 @@ class Lore(Scoped):
         new = [text for text in texts if text not in kept]
         vectors = {**kept, **dict(zip(new, embed_texts(new, embedder), strict=True))}
         with self.passages.change(verb, actor=actor, number=number) as change:
-            for former in instead_of:
-                for old in self._base_ids(change.db.execute, former):
-                    change.remove(old)
-                change.remove(former, table="worlds")
             rows = {f"{world.id}_{BASE}{i}": text for i, text in enumerate(texts)}
             was_loaded = change.row("worlds", world.id) is not None  # else no chunk is this file's yet
             for old in self._base_ids(change.db.execute, world.id) if was_loaded else ():
@@ -259,11 +247,6 @@ class Lore(Scoped):
             [world_id, f"{BASE}[0-9]*"],
         )
         return [row["id"] for row in found if row["lore_id"].removeprefix(BASE).isdecimal()]
-
-
-def _known(worlds: Iterable[World]) -> set[tuple[str, str]]:
-    """The files of these worlds as they were loaded, by name and hash."""
-    return {(world.file, world.hash) for world in worlds}
 
 
 def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Worlds as YAML files (reference 4): `id`, `name`, `start_message`, `lore`."""
 
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,13 +27,13 @@ class World:
     hash: str = ""
 
 
-def read_worlds(folder: Path, *, known: Collection[tuple[str, str]]) -> Iterator[World | Refusal]:
-    """The worlds of this folder whose files are not `known` by their name and hash."""
+def read_worlds(folder: Path, *, known: dict[str, str]) -> Iterator[World | Refusal]:
+    """The worlds of this folder whose files differ from `known` (file name → hash)."""
     paths = sorted({path for pattern in _NAMES for path in folder.glob(pattern) if path.is_file()})
     for path in paths:
         try:
             content = read_regular(path, limit=LARGEST)
-            if (path.name, content_hash(content)) not in known:
+            if known.get(path.name) != content_hash(content):
                 yield parse_world(content, file=path.name)
         except (OSError, ValueError) as error:
             yield Refusal(path.name, str(error))

@@ -51,7 +51,7 @@ def test_devices_and_pipes_are_never_read(make: Callable[[Path], None], tmp_path
         Taxonomy.load(tmp_path / "taxonomy.json")
     with pytest.raises(InvalidRecord, match="device or a pipe"):
         read(layout, "pending", address(0))
-    assert list(read_worlds(tmp_path, known=())) == [], "what is no file is no world"
+    assert list(read_worlds(tmp_path, known={})) == [], "what is no file is no world"
     (refused,) = files.read_sessions(tmp_path / "session.json")
     assert "device or a pipe" in refused.reason
     (session,) = files.read_sessions(tmp_path / "lines.jsonl")

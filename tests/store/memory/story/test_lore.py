@@ -228,42 +228,6 @@ def test_a_second_file_with_the_same_world_id_is_refused(memory: Memory) -> None
     assert memory.lore.query_lore("peaks", "which") == (["Second."], False)
 
 
-def test_a_changed_id_in_a_file_replaces_its_world_and_leaves_what_was_added_to_it(memory: Memory) -> None:
-    folder = memory.places.worlds
-    (folder / "frog.yaml").write_text("id: frog\nlore: Green.\n")
-    memory.lore.load_worlds(folder)
-    memory.lore.add_lore("frog", "one", "It swims.")
-    (folder / "frog.yaml").write_text("id: toad\nlore: Brown.\n")
-    assert memory.lore.load_worlds(folder).done == ["toad"]
-    assert [one.id for one in memory.lore.worlds()] == ["toad"]
-    assert ids(memory) == ["frog_one", "toad_base_lore_0"]
-    memory.undo()
-    assert [one.id for one in memory.lore.worlds()] == ["frog"]
-    assert memory.lore.query_lore("frog", "colour") == (["Green.", "It swims."], False)
-    memory.redo()
-    assert ids(memory) == ["frog_one", "toad_base_lore_0"]
-
-
-def test_worlds_that_exchange_their_files_stay(memory: Memory) -> None:
-    folder = memory.places.worlds
-    first, second = folder / "a.yaml", folder / "b.yaml"
-    first.write_text("id: frog\nlore: Green.\n")
-    second.write_text("id: toad\nlore: Brown.\n")
-    memory.lore.load_worlds(folder)
-    contents = first.read_bytes(), second.read_bytes()
-    second.write_bytes(contents[0])
-    first.write_bytes(contents[1])
-    assert memory.lore.load_worlds(folder).refused == []
-    assert {one.id: one.file for one in memory.lore.worlds()} == {"frog": "b.yaml", "toad": "a.yaml"}
-    assert memory.lore.load_worlds(folder).done == []
-    (folder / "0.yaml").write_bytes(contents[0])
-    second.write_text("id: newt\nlore: Spotted.\n")
-    assert memory.lore.load_worlds(folder).refused == []
-    assert {one.id: one.file for one in memory.lore.worlds()} == {
-        "frog": "0.yaml", "newt": "b.yaml", "toad": "a.yaml",
-    }  # fmt: skip
-
-
 def test_a_world_remains_after_its_file_is_deleted(reopen: Callable[[], Memory]) -> None:
     memory = reopen()
     (memory.places.worlds / "a.yaml").write_text("id: peaks\nlore: First.\n")
