@@ -52,7 +52,8 @@ export class Conflict {
   /** Merges another person's text with this one: one-sided changes are applied, conflicts are shown. */
   meet(theirs) {
     const took = [];
-    const decided = this.decidedRows(theirs);
+    const former = this.isWithWindow && theirs.client === this.theirs.client ? this.theirs : null; // an older draft of this window
+    const decided = former ? this.decidedRows(former, theirs) : new Set();
     this.theirs = theirs;
     this.disputes.forEach((row) => row.aside.replaceChildren());
     this.disputes.clear();
@@ -70,7 +71,8 @@ export class Conflict {
         took.push(row.purpose.label);
       }
     }
-    const tags = tagsTogether(this.editor.base.tags, this.editor.tags.values, theirs.tags);
+    const areTagsOld = former && sameTags(former.tags, theirs.tags);
+    const tags = areTagsOld ? this.editor.tags.values : tagsTogether(this.editor.base.tags, this.editor.tags.values, theirs.tags);
     if (!sameTags(tags, this.editor.tags.values)) {
       this.editor.tags.show(tags);
       took.push("Tags");
@@ -85,11 +87,10 @@ export class Conflict {
     else this.editor.bar.say("rest");
   }
 
-  /** Rows for which a person has chosen already, if this is a newer draft of the same window with the same words there. */
-  decidedRows(theirs) {
-    if (!this.isWithWindow || theirs.client !== this.theirs.client) return new Set();
-    const [former, now] = [this.theirs, theirs].map(({ caption }) => trimmed(caption));
-    return new Set(this.editor.rows.filter((row) => !this.disputes.has(row) && (former[row.facet] ?? null) === (now[row.facet] ?? null)));
+  /** Rows for which a person has chosen already, and a newer draft of the same window has the same words. */
+  decidedRows(former, theirs) {
+    const [before, now] = [former, theirs].map(({ caption }) => trimmed(caption));
+    return new Set(this.editor.rows.filter((row) => !this.disputes.has(row) && (before[row.facet] ?? null) === (now[row.facet] ?? null)));
   }
 
   decided(row) {

@@ -1,7 +1,7 @@
 // The editor's own routes: drafts are sent independently of the page's runs.
 
 const PATIENT = 60_000; // ms; a server that never answers must not block later drafts
-const RENEWAL = 10_000; // ms until a token is requested again: a page without a connection loses the request
+const RENEWAL = 10_000; // ms until a token is requested again, doubled each time: a page without a connection loses the request
 
 export class Server {
   /** `data()`: the routes and the person's token; `renew` requests a new token from the page. */
@@ -29,9 +29,10 @@ export class Server {
   /** The next run of the page brings a new token. */
   requestToken() {
     const { token } = this.data();
-    if (token === this.refused && Date.now() < this.requested + RENEWAL) return;
-    this.refused = token;
-    this.requested = Date.now();
+    if (token !== this.refused) Object.assign(this, { refused: token, wait: RENEWAL, next: 0 });
+    if (Date.now() < this.next) return;
+    this.next = Date.now() + this.wait;
+    this.wait *= 2;
     this.renew();
   }
 

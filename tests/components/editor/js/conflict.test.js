@@ -47,3 +47,14 @@ test("a choice stays while the other window changes only other texts", () => {
   conflict.meetDraft(draft({ entity: "a", visual: "b", context: "c" }, "third window"));
   assert.equal(conflict.disputes.size, 3);
 });
+
+test("a tag removed here stays removed while the other window changes only its texts", () => {
+  const editor = editorWith("entity");
+  editor.tags.show = (tags) => { editor.tags.values = tags; };
+  const conflict = new Conflict(editor);
+  conflict.meetDraft({ ...draft({ entity: "a" }), tags: ["frog"] });
+  assert.deepEqual(editor.tags.values, ["frog"]);
+  editor.tags.values = [];
+  conflict.meetDraft({ ...draft({ entity: "a and more" }), tags: ["frog"] });
+  assert.deepEqual(editor.tags.values, []);
+});

@@ -26,10 +26,10 @@ test("a refused token is renewed once and the text is kept", async (t) => {
   assert.deepEqual(renewed, ["old", "new"]);
 });
 
-test("a token is requested again ten seconds later: the page may have had no connection", async (t) => {
+test("a token is requested again after ten seconds, then twenty: the page may have had no connection", async (t) => {
   t.mock.timers.enable({ apis: ["Date"] });
   let requests = 0;
-  const ask = await asked(t, Array(3).fill([403, "this page has expired"]), { renew: () => (requests += 1) });
+  const ask = await asked(t, Array(5).fill([403, "this page has expired"]), { renew: () => (requests += 1) });
   await ask();
   t.mock.timers.tick(9_999);
   await ask();
@@ -37,6 +37,12 @@ test("a token is requested again ten seconds later: the page may have had no con
   t.mock.timers.tick(1);
   await ask();
   assert.equal(requests, 2);
+  t.mock.timers.tick(19_999);
+  await ask();
+  assert.equal(requests, 2);
+  t.mock.timers.tick(1);
+  await ask();
+  assert.equal(requests, 3);
 });
 
 test("a missing answer, an error and a success are told apart", async (t) => {
