@@ -40,7 +40,7 @@ def reverse(change: MemoryChange, verb: str, actor: str, *, number: int = 0) -> 
     events = change.db.execute(
         "SELECT number FROM history WHERE decision = ? ORDER BY number DESC", [chosen]
     ).fetchall()
-    done, refused = dict[str, None](), set[tuple[str, str]]()
+    done, others, refused = dict[str, None](), dict[str, None](), set[tuple[str, str]]()
     # Newest first: each finds the row as it left it, if nothing else came after.
     for (event_number,) in events:
         event = change.db.execute("SELECT * FROM history WHERE number = ?", [event_number]).fetchone()
@@ -48,12 +48,12 @@ def reverse(change: MemoryChange, verb: str, actor: str, *, number: int = 0) -> 
         row = change.db.execute("SELECT version FROM changes WHERE tbl = ? AND id = ?", place).fetchone()
         if row and row["version"] == event["version"] and place not in refused:
             _put_back(change, event)
-            if event["tbl"] in (change.kind.table, *BESIDE):
-                done[event["id"]] = None
+            counted = done if event["tbl"] in (change.kind.table, *BESIDE) else others
+            counted[event["id"]] = None
         elif place not in refused:
             refused.add(place)
             outcome.refused.append(Refusal(event["id"], f"it was changed since; {verb} would lose that"))
-    outcome.done += done
+    outcome.done += done or others  # such as a world whose name alone was changed
     change.db.execute("UPDATE decisions SET reversed = 1 WHERE number = ?", [chosen])
     change.reverses = chosen
     return outcome

@@ -138,6 +138,13 @@ def test_importing_a_world_again_replaces_its_chunks_and_keeps_added_lore(memory
     assert memory.lore.passages.count(words="dragons") == 0
 
 
+def test_an_undo_of_a_changed_name_alone_counts_the_world(memory: Memory) -> None:
+    memory.lore.put_world(world("Dragons live here."))
+    memory.lore.put_world(world("Dragons live here.", name="Red Peaks"))
+    assert memory.undo().done == ["peaks"]
+    assert [found.name for found in memory.lore.worlds()] == ["Crimson Peaks"]
+
+
 def test_undo_restores_the_previous_chunks_of_a_world(memory: Memory) -> None:
     memory.lore.put_world(world("\n".join([LINE * 9] * 3)))
     before = memory.lore.passages.find(limit=None)
