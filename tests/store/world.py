@@ -1,5 +1,6 @@
 """Fault injection at any step of the write path: a power cut or a failing disk."""
 
+import errno
 from pathlib import Path
 
 from store.library import Library
@@ -42,6 +43,18 @@ class FaultInjector:
     def _arm(self, at: int, error: BaseException, *, lasts: bool) -> None:
         self.steps.clear()
         self._at, self._error, self._lasts = at, error, lasts
+
+
+class FullDisk:
+    """Refuse one kind of step, such as "write", while the disk is full."""
+
+    def __init__(self, step: str, *, is_full: bool = True) -> None:
+        self.is_full = is_full
+        self._step = step
+
+    def __call__(self, name: str, path: Path) -> None:
+        if self.is_full and name == self._step:
+            raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def abandon(library: Library) -> None:

@@ -1,6 +1,5 @@
 """An adoption is one job and one decision, however many systems lie in the folder."""
 
-import errno
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -24,6 +23,7 @@ from tests.store.references import (
     memory_store_of_reference_2,
     transcripts_of_reference_5,
 )
+from tests.store.world import FullDisk
 
 
 @pytest.fixture
@@ -129,12 +129,7 @@ def test_an_adoption_that_failed_goes_on_when_it_is_asked_for_again(
 def test_an_adoption_that_meets_a_full_disk_fails_and_can_be_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, why: str
 ) -> None:
-    is_full = True
-
-    def disk(name: str, _: Path) -> None:
-        if is_full and name == step:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
+    disk = FullDisk(step)
     monkeypatch.setattr(LibraryFollower, "wake", lambda self: None)
     library_of_reference_1(tmp_path / "other", range(3))
     with open_library(tmp_path / "res", embedder=Hashed(), disk=Disk(before=disk)) as library:
@@ -144,7 +139,7 @@ def test_an_adoption_that_meets_a_full_disk_fails_and_can_be_resumed(
         assert failed
         assert failed.state == "failed"
         assert why in failed.error
-        is_full = False
+        disk.is_full = False
         library.jobs.resume(job.id)
         done = finished(library, job)
         report = adopt.report_of(library, done)

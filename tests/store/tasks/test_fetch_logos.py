@@ -1,6 +1,5 @@
 """Logos of a token list are fetched as a job, which is limited and can be resumed."""
 
-import errno
 import json
 import threading
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from store.tasks import fetch_logos
 from tests.store.conftest import address, picture
 from tests.store.fetching.logo_server import Server, respond_in_turn, respond_with, serving
 from tests.store.hashed import Hashed
+from tests.store.world import FullDisk
 
 
 @pytest.fixture
@@ -152,17 +152,12 @@ def test_an_interrupted_fetch_continues_after_a_restart(
 def test_a_fetch_whose_coins_wait_for_the_disk_ends_and_can_be_resumed(
     root: Path, remote_logos: list[RemoteLogo], step: str, why: str
 ) -> None:
-    is_full = True
-
-    def disk(name: str, _: Path) -> None:
-        if is_full and name == step:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
+    disk = FullDisk(step)
     with open_library(root, embedder=Hashed(), disk=Disk(before=disk)) as library:
         job = fetched(library, remote_logos)
         assert (job.state, job.done, job.refused) == ("failed", 0, 0)
         assert why in job.error
-        is_full = False
+        disk.is_full = False
         library.jobs.resume(job.id)
         assert library.jobs.wait(job.id, timeout=60)
         job = library.jobs.get(job.id)

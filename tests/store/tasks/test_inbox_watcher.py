@@ -1,6 +1,5 @@
 """The watched folder where the disk refuses, or a look does not end; other tests are in `test_inbox.py`."""
 
-import errno
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -21,19 +20,8 @@ from store.tasks.inbox import Inbox
 from store.tasks.inbox_watcher import Watcher
 from tests.store.conftest import picture
 from tests.store.hashed import Hashed
+from tests.store.world import FullDisk
 from tests.waiting import eventually
-
-
-class _Refusing:
-    """A disk that refuses one kind of step while it is full."""
-
-    def __init__(self, step: str) -> None:
-        self.is_full = True
-        self._step = step
-
-    def __call__(self, name: str, path: Path) -> None:
-        if self.is_full and name == self._step:
-            raise OSError(errno.ENOSPC, "No space left on device")
 
 
 @pytest.mark.usefixtures("without_chroma")
@@ -46,7 +34,7 @@ def test_a_file_that_met_a_full_disk_is_not_noted_and_tried_again(
     folder = tmp_path / "inbox"
     folder.mkdir()
     (folder / "first coin.png").write_bytes(picture(1))
-    disk = _Refusing(step)
+    disk = FullDisk(step)
     with open_library(root, embedder=Hashed(), disk=Disk(before=disk)) as library:
         with closing(Watcher(Inbox(library, folder))):
             assert eventually(lambda: any("No space left" in fault.reason for fault in faults()))

@@ -16,7 +16,7 @@ from store.runtime import open_library
 from store.tasks import tags
 from tests.store.conftest import TAXONOMY, address, approved_with_caption, coin
 from tests.store.hashed import Hashed
-from tests.store.world import FaultInjector, PowerCut, abandon
+from tests.store.world import FaultInjector, FullDisk, PowerCut, abandon
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
@@ -221,23 +221,18 @@ def test_a_pending_taxonomy_write_does_not_overwrite_manual_edits(quick_root: Pa
 def test_a_full_disk_ends_the_job_which_can_be_resumed_and_refuses_no_coin(
     root: Path, step: str, why: str
 ) -> None:
-    is_full = False
-
-    def disk(name: str, _: Path) -> None:
-        if is_full and name == step:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
+    disk = FullDisk(step, is_full=False)
     keys = [address(number) for number in range(3)]
     with open_library(root, embedder=Hashed(), disk=Disk(before=disk)) as library:
         library.add([coin(number) for number in range(3)])
-        is_full = True
+        disk.is_full = True
         job = library.jobs.start("tags", keys, name="Tag", options={"add": ["cozy"]})
         assert library.jobs.wait(job.id, timeout=60)
         ended = library.jobs.get(job.id)
         assert ended
         assert (ended.state, ended.done, ended.refused) == ("failed", 0, 0)
         assert why in ended.error
-        is_full = False
+        disk.is_full = False
         library.jobs.resume(job.id)
         assert library.jobs.wait(job.id, timeout=60)
         ended = library.jobs.get(job.id)
