@@ -3,6 +3,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# Every file that pip installs has the hash that stands in requirements*.txt; none comes unnamed with another.
+INSTALL := $(PIP) install --quiet --no-deps --require-hashes
 
 # PyTorch's own index has builds without CUDA, gigabytes smaller; where it cannot be reached, pip's usual index serves.
 CPU_TORCH := --index-url https://download.pytorch.org/whl/cpu --retries 0 --timeout 10
@@ -46,20 +48,20 @@ clean:
 
 .venv/installed: requirements.txt
 	$(PYTHON) -m venv .venv
-	$(PIP) install --quiet --no-deps -r requirements.txt
+	$(INSTALL) -r requirements.txt
 	@touch $@
 
 .venv/eyes-installed: .venv/installed requirements-eyes.txt
-	$(PIP) install --quiet --no-deps -r requirements-eyes.txt
+	$(INSTALL) -r requirements-eyes.txt
 	@touch $@
 
-.venv/clip-installed: .venv/installed requirements-clip.txt
-	[ "$$(uname)" != Linux ] || $(PIP) install --quiet $(CPU_TORCH) "$$(grep '^torch==' requirements-clip.txt)" || true
-	$(PIP) install --quiet --no-deps -r requirements-clip.txt
+.venv/clip-installed: .venv/installed requirements-torch.txt requirements-clip.txt
+	[ "$$(uname)" != Linux ] || $(INSTALL) $(CPU_TORCH) -r requirements-torch.txt || true
+	$(INSTALL) -r requirements-torch.txt -r requirements-clip.txt
 	@touch $@
 
 .venv/ready-to-test: .venv/clip-installed .venv/eyes-installed requirements-test.txt
-	$(PIP) install --quiet -r requirements-test.txt
+	$(INSTALL) -r requirements-test.txt
 	@touch $@
 
 # ESLint, for `make check`; the program itself needs no Node.js.

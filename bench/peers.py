@@ -1,6 +1,6 @@
 """Memedex compared with Chroma, LanceDB, Qdrant's local mode and Milvus Lite, on the same vectors.
 
-    pip install -r requirements-bench.txt
+    pip install --no-deps --require-hashes -r requirements-bench.txt
     python -m bench.peers                                          # 10,000 records, all of them: some minutes
     python -m bench.peers --size 100000 --keep /folder --peers     # Memedex and Chroma alone
 
@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="a folder that keeps Chroma's indexes for the next run")
     options = parser.parse_args()
     if missing := [peer for peer in options.peers if not all(map(find_spec, PEERS[peer]))]:
-        parser.exit(2, f"not installed: {', '.join(missing)}; pip install -r requirements-bench.txt\n")
+        parser.exit(2, f"not installed: {', '.join(missing)}; install requirements-bench.txt\n")
     print(f"{machine()}; {options.dimensions} dimensions, {options.questions} questions\n")
     print(HEAD, flush=True)
     with tempfile.TemporaryDirectory() as passing:

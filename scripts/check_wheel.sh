@@ -12,7 +12,7 @@ trap '[ -z "$server" ] || kill "$server"; rm -rf "$place"' EXIT
 "${PYTHON:-python3}" -m venv "$place/venv"
 pip=("$place/venv/bin/python" -m pip --disable-pip-version-check)
 "${pip[@]}" wheel --quiet --no-deps --wheel-dir "$place" .
-"${pip[@]}" install --quiet --no-deps -r requirements.txt
+"${pip[@]}" install --quiet --no-deps --require-hashes -r requirements.txt
 mkdir "$place/elsewhere"
 memedex=$place/venv/bin/memedex
 "${pip[@]}" install --quiet --no-deps --editable .
@@ -23,7 +23,9 @@ memedex=$place/venv/bin/memedex
 lacking=$("${pip[@]}" check 2>&1 | grep -vE 'requires (boto3|kubernetes|sentence-transformers), which is not installed|^No broken' || true)
 [ -z "$lacking" ] || { echo "pip install . would install other packages: $lacking" >&2; exit 1; }
 
-"${pip[@]}" install --quiet --dry-run . -c requirements.txt -c requirements-clip.txt
+# pip takes no hashes beside a folder, which has none.
+cat requirements.txt requirements-torch.txt requirements-clip.txt | sed -E '/--hash/d; s/ \\$//' > "$place/versions.txt"
+"${pip[@]}" install --quiet --dry-run . -c "$place/versions.txt"
 
 cd "$place/elsewhere"
 "$memedex" --version

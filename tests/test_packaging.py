@@ -23,15 +23,46 @@ DISTRIBUTIONS = {
 }  # fmt: skip
 
 
+REQUIREMENTS = sorted(ROOT.glob("requirements*.txt"))
+
+
+def requirement_lines(name: str) -> list[str]:
+    """The requirements of a file, each in one line with its hashes."""
+    text = (ROOT / name).read_text(encoding="utf-8").replace("\\\n", " ")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
 def pinned(name: str) -> set[str]:
-    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
-    return {line.partition(";")[0].strip() for line in lines if line and not line.startswith("#")}
+    return {re.split(r" *[;\s]", line)[0] for line in requirement_lines(name)}
 
 
 def test_the_pinned_requirements_match_the_package_dependencies() -> None:
     assert pinned("requirements.txt") >= set(PROJECT["dependencies"])
     assert pinned("requirements-eyes.txt") >= set(PROJECT["optional-dependencies"]["eyes"])
-    assert pinned("requirements-clip.txt") >= set(PROJECT["optional-dependencies"]["clip"])
+    clip = pinned("requirements-clip.txt") | pinned("requirements-torch.txt")
+    assert clip >= set(PROJECT["optional-dependencies"]["clip"])
+
+
+@pytest.mark.parametrize("path", REQUIREMENTS, ids=lambda path: path.stem)
+def test_pip_installs_only_files_whose_hash_is_named(path: Path) -> None:
+    """All that the Makefile, the container and docs/install.md install is checked against these hashes."""
+    for line in requirement_lines(path.name):
+        assert re.fullmatch(r"[\w.-]+==[\w.]+( *; [^#]+?)?( *--hash=sha256:[0-9a-f]{64})+ *", line), line
+
+
+def test_every_installation_requires_the_hashes() -> None:
+    commands = {
+        path: [
+            line
+            for line in (ROOT / path).read_text(encoding="utf-8").splitlines()
+            if "-r requirements" in line
+        ]
+        for path in ("Makefile", "deploy/compose.yaml", "docs/install.md", "scripts/check_wheel.sh")
+    }
+    for path, lines in commands.items():
+        assert lines
+        assert all("--require-hashes" in line or "$(INSTALL)" in line for line in lines), path
+    assert "--require-hashes" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_everything_imported_is_a_declared_dependency() -> None:
@@ -79,7 +110,7 @@ def imported(path: Path) -> set[str]:
 
 
 def test_nothing_is_pinned_twice() -> None:
-    for extra in ("requirements-clip.txt", "requirements-eyes.txt"):
+    for extra in ("requirements-clip.txt", "requirements-torch.txt", "requirements-eyes.txt"):
         assert not pinned("requirements.txt") & pinned(extra)
 
 

@@ -28,7 +28,9 @@ _TURNED = ((-1, -1), (1, -1), (-1, 1))  # upside down, mirrored, both
 _LEAST_WIDTH = 1.25  # of its height: two letters are wider, most ornaments are not
 _ROW = 10  # pixels between the tops of lines that stand in one row, as RapidOCR orders them
 _PADDED = 96  # pixels to which a short line, 48 high, is widened; RapidOCR's 320 take more than twice as long
-INSTALL = "`make run` installs it; without make: pip install --no-deps -r requirements-eyes.txt"
+INSTALL = (
+    "`make run` installs it; without make: pip install --no-deps --require-hashes -r requirements-eyes.txt"
+)
 
 Line = tuple[str, float]  # text and confidence
 Pixels = np.ndarray[Any, Any]  # (height, width, 3) of bytes
