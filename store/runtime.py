@@ -1,6 +1,7 @@
 """The composition root: opens a library with its workers, jobs and inbox, and shuts them down."""
 
 import contextlib
+import sqlite3
 import time
 from dataclasses import replace
 from functools import partial
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from store.catalog import replication, rows
-from store.catalog.catalog import DISK_ERRORS, is_made, opening_errors
+from store.catalog.catalog import DISK_ERRORS, Catalog, damaged, is_made, opening_errors
 from store.chroma.follower import LibraryFollower
 from store.disk.exchange import finish_for_reading
 from store.disk.files import Disk
@@ -290,6 +291,12 @@ def _check_replica(path: Path) -> None:
             f"{path} is a replica that is not complete yet, or of an older Memedex: update the program that "
             "writes, and wait for Litestream"
         )
+
+
+def check_replica(catalog: Catalog) -> None:
+    """Check the pages and rows that Litestream wrote. Raises CatalogDamaged with the remedy."""
+    if fault := catalog.first_fault():
+        raise damaged(catalog.path, sqlite3.DatabaseError(fault))
 
 
 _writers: Writers[LibraryRuntime] = Writers()

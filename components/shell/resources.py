@@ -14,13 +14,14 @@ from store.disk.layout import Layout
 from store.disk.replica import is_replica
 from store.errors import CatalogDamaged, LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
 from store.jobs import Jobs
+from store.jobs.background_worker import Worker
 from store.library import Library
 from store.llm.client import is_warm
 from store.maintenance import doctor
 from store.progress import Progress
 from store.reading.reader import Reader
 from store.reading.status import Status
-from store.runtime import open_library, open_reader
+from store.runtime import check_replica, open_library, open_reader
 from store.settings import settings
 from store.tags.taxonomy import Taxonomy
 from store.writing.salvage import salvage_if_damaged
@@ -28,6 +29,7 @@ from store.writing.salvage import salvage_if_damaged
 log = logging.getLogger(__name__)
 
 _READ_ONLY = "memedex.read_only"
+_CHECKED_AGAIN = 600.0  # seconds at most until a damaged replica is checked again
 
 
 def library() -> Library:
@@ -163,7 +165,16 @@ def _opening(root: Path) -> _Opening:
 
 @st.cache_resource(show_spinner=False)
 def _for_reading(root: Path) -> Library:
-    return open_reader(root)
+    reader = open_reader(root)
+    if is_replica(reader.layout.catalog):
+        _replica_check(root, reader).wake()
+    return reader
+
+
+@st.cache_resource(show_spinner=False)
+def _replica_check(root: Path, _replica: Library) -> Worker:
+    """What checks a replica once; System status and /health show what it finds."""
+    return Worker("checking the replica", lambda _: check_replica(_replica.catalog), longest=_CHECKED_AGAIN)
 
 
 @st.cache_resource(show_spinner=False)

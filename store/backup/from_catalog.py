@@ -11,7 +11,7 @@ from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
 from store.disk.replica import refuse_replica
-from store.errors import BadBackup, BadSource
+from store.errors import BadBackup, BadSource, CatalogDamaged
 from store.outcome import Outcome, Refusal
 from store.pictures.shared_pictures import SharedPictures, shared_pictures
 from store.progress import Progress
@@ -22,8 +22,8 @@ def restore_files(root: Path, *, progress: Progress) -> Outcome:
     """Write each sidecar and picture that is missing; a coin whose picture cannot be had is refused.
 
     What is there stays as it is; run again, it does what is left. Chroma is filled again when the library is
-    opened. Raises BadBackup without a catalog or a shared place, LibraryInUse beside a process that writes,
-    ReadOnly for a replica.
+    opened. Raises BadBackup without a catalog or a shared place, CatalogDamaged if it was not restored whole,
+    LibraryInUse beside a process that writes, ReadOnly for a replica.
     """
     layout, disk = Layout(root.resolve()), Disk()
     if not layout.catalog.is_file():
@@ -35,12 +35,28 @@ def restore_files(root: Path, *, progress: Progress) -> Outcome:
     lock = WriterLock(layout.lock)
     lock.acquire()
     try:
+        progress.what = "checking the catalog"
+        _check(layout, disk)
         outcome = _restore(layout, disk, place, progress)
         with contextlib.closing(Catalog(layout.catalog, disk=disk, writable=True)) as catalog:
             catalog.set_meta("chroma_rebuild", "1")  # a server may have what was decided after this moment
         return outcome
     finally:
         lock.release()
+
+
+def _check(layout: Layout, disk: Disk) -> None:
+    """Check what Litestream restored, before the files of a whole library follow from it."""
+    try:
+        with contextlib.closing(Catalog(layout.catalog, disk=disk, writable=False)) as catalog:
+            fault = catalog.first_fault()
+    except CatalogDamaged as error:
+        fault = str(error.__cause__)
+    if fault:
+        raise CatalogDamaged(
+            f"{layout.catalog} was not restored whole ({fault}); no file was written. Delete it and run "
+            "`litestream restore` again, with -timestamp for an earlier moment if that does not help"
+        )
 
 
 def _restore(layout: Layout, disk: Disk, place: SharedPictures, progress: Progress) -> Outcome:

@@ -11,7 +11,7 @@ from secrets import token_hex
 
 from store.backup import manifest
 from store.backup.manifest import Manifest, digest_of
-from store.catalog import checksums
+from store.catalog import checksums, pages
 from store.catalog.catalog import OWNER
 from store.chroma.collections import COLLECTIONS
 from store.chroma.contents import own_names
@@ -37,6 +37,7 @@ class RestoreReport(Outcome):
     """`done` are the restored files; if any is refused, nothing was restored."""
 
     replaced: Path | None = None  # where what was there before is kept
+    fault: str = ""  # what is damaged in the restored catalog, as it was in the backup
 
 
 def restore_backup(
@@ -61,11 +62,11 @@ def restore_backup(
     staged = layout.root / f"{STAGED}{token_hex(4)}"
     try:
         with alone(staged, layout.root):
-            _stage(source, staged, listed, progress)
+            fault = _stage(source, staged, listed, progress)
             if progress.cancelled:
                 return RestoreReport()
             replaced_folder = _exchange(layout, staged, lock, disk or Disk())
-        return RestoreReport(done=list(listed.files), replaced=replaced_folder)
+        return RestoreReport(done=list(listed.files), replaced=replaced_folder, fault=fault)
     except OSError as error:
         raise NotWritten(f"nothing was restored: {error}") from error
     finally:
@@ -83,38 +84,42 @@ def _memory_lock(layout: Layout) -> Path:
     return layout.root / "memory" / layout.lock.name
 
 
-def _stage(source: Path, staged: Path, listed: Manifest, progress: Progress) -> None:
-    """Copy beside the library, never link: writing to the library must not change the backup."""
+def _stage(source: Path, staged: Path, listed: Manifest, progress: Progress) -> str:
+    """Copy beside the library, never link: writing to the library must not change the backup.
+
+    Returns what is damaged in the catalog, which may have been so when the backup was made.
+    """
     progress.what, progress.done = "copying", 0
     for name, expected in listed.files.items():
         if progress.cancelled:
-            return
+            return ""
         target = staged / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source / name, target)
         if digest_of(target) != expected:
             raise BadBackup(f"{name} changed while it was read; nothing was restored")
         progress.done += 1
-    if has_library(listed):
-        _make_ready(Layout(staged))
+    fault = _make_ready(Layout(staged)) if has_library(listed) else ""
     if hasattr(os, "sync"):
         os.sync()
+    return fault
 
 
-def _make_ready(layout: Layout) -> None:
-    """Make the folders of the tiers, and mark Chroma to be rebuilt."""
+def _make_ready(layout: Layout) -> str:
+    """Make the folders of the tiers, mark Chroma to be rebuilt, and return what is damaged in the catalog."""
     layout.memecoins.mkdir(parents=True, exist_ok=True)
     for tier in TIERS:
         layout.sidecar_folder(tier).mkdir(parents=True, exist_ok=True)
         layout.image_folder(tier).mkdir(parents=True, exist_ok=True)
     if not layout.catalog.exists():
-        return
-    with (
-        contextlib.suppress(sqlite3.Error),  # kept from a broken library; opening it says what is wrong
-        contextlib.closing(sqlite3.connect(layout.catalog, isolation_level=None)) as db,
-    ):
-        checksums.install(db)
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_rebuild', '1')")
+        return ""
+    try:
+        with contextlib.closing(sqlite3.connect(layout.catalog, isolation_level=None)) as db:
+            checksums.install(db)
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_rebuild', '1')")
+            return pages.first_fault(db) or checksums.first_fault(db)
+    except sqlite3.Error as error:  # kept from a broken library
+        return str(error)
 
 
 def _exchange(layout: Layout, staged: Path, lock: WriterLock, disk: Disk) -> Path | None:

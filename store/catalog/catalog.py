@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import Any
 from uuid import uuid4
 
-from store.catalog import checksums, snapshots
+from store.catalog import checksums, pages, snapshots
 from store.disk.file_system import refuse_network
 from store.disk.files import Disk, refused
 from store.disk.replica import is_replica
@@ -99,6 +99,23 @@ class Catalog(SqliteFile):
             sources=sources or {},
             id=id or uuid4().hex,
         )
+
+    def first_fault(self) -> str:
+        """A page that SQLite's check finds malformed, or a row that its checksum does not match; "" if none.
+
+        Tables are read one by one, so that what Litestream writes to a replica never waits for all of them.
+        """
+        try:
+            with self.reading() as db:
+                parts = pages.parts(db)
+            for part in parts:
+                with self.reading() as db:
+                    if faults := pages.faults(db, part):
+                        return faults[0]
+            with self.reading() as db:
+                return checksums.first_fault(db)
+        except CatalogDamaged as error:
+            return str(error.__cause__)
 
     def backup(self, target: Path) -> None:
         """Write a consistent copy with SQLite's backup interface."""
@@ -199,8 +216,9 @@ def damaged(path: Path, error: Exception) -> CatalogDamaged:
     """The error, with the remedy, for a catalog that SQLite finds malformed."""
     if is_replica(path):
         return CatalogDamaged(
-            f"the replica {path} cannot be read ({error}): Litestream was ended while it wrote. Start "
-            f"`litestream restore -f` again; if that does not help, delete it with its -txid file before"
+            f"the replica {path} is damaged ({error}), for example because Litestream was ended while it "
+            f"wrote. Start `litestream restore -f` again; if that does not help, delete it with its -txid "
+            "file before"
         )
     return CatalogDamaged(
         f"the catalog {path} cannot be read ({error}); doctor --repair makes a new one from the sidecars and "

@@ -59,6 +59,11 @@ def wrong(db: sqlite3.Connection) -> list[WrongChecksum]:
     return found
 
 
+def first_fault(db: sqlite3.Connection) -> str:
+    """A row that does not match its checksum, in words; "" if all do."""
+    return next((f"row {one.key} of {one.table} is not what was written" for one in wrong(db)), "")
+
+
 def row(db: sqlite3.Connection, table: str, key: int | str) -> tuple[sqlite3.Row, int] | None:
     """The row with this key and the checksum of its content; None if there is none."""
     found: sqlite3.Row | None = db.execute(

@@ -4,6 +4,7 @@ import sqlite3
 
 _AT_ONCE = 2**30  # bytes: SQLite reads a table from its last page to its first, on a disk at 20 MB a second
 _MOST = 10  # faults of one check
+_HEADING = "*** in database main ***\n"  # before the first of them
 
 
 def parts(db: sqlite3.Connection) -> list[str]:
@@ -27,7 +28,7 @@ def faults(db: sqlite3.Connection, part: str) -> list[str]:
         _fault_of_reading(db, part)
     asked = f"'{part}'" if part else _MOST
     found = db.execute(f"PRAGMA quick_check({asked})").fetchmany(_MOST)
-    return [str(row[0]) for row in found if row[0] != "ok"]
+    return [str(row[0]).removeprefix(_HEADING) for row in found if row[0] != "ok"]
 
 
 def first_fault(db: sqlite3.Connection) -> str:

@@ -131,10 +131,13 @@ def restore_backup(arguments: Namespace, terminal: Terminal) -> int:
     elif not terminal.was_interrupted:
         with making(arguments, terminal) as library:
             terminal.say(f"restored {sum(library.counts().values()):,} records")
+    if restored.fault:
+        terminal.say(f"the catalog was damaged when this backup was made ({restored.fault}); doctor --repair")
     if arguments.json:
         replaced = str(restored.replaced) if restored.replaced else None
-        terminal.answer_json({"replaced": replaced, "refused": as_json(restored.refused)})
-    return named(restored.refused, terminal)
+        answer = {"replaced": replaced, "refused": as_json(restored.refused), "damaged": restored.fault}
+        terminal.answer_json(answer)
+    return named(restored.refused, terminal) or int(bool(restored.fault))
 
 
 def _findings(found: list[DoctorFinding], arguments: Namespace, terminal: Terminal) -> int:

@@ -22,7 +22,7 @@ from store.maintenance import doctor
 from store.memory.memory import Memory
 from store.pictures.shared_pictures import SharedPictures
 from store.progress import Progress
-from store.runtime import open_library, open_reader
+from store.runtime import check_replica, open_library, open_reader
 from store.search.query import Part, Query
 from store.settings import settings
 from store.writing.salvage import salvage_if_damaged
@@ -203,6 +203,57 @@ def test_a_restored_catalog_without_its_files_loses_no_record(
     assert len(restore_files(root, progress=Progress()).done) == COINS
 
 
+def flip_a_reason(catalog: Path) -> None:
+    """Change a letter of a decision as a corrupt restore would: the pages stay well-formed."""
+    content = catalog.read_bytes()
+    assert content.count(b"because of a typo") >= 1
+    catalog.write_bytes(content.replace(b"because of a typo", b"because of a hypo"))
+
+
+@pytest.mark.parametrize("places", ["folder"], indirect=True)
+def test_a_corrupt_restore_is_refused_and_a_second_one_is_taken(
+    writer: Library, places: str, tmp_path: Path, embedder: Hashed
+) -> None:
+    """The drill of docs/scaling.md: the disk is gone, and the first restore is not what was copied."""
+    assert writer.reject([address(0)], actor="me", reason="because of a typo").done
+    writer.close()
+    root = tmp_path / "new disk"
+    catalog = root / "memecoins" / "catalog.sqlite3"
+
+    def restored() -> bool:
+        catalog.unlink(missing_ok=True)
+        return litestream.restore(places, catalog) and b"because of a typo" in catalog.read_bytes()
+
+    assert eventually(restored)
+    flip_a_reason(catalog)
+    with pytest.raises(CatalogDamaged, match=r"row \d+ of \w+ is not what was written.*-timestamp"):
+        restore_files(root, progress=Progress())
+    assert not list(root.rglob("*.json"))
+
+    content = bytearray(catalog.read_bytes())
+    content[5 * 4096 : 6 * 4096] = bytes(4096)
+    catalog.write_bytes(content)
+    with pytest.raises(CatalogDamaged, match=r"was not restored whole .*no file was written"):
+        restore_files(root, progress=Progress())
+
+    assert restored()
+    assert len(restore_files(root, progress=Progress()).done) == COINS
+    with open_library(root, embedder=embedder) as library:
+        assert library.history(address=address(0))[0].reason == "because of a typo"
+
+
+@pytest.mark.parametrize("places", ["folder"], indirect=True)
+def test_a_corrupt_replica_is_named(writer: Library, replica: Library) -> None:
+    assert writer.reject([address(0)], actor="me", reason="because of a typo").done
+    assert eventually(lambda: replica.history(limit=1)[0].reason == "because of a typo")
+    check_replica(replica.catalog)
+    flip_a_reason(replica.layout.catalog)
+    with pytest.raises(
+        CatalogDamaged, match=r"the replica .* is damaged \(row \d+ of .*litestream restore -f"
+    ):
+        check_replica(replica.catalog)
+
+
 def test_files_are_not_restored_without_a_catalog_or_a_place(
     tmp_path: Path, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,5 +292,5 @@ def test_a_replica_whose_writing_was_cut_off_names_litestream(library: Library) 
     with catalog.open("r+b") as file:
         file.seek(4096)
         file.write(bytes(60_000))
-    with pytest.raises(CatalogDamaged, match="Litestream was ended while it wrote"):
+    with pytest.raises(CatalogDamaged, match="because Litestream was ended while it wrote"):
         open_reader(library.layout.root)
