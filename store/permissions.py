@@ -14,6 +14,8 @@ Every change goes through `Actor.permit`. From a button to here, for a delete:
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from typing import Self
 
 from store.errors import LoginEnded, NotPermitted, ReadOnly
 from store.identity import current_user
@@ -110,6 +112,16 @@ class Actor:
         """Raises LoginEnded unless the person is logged in."""
         if not self._is_logged_in():
             raise LoginEnded(f"the login of {self.name} has ended; load the page again and log in")
+
+    def admitted(self) -> Self:
+        """This person, whose login is asked for the last time: what begins with it is also finished.
+
+        Raises LoginEnded.
+        """
+        self.check_login()
+        admitted = copy(self)
+        admitted._is_logged_in = lambda: True
+        return admitted
 
     def permit(self) -> None:
         """Raises LoginEnded, or ReadOnly for a viewer."""

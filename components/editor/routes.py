@@ -158,8 +158,9 @@ def _suggest(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
         only=facet if facet in CAPTION_FACETS else None,
         hint=str(message.get("hint") or "")[:_HINT],
     )
+    known = content.proposed(library, address)  # before: what fails after the start would be asked for twice
     job = draft_start.start(library, plan, actor=library.actor_name)
-    return {"job": job.id, **content.proposed(library, address)}
+    return {"job": job.id, **known}
 
 
 def _nearest(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:

@@ -128,11 +128,12 @@ class AppliedDecisions:
                 if handlers is None and entry.verb not in _VERBS:
                     return
                 try:
-                    outcome = _outcome(library, entry, handlers or {}, page=page, session=session)
+                    person = library.for_actor(library.catalog.actor.admitted())
                 except LoginEnded:
                     return
+                outcome = _outcome(person, entry, handlers or {}, page=page, session=session)
                 # In this order: who reads beside it must not see a number confirmed without what came of it.
-                page.results = [*page.results, _result(library, entry, outcome)]
+                page.results = [*page.results, _result(person, entry, outcome)]
                 page.n = entry.n
 
     def confirmed(self, clients: Iterable[str], *, actor: str = "") -> dict[str, dict[str, Any]]:
@@ -162,10 +163,7 @@ def _outcome(
     page: SettledPage,
     session: str | None,
 ) -> Outcome:
-    """The result of one entry; errors become its answer, because otherwise it would return with every run.
-
-    Raises LoginEnded if it may still be carried out later.
-    """
+    """The result of one entry; errors become its answer, because otherwise it would return with every run."""
     try:
         if entry.matching is not None:
             entry = replace(entry, addresses=addresses(library, entry.matching))
@@ -174,8 +172,6 @@ def _outcome(
         if entry.verb not in _VERBS:
             return _refused(entry, f"{entry.verb} cannot be done here")
         return _carry_out(library, entry, page=page, is_later=session not in (None, entry.session))
-    except LoginEnded:
-        raise
     except MemedexError as error:
         return _refused(entry, str(error))
     except (OSError, sqlite3.Error) as error:
@@ -205,17 +201,16 @@ def _carry_out(library: Library, entry: LoggedDecision, *, page: SettledPage, is
     if entry.verb in _MOVES:
         entry, elsewhere = _not_decided_elsewhere(library, entry, page)
         if elsewhere and not entry.addresses:
-            return _asking(library, elsewhere)
+            return Outcome(refused=_asking(library, elsewhere))
+    stale += _asking(library, elsewhere)
     is_long = len(entry.addresses) > AT_ONCE and (entry.verb in _MOVES or entry.verb == "tag")
     try:
         outcome = _begin(library, entry) if is_long else _VERBS[entry.verb](library, entry)
-    except LoginEnded:
-        raise
     except MemedexError as error:
         outcome = _refused(entry, str(error))
     if outcome.decision:
         page.made.add(outcome.decision)
-    outcome.refused += stale + _asking(library, elsewhere).refused
+    outcome.refused += stale
     return outcome
 
 
@@ -233,12 +228,12 @@ def _not_decided_elsewhere(
     return replace(entry, addresses=[each for each in entry.addresses if each not in elsewhere]), elsewhere
 
 
-def _asking(library: Library, elsewhere: Mapping[str, Event]) -> Outcome:
+def _asking(library: Library, elsewhere: Mapping[str, Event]) -> list[Refusal]:
     refused: list[Refusal] = []
     for address, event in elsewhere.items():
         record = library.get(address)
         refused.append(Repeatable(address, decision_text(library, event), seen=record.revision))
-    return Outcome(refused=refused)
+    return refused
 
 
 def _takes_back_its_own(library: Library, entry: LoggedDecision, page: SettledPage) -> bool:
@@ -279,15 +274,22 @@ def _refused(entry: LoggedDecision, reason: str) -> Outcome:
 
 
 def _result(library: Library, entry: LoggedDecision, outcome: Outcome) -> dict[str, Any]:
+    """What the page is told, also if that cannot be read now: else it would send the entry again."""
+    try:
+        generation = library.generation
+        message = undone_text(library, entry.verb, outcome.reversed, by=outcome.decision)
+    except Exception:
+        log.exception("what came of %s cannot be read", entry.verb)
+        generation, message = 0, ""
     repeatable = [refusal for refusal in outcome.refused if isinstance(refusal, Repeatable)]
     return {
         "n": entry.n,
-        "generation": library.generation,  # cards of an earlier one do not show it
+        "generation": generation,  # cards of an earlier one do not show it
         "verb": entry.verb,
         "decision": outcome.decision,
         "reason": entry.reason,
         "again": {refusal.item: refusal.seen for refusal in repeatable},  # with what was seen by then
         "done": outcome.done[:1],  # the page only needs to know where to look
-        "message": undone_text(library, entry.verb, outcome.reversed, by=outcome.decision),
+        "message": message,
         "refused": [{"item": refusal.item, "reason": refusal.reason} for refusal in outcome.refused[:200]],
     }

@@ -4,12 +4,12 @@ A form keeps what was typed until the server has confirmed it, shows in its plac
 then asks for a run of its page. It is done once for each key that the page makes, however often it is sent.
 """
 
+import contextlib
 import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from starlette.routing import Route
 from components.shell import javascript, login, session, tokens
 from components.shell.base_path import base_path
 from components.shell.signed_post import answered
-from store.errors import InvalidRecord, LoginEnded, MemedexError, NotPermitted
+from store.errors import InvalidRecord, LoginEnded, MemedexError, NotPermitted, NotWritten
 from store.library import Library
 from store.lru import LruCache
 
@@ -228,10 +228,13 @@ def _do_once(library: Library, form: _Form | None, key: str, values: Mapping[str
     library.requests.begin(key)
     try:
         message = form.send(wanted)
+    except LoginEnded:  # perhaps after the decision: it is not done again by itself
+        raise
     except MemedexError:
         library.requests.cancel(key)
         raise
-    library.requests.finish(key, message)
+    with contextlib.suppress(NotWritten):  # it is done all the same; sent again, it is an earlier try
+        library.requests.finish(key, message)
     return message
 
 
@@ -258,7 +261,7 @@ def _is_line(value: object) -> bool:
     return isinstance(value, str) and len(value) <= _LONGEST_KEY
 
 
-@contextmanager
+@contextlib.contextmanager
 def _alone(key: str) -> Iterator[None]:
     """Wait for an earlier request with this key: a page sends it again when it gets no answer."""
     with _is_free:

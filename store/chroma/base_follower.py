@@ -60,8 +60,15 @@ class ChromaFollower(ABC):
             self.wake_if_behind()
 
     def wake_if_behind(self) -> None:
-        """Open Chroma if it lacks something; its files are not looked at, which would delay each decision."""
-        if self.behind or self._must_rebuild:
+        """Open Chroma if it lacks something; its files are not looked at, which would delay each decision.
+
+        A catalog that cannot be read now is read by the worker: the change that comes before this is made.
+        """
+        try:
+            lacks_something = self.behind or self._must_rebuild
+        except DISK_ERRORS:
+            lacks_something = True
+        if lacks_something:
             self.wake()
 
     def wake(self) -> None:

@@ -211,7 +211,7 @@ class Journal:
             self.stuck = str(error)
             raise LibraryStuck(_waits(operations[0], self.stuck)) from error
         for operation in operations:
-            with contextlib.suppress(OSError):  # what stays is removed on the next opening
+            with contextlib.suppress(*DISK_ERRORS):  # what stays is removed on the next opening
                 self._disk.remove_folder(self._folder(operation))
 
     def _is_decided(self, operations: Sequence[Operation]) -> bool:

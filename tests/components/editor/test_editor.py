@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from components.shell.tokens import token
+from store.captions.suggestions import Suggestion, Suggestions
 from store.library import Library
 from store.permissions import Actor
 from store.records import Record
@@ -189,6 +190,18 @@ def test_a_suggestion_stays_open_until_the_caption_is_saved(
     assert (states["entity"], states["visual"], states["emotions"]) == ("taken", "refused", "open")
     (source,) = captioned.revisions(FIRST)[0].sources.values()
     assert (source.model, source.prompt, source.edited) == ("openai/any-model", "caption v1", True)
+
+
+def test_a_model_is_not_asked_if_the_answer_to_the_page_cannot_be_made(
+    client: Client, captioned: Library, model: LanguageModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(suggestions: Suggestions, address: str) -> list[Suggestion]:
+        raise OSError("too many open files")
+
+    monkeypatch.setattr(Suggestions, "of", fails)
+    page = {"token": token(captioned.for_actor(Actor("ann"))), "address": FIRST}
+    assert client.post("/editor/suggest", content=json.dumps(page)).status_code == 503
+    assert not [job for job in captioned.jobs.all() if job.kind == "draft"]
 
 
 def test_one_facet_is_suggested_again_with_a_hint(

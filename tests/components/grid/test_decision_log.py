@@ -1,11 +1,17 @@
 """The numbered log on the server: each decision is applied once, in order, however often it arrives."""
 
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
 from components.grid.decision_log import BOOT, AppliedDecisions
 from components.grid.logged_decision import LoggedDecision, entries_of
+from store.catalog.catalog import Catalog
 from store.errors import ModelUnavailable
 from store.library import Library
 from store.outcome import Outcome
@@ -211,6 +217,57 @@ def test_decisions_made_after_the_login_ended_wait_for_the_next_login(
     login[0] = True
     decision_log.apply(page, "page", [entry(1, "approve", 0)], handlers={})
     assert approved(library) == {address(0)}
+
+
+def test_an_undo_takes_back_one_decision_whenever_the_login_ends(library: Library) -> None:
+    library.approve([address(0)])
+    for lasts in count():
+        library.approve([address(1)])
+        asked = count()
+
+        def is_logged_in(asked: Iterator[int] = asked, lasts: int = lasts) -> bool:
+            return next(asked) < lasts
+
+        page = library.for_actor(Actor(library.actor_name, is_logged_in=is_logged_in))
+        log, undo = AppliedDecisions(), [entry(1, "undo")]
+        log.apply(page, "page", undo, handlers={})
+        log.apply(library, "page", undo, handlers={})  # once the person is back
+        [result] = log.confirmed(["page"])["page"]["results"]
+        assert (approved(library), result["refused"]) == ({address(0)}, []), f"after {lasts} questions"
+        if is_logged_in():
+            return
+
+
+def test_an_undo_takes_back_one_decision_whatever_read_fails(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.approve([address(0)])
+    bob = library.for_actor(Actor("bob"))
+    reading, this_thread = Catalog.reading, threading.get_ident()
+    for number in count():
+        library.approve([address(1)])
+        reads = count()
+
+        @contextmanager
+        def fails_once(
+            catalog: Catalog, reads: Iterator[int] = reads, number: int = number
+        ) -> Iterator[sqlite3.Connection]:
+            if threading.get_ident() == this_thread and next(reads) == number:
+                raise sqlite3.OperationalError("disk I/O error")
+            with reading(catalog) as db:
+                yield db
+
+        log, undo = AppliedDecisions(), [entry(1, "undo")]
+        with monkeypatch.context() as failing:
+            failing.setattr(Catalog, "reading", fails_once)
+            log.apply(library, "page", undo, handlers={})
+        log.apply(library, "page", undo, handlers={})  # the page had no answer
+        [result] = log.confirmed(["page"])["page"]["results"]
+        left = {address(0), address(1)} if result["refused"] else {address(0)}
+        assert approved(library) == left, f"read {number}"
+        if next(reads) <= number:
+            return
+        bob.edit_tags([address(2)], add=[f"read {number}"])  # finishes what waits for the disk
 
 
 def test_an_action_that_needs_a_page_waits_for_one(library: Library, decision_log: AppliedDecisions) -> None:

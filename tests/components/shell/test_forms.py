@@ -4,6 +4,8 @@ import gc
 import json
 import threading
 from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import count
 from typing import Any
 
 import httpx
@@ -12,12 +14,16 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from components.shell import forms, resources, session, tokens
+from components.shell import undo as shell_undo
 from components.shell.forms import Button, Field
 from store.catalog import page_requests
-from store.errors import InvalidRecord
+from store.catalog.filters import Filter
+from store.errors import InvalidRecord, NotWritten
 from store.library import Library
+from store.permissions import Actor
 from store.settings import settings
 from tests.components.conftest import Client
+from tests.store.conftest import address
 
 FIELDS = (
     Field("name", "Name", longest=5),
@@ -109,6 +115,39 @@ def test_what_the_server_may_have_done_before_it_stopped_is_not_done_again(
     assert answer.status_code == 409
     assert "check before sending it again" in answer.text
     assert reached == []
+
+
+def test_an_undo_button_takes_back_one_decision_whenever_the_login_of_its_page_ends(
+    client: Client, library: Library, reached: Sent
+) -> None:
+    library.approve([address(0)])
+    for lasts in count():
+        library.approve([address(1)])
+        asked = count()
+
+        def is_logged_in(asked: Iterator[int] = asked, lasts: int = lasts) -> bool:
+            return next(asked) < lasts
+
+        page = library.for_actor(Actor(library.actor_name, is_logged_in=is_logged_in))
+        undo = forms._Form((), Button("Undo"), partial(shell_undo._undo, page), changes_library=True)
+        forms._forms["", "f"] = undo
+        answers = [send(client, library, actor=page.actor_name, key=f"press {lasts}") for _ in range(2)]
+        assert address(0) in library.addresses(Filter(tier="approved")), f"after {lasts} questions"
+        if answers[0].status_code == 200:
+            return
+        assert "check before sending it again" in answers[1].text
+
+
+def test_a_form_is_confirmed_even_if_the_disk_is_full_by_then(
+    client: Client, library: Library, reached: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(requests: page_requests.AnsweredRequests, key: str, answer: str) -> None:
+        raise NotWritten("the disk is full")
+
+    monkeypatch.setattr(page_requests.AnsweredRequests, "finish", refuses)
+    assert send(client, library).status_code == 200
+    assert "check before sending it again" in send(client, library).text
+    assert reached == [VALUES]
 
 
 def test_a_form_of_a_page_that_has_to_be_run_first(client: Client, library: Library, reached: Sent) -> None:
