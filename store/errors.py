@@ -145,6 +145,7 @@ class ProviderBusy(CaptioningFailed):
 
     retry_after: float | None = None  # seconds, where the provider says so
     short_reason: str = ""  # the same in few words, of no one picture and without advice
+    may_change: bool = True  # the same question may be answered later
 
 
 class ProviderRefuses(CaptioningFailed):

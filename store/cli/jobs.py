@@ -70,10 +70,13 @@ def follow(library: Library, job: Job, arguments: Namespace, terminal: Terminal)
     """Watch a job to its end; Ctrl-C pauses it."""
 
     def work(progress: Progress) -> Job:
-        progress.what = job.name
         while True:
             rests = library.jobs.wait(job.id, timeout=_LOOK)
             now = library.jobs.get(job.id) or job
+            doing = now.what or job.name
+            if now.what and doing != progress.what:  # such as why it waits; not everybody sees the bar
+                terminal.say(now.what)
+            progress.what = doing
             progress.total, progress.done = now.total, now.done + now.refused
             if rests:
                 return now

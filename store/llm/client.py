@@ -20,6 +20,7 @@ _BROKEN = {
     "ConnectionError",
     "APIConnectionError",
 }
+_UNREADABLE = "UnreadableAnswer"  # no class of litellm's, which calls this a server's or a network's fault
 _REASONS = (
     # litellm's classes by name, the narrower before the wider; what happened, and what to do about it.
     (
@@ -36,6 +37,11 @@ _REASONS = (
     ("PermissionDeniedError", "did not allow it", "check what the key in the environment may use ({key})"),
     ("NotFoundError", "is not known there", "check the model's name and address"),
     ("RateLimitError", "asks to slow down (rate limit)", "wait a minute and try again"),
+    (
+        _UNREADABLE,
+        "answered something that is no completion",
+        "check its address: another service, or a login page, may answer there",
+    ),
     ("Timeout", "did not answer in time", "try again, or allow it more time"),
     ("ServiceUnavailableError", "is not available at the moment", "try again later"),
     ("BadGatewayError", "is not available at the moment", "try again later"),
@@ -52,6 +58,7 @@ _REASONS = (
 
 # What another try may mend, and what no other picture will mend.
 _BUSY = {
+    _UNREADABLE,
     "RateLimitError",
     "Timeout",
     "APIConnectionError",
@@ -143,6 +150,7 @@ def failure(error: Exception, *, model: str, about: str) -> CaptioningFailed:
         busy = ProviderBusy(message)
         busy.short_reason = reason.partition(";")[0]
         busy.retry_after = _retry_after(error)
+        busy.may_change = _UNREADABLE not in classes
         return busy
     return CaptioningFailed(message)
 
@@ -171,10 +179,15 @@ def readable(error: Exception, *, model: str) -> str:
 
 
 def _classes(error: Exception) -> set[str]:
-    """litellm's class names for the error."""
-    classes = {cls.__name__ for cls in type(error).__mro__}
-    if "Timeout" not in classes and _BROKEN & _causes(error):  # litellm calls these a server's fault
+    """litellm's class names for the error; _UNREADABLE for an answer of status 200 that it cannot read."""
+    classes, causes = {cls.__name__ for cls in type(error).__mro__}, _causes(error)
+    if "Timeout" not in classes and _BROKEN & causes:  # litellm calls these a server's fault
         return {"APIConnectionError"}
+    # httpx has an HTTPError for every status from 400 on, and for every connection that fails.
+    if {"InternalServerError", "APIConnectionError"} & classes and not {"HTTPError", "Timeout"} & (
+        classes | causes
+    ):
+        return {_UNREADABLE}
     return classes
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from store.library import Library
 
 TRIES = 5  # of one record that the provider fails on
+LONGEST_PAUSE = 120.0  # seconds that a job waits because a provider asks to; it keeps the library from others
 _SUMS = ("prompt_tokens", "completion_tokens", "cost")  # of Usage, as a job's note keeps them
 
 
@@ -126,11 +127,17 @@ class _DraftingRun:
     def again(self, item: Item, error: ProviderBusy, *, model: str) -> Result:
         """Ask later again; unless only this record fails, or the provider never answered."""
         self.last_error = error.short_reason or str(error)
+        if error.retry_after and error.retry_after > LONGEST_PAUSE:
+            then = time.strftime("%H:%M", time.localtime(time.time() + error.retry_after))
+            raise CaptioningFailed(
+                f"{self.last_error} for {error.retry_after / 60:,.0f} minutes; what is left waits, continue "
+                f"at {then}"
+            )
         if self.breakers[item.payload["variant"]].is_given_up and self.context.job.total > 1:
             raise CaptioningFailed(f"{error}; what is left waits, continue when the provider is back")
         self.tries[item.position] += 1
         used = error.usage or Usage()
-        if self.tries[item.position] >= TRIES:
+        if self.tries[item.position] >= TRIES or not error.may_change:
             return ItemRefused(item, str(error), self.paid(used, model=model))
         if used.cost:
             with self.library.catalog.writing() as db:

@@ -27,6 +27,7 @@ class Answer:
 
     status: int = 200
     body: dict[str, Any] = field(default_factory=dict)
+    raw: bytes = b""  # instead of the body, such as a page of HTML
     cut: bool = False  # close the connection in the middle
     silent: bool = False  # never answer
     streamed: bool = False  # as server-sent events, asked for or not
@@ -133,7 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True
         else:
-            self._send(answer.status, answer.body, **answer.headers)
+            self._send(answer.status, answer.raw or answer.body, **answer.headers)
 
     def _stream(self, content: str) -> None:
         self.send_response(200)
@@ -152,8 +153,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"data: [DONE]\n\n")
         self.close_connection = True
 
-    def _send(self, status: int, body: dict[str, Any], **headers: str) -> None:
-        content = json.dumps(body).encode()
+    def _send(self, status: int, body: dict[str, Any] | bytes, **headers: str) -> None:
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)

@@ -118,10 +118,23 @@ def test_two_invalid_answers_raise_an_error_that_names_the_coin_and_the_fix(
             "check the provider's key.*OPENAI_API_KEY",
         ),
         (fails(404, "no such model"), "is not known there; check the model's name"),
-        (Answer(body={}), "gave no answer|did not accept|failed"),
+        (Answer(body={}), "answered something that is no completion; check its address"),
+        (Answer(raw=b"<html>Please log in</html>"), "answered something that is no completion"),
+        (Answer(raw=b"\xff\xfe\x00"), "answered something that is no completion"),
         (Answer(cut=True), "the connection broke; check the network"),
     ],
-    ids=["refusal", "content filter", "429", "500", "401", "404", "empty object", "cut connection"],
+    ids=[
+        "refusal",
+        "content filter",
+        "429",
+        "500",
+        "401",
+        "404",
+        "empty object",
+        "HTML",
+        "rubbish",
+        "cut connection",
+    ],
 )
 def test_a_provider_error_is_explained_and_not_retried(
     model: LanguageModelServer, answer: Answer, message: str
@@ -256,3 +269,4 @@ def test_an_error_says_whether_and_when_a_retry_can_succeed(
         draft(model)
     assert type(failed.value) is kind
     assert getattr(failed.value, "retry_after", None) == wait
+    assert getattr(failed.value, "may_change", kind is ProviderBusy) == (kind is ProviderBusy)

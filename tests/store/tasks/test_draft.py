@@ -1,6 +1,7 @@
 """Drafting captions for many coins through the real litellm, with provider failures and a budget."""
 
 import json
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -152,6 +153,49 @@ def test_all_lanes_wait_when_the_provider_limits_the_rate(
     assert (job.done, job.refused) == (6, 0)
     assert job.worked >= 1.0
     assert messages == {f"waiting: {MODEL} asks to slow down (rate limit)"}
+
+
+def test_a_provider_that_asks_for_a_long_pause_ends_the_job_and_says_when_to_continue(
+    model: LanguageModelServer, library: Library
+) -> None:
+    """A program that waits for an hour keeps the library from all others."""
+    model.answers = [says(JSON), fails(429, "slow", Retry_After="3600")]
+    job = drafted(library, lanes=1)
+    assert (job.state, job.done, job.refused, job.left) == ("failed", 1, 0, 5)
+    assert re.search(
+        r"asks to slow down \(rate limit\) for 60 minutes; what is left waits, continue at \d\d:\d\d",
+        job.error,
+    )
+    model.answers = [says(JSON)]
+    library.jobs.resume(job.id)
+    assert wait_for_job(library, job).state == "done"
+    assert len(model.requests) == 7, "nothing was paid for twice"
+
+
+def test_an_answer_that_cannot_be_read_is_not_asked_for_again(
+    model: LanguageModelServer, library: Library
+) -> None:
+    page = Answer(raw=b"<html><h1>Please log in</h1></html>")
+    model.answers = [says(JSON), page, says(JSON)]
+    job = drafted(library, lanes=1)
+    assert (job.state, job.done, job.refused) == ("done", 5, 1)
+    assert len(model.requests) == 6
+    [refused] = library.jobs.items(job.id, state="refused", limit=9)
+    assert "answered something that is no completion; check its address" in refused.reason
+
+
+def test_a_wrong_address_ends_the_job_after_a_few_answers_that_cannot_be_read(
+    model: LanguageModelServer, library: Library
+) -> None:
+    library.add([coin(number) for number in range(6, 20)])
+    coins = [address(number) for number in range(20)]
+    library.approve(coins)
+    model.answers = [Answer(raw=b"<html><h1>Please log in</h1></html>")]
+    job = drafted(library, coins, lanes=1)
+    assert job.state == "failed"
+    assert "check its address" in job.error
+    assert len(model.requests) == 6
+    assert job.left == 15
 
 
 def test_a_temporary_provider_outage_only_delays_the_job(
