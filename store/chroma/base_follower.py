@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 BATCH = 1_000  # points; well below Chroma's get_max_batch_size of 5,461
 TIMEOUT = 20.0  # seconds for the batch at hand, when the program ends or somebody must not wait …
-LOOK = 60.0  # seconds between two looks whether a server lost our collections while nothing changed
+LOOK = 45.0  # seconds between two looks whether a server lost our collections while nothing changed
 SERVER_TIMEOUT = 5.0  # … and for one on a server when the program ends: nothing there is damaged by it
 _TRIES = 3  # times that the end waits so long, and kills what does not answer
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from chromadb import Where
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
+    from chromadb.auth import UserIdentity
     from numpy.typing import NDArray
 
 T = TypeVar("T")
@@ -30,6 +31,7 @@ CLOUD_BATCH = 300
 BATCH = 1_000  # below the 5,461 records that a server of chromadb 1.5.9 takes at once
 _TRIES = 5  # of one request to a busy server
 _TIMEOUT = 10.0  # seconds for a request that asks nothing
+_ANSWER = 30.0  # seconds for one that reads or writes a batch
 
 
 class OthersCollection(ServerAway):
@@ -81,13 +83,13 @@ class ChromaServer:
             return {}
         return {"x-chroma-token": self.api_key, "Authorization": f"Bearer {self.api_key}"}
 
-    def connect(self, *, timeout: float | None = None) -> "ClientAPI":
+    def connect(self, *, timeout: float = _ANSWER) -> "ClientAPI":
         """A client of this database, which is created if the server has the tenant.
 
         `timeout` is how many seconds the server may take for an answer. Raises ValueError if the server does
         not have the tenant.
         """
-        import chromadb
+        from chromadb.api.client import AdminClient, Client
         from chromadb.config import Settings
         from chromadb.errors import NotFoundError
 
@@ -100,19 +102,30 @@ class ChromaServer:
             chroma_server_ssl_enabled=parts.scheme == "https",
             chroma_server_headers=self.headers,
         )
+
+        class TimedClient(Client):
+            """chromadb 1.5.9 has no setting for a timeout, and waits for ever for its first request."""
+
+            def get_user_identity(self) -> "UserIdentity":
+                server: Any = self._server
+                server._session.timeout = _TIMEOUT
+                return super().get_user_identity()
+
         try:
-            client: Any = chromadb.Client(how, tenant=self.tenant, database=self.database)
+            client = TimedClient(self.tenant, self.database, how)
         except NotFoundError:
-            admin = chromadb.AdminClient(how)
+            admin = AdminClient(how)
+            server: Any = admin._server
+            server._session.timeout = _TIMEOUT
             try:
                 admin.get_tenant(self.tenant)
             except NotFoundError as error:
                 raise ValueError(f"it has no tenant {self.tenant} (MEMEDEX_CHROMA_TENANT)") from error
             admin.create_database(self.database, self.tenant)
-            client = chromadb.Client(how, tenant=self.tenant, database=self.database)
-        client._server._session.timeout = timeout  # chromadb 1.5.9 has no setting for it
-        found: ClientAPI = client
-        return found
+            client = TimedClient(self.tenant, self.database, how)
+        server = client._server
+        server._session.timeout = timeout
+        return client
 
     def answers(self) -> bool:
         """Whether it can be reached and takes the key."""
@@ -185,7 +198,7 @@ class ServerCollections(WithLongIds):
         metadata: Metadata,
         *,
         tries: int = _TRIES,
-        timeout: float | None = None,
+        timeout: float = _ANSWER,
     ) -> None:
         """`metadata` as for `Collections`; each must carry the mark of its owner.
 

@@ -236,20 +236,24 @@ def _damaged_vectors(catalog: Catalog, work: _Work) -> Iterator[Damage]:
 
 
 def _chroma(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
-    status, remedy = reader.status(), _REBUILDS if is_there() else _FOLLOWS
+    status, server = reader.status(), ChromaServer.configured()
+    if server and not is_there():
+        yield DoctorFinding(status.chroma_fault or f"{server} does not answer", _FOLLOWS)
+        return
     if status.chroma_fault:
-        yield DoctorFinding(f"Chroma is behind: {status.chroma_fault}", remedy)
+        yield DoctorFinding(f"Chroma is behind: {status.chroma_fault}", _REBUILDS)
     elif status.chroma_behind:
         yield DoctorFinding(f"Chroma is {status.chroma_behind:,} records behind", "it catches up by itself")
     for fault in reader.check_chroma():
-        yield DoctorFinding(fault, remedy)
-    server = ChromaServer.configured()
+        yield DoctorFinding(fault, _REBUILDS)
     if server and server.lets_everybody_in():
         what = f"{server.url} ignores keys and lets everybody in"
         yield DoctorFinding(what, "put it behind a proxy or on a private network", is_fault=False)
 
 
 def _unopened_chroma(reader: Reader) -> Iterator[DoctorFinding]:
+    if not is_there():  # named already
+        return
     with contextlib.closing(Catalog(reader.layout.catalog, disk=Disk(), writable=True)) as catalog:
         for fault in LibraryFollower(catalog, reader.layout, model=lambda: reader.model).check():
             yield DoctorFinding(fault, _REBUILDS)

@@ -9,6 +9,7 @@ import pytest
 
 from store.catalog.catalog import Catalog
 from store.chroma import base_follower
+from store.chroma import server as server_module
 from store.chroma.collections import COLLECTIONS
 from store.chroma.server import CLOUD_BATCH
 from store.disk.files import Disk
@@ -114,6 +115,28 @@ def test_a_server_that_never_answers_holds_up_neither_decisions_nor_the_end_and_
         assert not library.catalog.meta("chroma_rebuild")
         assert library.wait_for_chroma(60)
         assert library.check_chroma() == []
+
+
+def test_a_server_that_accepts_and_stays_silent_is_named_in_bounded_time(
+    root: Path, embedder: Hashed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "_TIMEOUT", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        monkeypatch.setenv("MEMEDEX_CHROMA_URL", url)
+        settings.cache_clear()
+        with open_library(root, embedder=embedder) as library:
+            assert library.promote(approved_with_caption(library, 1)).done
+            assert not library.wait_for_chroma(60), "it ended before these seconds, without a server"
+            assert url in library.status().chroma_fault
+            [named] = [one for one in doctor.check(library) if url in one.what]
+            assert (named.is_fault, named.remedy) == (
+                True,
+                "nothing is lost, Chroma follows when the server answers",
+            )
+        [unopened] = [one for one in doctor.check_unopened(root) if url in one.what]
+        assert unopened.remedy == named.remedy
+    settings.cache_clear()
 
 
 def test_collections_of_another_library_are_refused_by_name_and_kept(
