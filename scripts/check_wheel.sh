@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Build the wheel, install it into an empty environment, and run the demo and the dashboard with it in another folder.
 # `pip install .` without --no-deps brings kubernetes, boto3 and PyTorch with CUDA as well, gigabytes that Memedex does not use
-# (docs/decisions.md, 62): `pip check` proves that it installs the same packages otherwise, and a dry run that pip
+# (docs/decisions.md, 20): `pip check` proves that it installs the same packages otherwise, and a dry run that pip
 # finds versions of all of them.
 set -euo pipefail
 cd "$(dirname "$0")/.."

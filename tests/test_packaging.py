@@ -79,7 +79,7 @@ def test_everything_imported_is_a_declared_dependency() -> None:
 
 
 def test_the_pinned_requirements_are_all_that_the_dependencies_need() -> None:
-    """The list is installed with `--no-deps`; docs/decisions.md (62) says what it leaves out."""
+    """The list is installed with `--no-deps`; docs/decisions.md (20) says what it leaves out."""
     pins = dict(line.split("==") for line in pinned("requirements.txt"))
     versions = {named(name): version for name, version in pins.items()}
     waiting, missing = [named(line) for line in PROJECT["dependencies"]], set()

@@ -2,7 +2,7 @@
 
 The queries of nonsense_questions.txt mean nothing, so the cosines they reach are chance. A query whose words
 all are missing in the library, and whose cosines are no higher, fits nothing either. A fixed threshold would
-suit one model only; docs/decisions.md states how well this separates queries.
+suit one model only.
 """
 
 from functools import cache

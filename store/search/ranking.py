@@ -63,7 +63,7 @@ class Fused(NamedTuple):
     contribution: float
 
 
-FUSION = 3.0  # measured on one half of the golden queries and confirmed on the other (docs/decisions.md)
+FUSION = 3.0  # measured on one half of the golden queries and confirmed on the other
 
 
 class Ranking(NamedTuple):

@@ -34,7 +34,8 @@ class Form {
     });
     this.icon = icon("");
     this.label = el("span", "");
-    this.button = el("button", "", this.icon, this.label); // these two stay: see decision 128
+    // These two stay in the document: the browser drops a click on a button that is replaced while it is pressed.
+    this.button = el("button", "", this.icon, this.label);
     this.button.type = "submit";
     this.error = el("div", "error");
     this.error.setAttribute("role", "alert");
