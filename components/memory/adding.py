@@ -193,7 +193,8 @@ def _transcripts(memory: Memory, scope: str | None) -> None:
 
 def _import_transcripts(
     memory: Memory, given: list[tuple[str, bytes]], paths: list[Path], progress: Progress
-) -> None:
+) -> str:
+    """Import these files and paths; returns what came of it. Raises BadSource if items were refused."""
     with tempfile.TemporaryDirectory() as folder:
         dropped = []
         for number, (name, content) in enumerate(given):
@@ -204,4 +205,5 @@ def _import_transcripts(
         report = memory.transcripts.import_sessions([*paths, *dropped], progress=progress)
     if report.refused:
         refusals = "; ".join(f"{one.item}: {one.reason}" for one in report.refused[:3])
-        raise BadSource(f"{len(report.refused):,} items were left out: {refusals}")
+        raise BadSource(f"{report.summary}; {len(report.refused):,} items were left out: {refusals}")
+    return "; ".join([report.summary, *report.notes])

@@ -104,5 +104,5 @@ def _say_what_ended(jobs: Jobs) -> None:
             icon = ":material/check:" if not refused else ":material/warning:" if done else ":material/error:"
             message = f"{name}: {ending}" + (f", {refused:,} refused" if refused else "")
             if isinstance(job.result, str) and job.result:  # what the work has to say
-                message, icon = f"{message}. {format.plain(job.result, limit=300)}", ":material/warning:"
+                message, icon = f"{message}. {format.plain(job.result, limit=300)}", ":material/info:"
             session.queue_message(message, icon=icon)

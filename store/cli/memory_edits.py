@@ -215,11 +215,9 @@ def import_transcripts(arguments: Namespace, terminal: Terminal) -> int:
             )
         )
         left = memory.transcripts.without_vector()
-    sessions = f"{len(report.sessions):,} session{'' if len(report.sessions) == 1 else 's'}"
-    terminal.say(
-        f"{sessions}: {report.messages:,} new messages, {report.changed:,} changed, "
-        f"{report.events:,} new events, {report.present:,} were there"
-    )
+    terminal.say(report.summary)
+    for note in report.notes:
+        terminal.say(note)
     if left:
         terminal.say(
             f"{left:,} chunks are not embedded yet: words find them, meaning does not; "

@@ -8,8 +8,8 @@ from typing import Any
 
 from store.adopting.texts.adoption import Entry
 from store.adopting.texts.document_entries import document_entry
+from store.memory.engine.foreign_values import moment
 from store.memory.engine.inputs import as_json, checked_text
-from store.memory.transcripts.files import moment
 
 Metadata = Mapping[str, Any]
 Make = Callable[[str, str, Metadata, str], Entry]  # id, text, metadata, when it was added

@@ -7,13 +7,14 @@ from typing import Any
 
 from store.adopting.texts.adoption import Entry
 from store.adopting.texts.transcript_tables import Row, TranscriptTables
+from store.memory.engine.foreign_values import moment, whole_number
 from store.memory.engine.foreign_vectors import as_vector, model_name
 from store.memory.engine.inputs import as_json
 from store.memory.text.extraction import CONTENT_TYPES, extract_all_embeddable_content, readable
 from store.memory.text.token_chunks import chunk_text
 from store.memory.text.tokens import count_tokens
 from store.memory.transcripts import events
-from store.memory.transcripts.files import moment, text_of, whole_number
+from store.memory.transcripts.files import text_of
 
 _OF_ROLE = {"user": "user_query", "assistant": "assistant_response", "tool": "tool_output"}
 _EVENT_KEYS = ("tool_name", "error_type", "model_used")

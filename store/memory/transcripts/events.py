@@ -9,8 +9,9 @@ from uuid import NAMESPACE_URL, uuid5
 
 from store.disk.sqlite_values import marks
 from store.memory.engine.errors import InvalidInput
+from store.memory.engine.foreign_values import moment, time_of, whole_number
 from store.memory.engine.inputs import checked_count
-from store.memory.transcripts.files import moment, text_of, whole_number
+from store.memory.transcripts.files import text_of
 
 LARGEST = 100_000  # bytes of JSON kept of one event's data; its true size is kept in any case
 COLUMNS = (
@@ -37,7 +38,7 @@ def row_of(
     given: Mapping[str, Any], *, user: str, session: str, sequence: int, synced_at: str
 ) -> tuple[Any, ...]:
     """The event as a row. Raises ValueError without a type or time."""
-    name, ts = text_of(given.get("event", given.get("type"))), moment(given.get("ts", given.get("timestamp")))
+    name, ts = text_of(given.get("event", given.get("type"))), time_of(given)
     if name is None:
         raise ValueError("the event has no type")
     if ts is None:

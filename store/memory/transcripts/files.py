@@ -1,23 +1,29 @@
-"""Read recorded sessions: folders, JSONL files, and the message formats of OpenAI and Anthropic."""
+"""Read recorded sessions: folders, JSONL files, and the messages of OpenAI, Anthropic and Google."""
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from store.disk.files import open_regular, read_regular
-from store.disk.sqlite_values import is_integer
+from store.memory.engine.foreign_values import time_of, whole_number
 from store.memory.text.extraction import blocks_of, is_call, is_result
 from store.outcome import Refusal
 
 MESSAGES, EVENTS, METADATA = "transcript.jsonl", "events.jsonl", "metadata.json"
-_ROLES = {"function": "tool", "developer": "system"}
+_ROLES = {"function": "tool", "developer": "system", "model": "assistant"}  # the last is Google's
 _TEXTS = {"input_text", "output_text", "summary_text"}  # OpenAI's names for blocks of text
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_AGENT = "agent-"  # how Claude Code's files of sub-agents begin
+_UNTYPED = {
+    "functionCall": "tool_use", "function_call": "tool_use", "toolUse": "tool_use",
+    "functionResponse": "tool_result", "function_response": "tool_result", "toolResult": "tool_result",
+}  # fmt: skip
 _OUTPUTS = ("output", "outputs", "results", "result", "error")  # of a tool on the provider's side
 
-_NAMED = 5  # lines of one file that are no JSON objects
+NAMED = 5  # faults of one kind in one file
 _LARGEST = 200_000_000  # bytes of a file in one JSON value, or of a line
 
 Message = dict[str, Any]
@@ -25,15 +31,16 @@ Message = dict[str, Any]
 
 @dataclass(slots=True)
 class Session:
-    """One session, whose messages and events are read lazily."""
+    """One session, whose messages and events are read from its file at each call."""
 
-    session_id: str
+    session_id: str  # as its content says, else like its file or folder
     user_id: str = ""  # "" where the files do not say
     project_slug: str | None = None
-    messages: Iterator[Message] = field(default_factory=lambda: iter(()))
-    events: Iterator[Mapping[str, Any]] = field(default_factory=lambda: iter(()))
+    messages: Callable[[], Iterable[Message]] = tuple
+    events: Callable[[], Iterable[Mapping[str, Any]]] = tuple
     refused: list[Refusal] = field(default_factory=list)  # lines that are no messages or events
-    is_named: bool = False  # its content says its id; else it is only called like its file or folder
+    unread: list[str] = field(default_factory=list)  # values of messages that mean nothing
+    earlier_id: str = ""  # which versions up to 1.1.2 gave it, if it has another now
 
 
 def read_sessions(path: Path) -> Iterator[Session | Refusal]:
@@ -60,15 +67,12 @@ def read_sessions(path: Path) -> Iterator[Session | Refusal]:
         yield Refusal(str(path), "neither a folder nor a .jsonl or .json file")
 
 
-def normalised(given: Mapping[str, Any]) -> list[Message]:
+def normalised(given: Mapping[str, Any], *, ts: str | None = None, turn: int | None = None) -> list[Message]:
     """A message of any known format as messages with role, content, turn and ts. Raises ValueError.
 
-    Anthropic sends tool results inside a user's message: they become messages with the role tool.
+    Tool results inside a user's message, as Anthropic and Google send them, become messages of the role tool.
     """
-    more = {
-        "turn": whole_number(given.get("turn")),
-        "ts": given.get("ts", given.get("timestamp", given.get("created_at"))),
-    }
+    more = {"turn": turn, "ts": ts}
     inner = given.get("message")
     message: Mapping[str, Any] = inner if isinstance(inner, Mapping) else given
     kind = message.get("type")
@@ -85,6 +89,8 @@ def normalised(given: Mapping[str, Any]) -> list[Message]:
         raise ValueError("it has no role")
     role = _ROLES.get(role, role)
     content = _content(message, role)
+    if content is None and "content" not in message:
+        raise ValueError("it has no content")
     results = [block for block in blocks_of(content) if is_result(block)]
     if role != "user" or not results:
         return [{"role": role, "content": content, **more}]
@@ -103,11 +109,12 @@ def _call_with_result(item: Mapping[str, Any], more: Mapping[str, Any]) -> list[
 
 def _content(message: Mapping[str, Any], role: str) -> Any:
     content = message.get("content")
+    if not content:
+        content = message.get("parts") or message.get("text") or content
+    if isinstance(content, Mapping) and role != "tool":  # one block, or an object around them
+        content = content["parts"] if isinstance(content.get("parts"), list) else [content]
     if isinstance(content, list) and role != "tool":
-        content = [
-            {**block, "type": "text"} if isinstance(block, Mapping) and block.get("type") in _TEXTS else block
-            for block in content
-        ]
+        content = [_block(one) for one in content]
     if role == "assistant":
         thoughts = message.get("reasoning_content")
         calls = blocks_of(message.get("tool_calls"))
@@ -120,25 +127,21 @@ def _content(message: Mapping[str, Any], role: str) -> Any:
     return content
 
 
-def moment(value: Any) -> str | None:
-    """A time as sortable text: ISO 8601 in UTC; also accepts seconds or milliseconds since 1970."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        try:
-            seconds = value / 1000 if value > 1e11 else value
-            return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
-        except (OverflowError, ValueError, OSError):
-            return None
-    if not isinstance(value, str) or not value.strip():
-        return None
-    try:
-        found = datetime.fromisoformat(value.strip())
-    except ValueError:
-        return None
-    found = found.replace(tzinfo=UTC) if found.tzinfo is None else found
-    try:
-        return found.astimezone(UTC).isoformat(timespec="milliseconds")
-    except OverflowError:
-        return None
+def _block(given: Any) -> Any:
+    """A block of content with Anthropic's names; Google's parts and Amazon's blocks name no type."""
+    if isinstance(given, str):
+        return {"type": "text", "text": given}
+    if not isinstance(given, Mapping):
+        return given
+    kind, text = given.get("type"), given.get("text")
+    if isinstance(text, str) and (kind is None or kind in _TEXTS or kind == "reasoning"):
+        is_thought = kind == "reasoning" or given.get("thought") is True
+        return {"type": "thinking", "thinking": text} if is_thought else {**given, "type": "text"}
+    for name, known in _UNTYPED.items():
+        if kind is None and isinstance(inner := given.get(name), Mapping):
+            answer = {"content": inner.get("content", inner.get("response"))}
+            return {**inner, "type": known, **(answer if known == "tool_result" else {})}
+    return given
 
 
 def project_of(path: Path) -> str | None:
@@ -160,8 +163,8 @@ def _folder(path: Path) -> Session:
         session.refused.append(Refusal(str(path / METADATA), f"cannot be read: {error}"))
         fields = {}
     _described(session, fields if isinstance(fields, dict) else {})
-    session.messages = _messages(path / MESSAGES, session)
-    session.events = _mappings(path / EVENTS, session)
+    session.messages = lambda: _taken(_mappings(path / MESSAGES, session), session)
+    session.events = lambda: _mappings(path / EVENTS, session)
     return session
 
 
@@ -174,7 +177,6 @@ def _described(session: Session, fields: Mapping[str, Any]) -> None:
         for name in names:
             if (value := text_of(fields.get(name))) and value.strip():
                 setattr(session, attribute, value)
-                session.is_named |= attribute == "session_id"
                 break
 
 
@@ -189,7 +191,8 @@ def _file(path: Path) -> Iterator[Session | Refusal]:
                 )
             return
         _described(session, {**first, "id": ""})
-        session.messages = _messages(path, session)
+        _identify(session, first, file=_name(path.stem))
+        session.messages = lambda: _taken(_mappings(path, session), session)
         yield session
         return
     try:
@@ -199,32 +202,67 @@ def _file(path: Path) -> Iterator[Session | Refusal]:
         return
     if isinstance(whole, list):
         whole = {"messages": whole}
+    if isinstance(whole, dict) and isinstance(contents := whole.get("contents"), list):  # Google's request
+        whole = {"system": whole.get("systemInstruction"), **whole, "messages": contents}
     if not isinstance(whole, dict) or not isinstance(whole.get("messages"), list):
         yield Refusal(str(path), "it holds no list of messages")
         return
     yield _body(whole, session)
 
 
+def _identify(session: Session, first: Mapping[str, Any], *, file: str) -> None:
+    """Give a session of Claude Code the id that is its own.
+
+    Every row of a sub-agent's file repeats the id of the session that called it, and the first rows of a
+    forked session are copies of the original's. What is their own is the file's name.
+    """
+    if not isinstance(first.get("sessionId"), str):
+        return
+    stated, agent = session.session_id, text_of(first.get("agentId"))
+    if file.startswith(_AGENT):
+        session.session_id = f"{stated}/{file}"
+    elif agent and first.get("isSidechain") is True:
+        session.session_id = f"{stated}/{_AGENT}{agent}"
+    elif _UUID.fullmatch(file):
+        session.session_id = file
+    session.earlier_id = stated if session.session_id != stated else ""
+
+
 def _body(body: Mapping[str, Any], session: Session) -> Session:
     """A provider's request: `messages`, and Anthropic's `system` beside them."""
     _described(session, body)
     system = [{"role": "system", "content": body["system"]}] if body.get("system") else []
-    session.messages = _taken([*system, *body["messages"]], session)
+    given = [*system, *body["messages"]]
+    session.messages = lambda: _taken(given, session)
     return session
 
 
-def _messages(path: Path, session: Session) -> Iterator[Message]:
-    return _taken(_mappings(path, session), session)
-
-
-def _taken(given: Any, session: Session) -> Iterator[Message]:
+def _taken(given: Iterable[Any], session: Session) -> Iterator[Message]:
     for number, line in enumerate(given, start=1):
+        item = f"{session.session_id}: message {number}"
         try:
             if not isinstance(line, Mapping):
                 raise ValueError("it is no object")
-            yield from normalised(line)
+            yield from normalised(line, ts=_time(line, session, item), turn=_turn(line, session, item))
         except ValueError as error:
-            session.refused.append(Refusal(f"{session.session_id}: message {number}", f"left out: {error}"))
+            session.refused.append(Refusal(item, f"left out: {error}"))
+
+
+def _time(line: Mapping[str, Any], session: Session, item: str) -> str | None:
+    """When a message was written; None without a time, and for one that cannot be read, which is named."""
+    inner = line.get("message")
+    try:
+        return time_of(line) or (time_of(inner) if isinstance(inner, Mapping) else None)
+    except ValueError as error:
+        session.unread.append(f"{item}: {error}; it is stored without one")
+        return None
+
+
+def _turn(line: Mapping[str, Any], session: Session, item: str) -> int | None:
+    turn, number = line.get("turn"), whole_number(line.get("turn"))
+    if turn is not None and number is None:
+        session.unread.append(f"{item}: its turn {str(turn)[:40]!r} is no number; it is stored without one")
+    return number
 
 
 def _mappings(path: Path, session: Session) -> Iterator[Mapping[str, Any]]:
@@ -245,7 +283,7 @@ def _mappings(path: Path, session: Session) -> Iterator[Mapping[str, Any]]:
                         raise ValueError("it is no object")
                 except ValueError as error:  # the last line of a session still running
                     left_out += 1
-                    if left_out <= _NAMED:
+                    if left_out <= NAMED:
                         session.refused.append(Refusal(f"{path.name}, line {number}", f"left out: {error}"))
                 else:
                     yield value
@@ -253,9 +291,9 @@ def _mappings(path: Path, session: Session) -> Iterator[Mapping[str, Any]]:
         return
     except OSError as error:
         session.refused.append(Refusal(str(path), f"cannot be read: {error}"))
-    if left_out > _NAMED:
+    if left_out > NAMED:
         session.refused.append(
-            Refusal(path.name, f"{left_out - _NAMED:,} more lines that are no JSON objects")
+            Refusal(path.name, f"{left_out - NAMED:,} more lines that are no JSON objects")
         )
 
 
@@ -272,11 +310,6 @@ def parsed(text: bytes) -> Any:
 def text_of(value: Any) -> str | None:
     """A text that SQLite can store, lone surrogates replaced; None for an empty one or another type."""
     return value.encode("utf-8", "replace").decode() or None if isinstance(value, str) else None
-
-
-def whole_number(value: Any) -> int | None:
-    """A whole number that SQLite can store; None for anything else."""
-    return value if is_integer(value) else None
 
 
 def _name(of_file: str) -> str:

@@ -15,7 +15,7 @@ from store.memory.engine.passages import Passages
 from store.memory.text.extraction import extract_all_embeddable_content, readable
 from store.memory.text.token_chunks import chunk_text
 from store.memory.transcripts import events
-from store.memory.transcripts.files import Message, Session, moment
+from store.memory.transcripts.files import NAMED, Message, Session
 from store.memory.transcripts.session_ids import SessionIds
 from store.memory.transcripts.tables import KIND
 from store.outcome import Refusal
@@ -28,7 +28,10 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class TranscriptReport:
-    """The result of an import; `present` counts messages and events that existed already."""
+    """The result of an import; `present` counts messages and events that existed already.
+
+    `messages` and `changed` count what can be found by its text, `without_text` new messages that have none.
+    """
 
     sessions: list[str] = field(default_factory=list)
     messages: int = 0
@@ -36,17 +39,33 @@ class TranscriptReport:
     events: int = 0
     present: int = 0
     refused: list[Refusal] = field(default_factory=list)
+    without_text: int = 0  # new messages of pictures alone, of hidden thoughts, or empty ones
+    notes: list[str] = field(default_factory=list)  # what a person should know, a sentence each
     embedded: bool = True  # False: cancelled before; `embed_new` goes on
+
+    @property
+    def summary(self) -> str:
+        """The counts as one line for people."""
+        count = len({*self.sessions})  # several files may be one session
+        without = f", {self.without_text:,} without text" if self.without_text else ""
+        return (
+            f"{count:,} session{'' if count == 1 else 's'}: {self.messages:,} new messages{without}, "
+            f"{self.changed:,} changed, {self.events:,} new events, {self.present:,} were there"
+        )
 
 
 def ingest(
     passages: Passages, session: Session, ids: SessionIds, report: TranscriptReport, progress: Progress
 ) -> None:
     """Add the new messages and events of one session; if cancelled, those added stay."""
-    ids.choose(session)
+    if said := ids.choose(session):
+        report.notes.append(said)
     progress.what, before = f"reading {session.session_id}", progress.done
     _read(passages, session, report, progress)
     report.refused += session.refused
+    report.notes += session.unread[:NAMED]
+    if (more := len(session.unread) - NAMED) > 0:
+        report.notes.append(f"{session.session_id}: {more:,} more values that cannot be read")
     if progress.done > before:
         report.sessions.append(session.session_id)
     elif not session.refused and not progress.cancelled:
@@ -54,12 +73,12 @@ def ingest(
 
 
 def _read(passages: Passages, session: Session, report: TranscriptReport, progress: Progress) -> None:
-    for batch in _batches(enumerate(session.messages), _MESSAGES):
+    for batch in _batches(enumerate(session.messages()), _MESSAGES):
         if progress.cancelled:
             return
         _take_messages(passages, session, batch, report)
         progress.done += len(batch)
-    for lines in _batches(enumerate(session.events), _EVENTS):
+    for lines in _batches(enumerate(session.events()), _EVENTS):
         if progress.cancelled:
             return
         _take_events(passages, session, lines, report)
@@ -96,8 +115,10 @@ def _take_messages(
             elif db.execute("SELECT 1 FROM transcripts WHERE id = ?", [id]).fetchone():
                 report.present += 1  # another import of the same session was quicker
                 continue
-            else:
+            elif readable(message):
                 report.messages += 1
+            else:
+                report.without_text += 1
             db.execute(
                 "INSERT INTO transcripts (id, user_id, session_id, project_slug, sequence, role, "
                 "content, turn, ts, text_content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
@@ -105,8 +126,7 @@ def _take_messages(
                 "turn = excluded.turn, ts = excluded.ts, text_content = excluded.text_content",
                 [
                     id, session.user_id, session.session_id, session.project_slug, sequence,
-                    message["role"], content, message.get("turn"),
-                    moment(message.get("ts")), readable(message),
+                    message["role"], content, message["turn"], message["ts"], readable(message),
                 ],
             )  # fmt: skip
             _insert_chunks(db, chunks[id])

@@ -1,32 +1,29 @@
-"""The id of a session whose files do not say it.
+"""The id under which a session is stored: its own, unless another conversation has it already.
 
-It is called like its file or folder, as another conversation may be: `chat.jsonl` of two projects. So what it
-begins with is compared with the sessions that are stored under this name.
+Two files may say the same id, as copies that were continued apart do, and many are called alike: `chat.jsonl`
+of two projects. So what a file says is compared with the sessions that are stored under its name.
 """
 
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import chain, count, islice
-from typing import Any, NamedTuple, TypeVar
+from itertools import count, islice
+from typing import Any, NamedTuple
 
 from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.engine.passages import Passages
 from store.memory.transcripts import events
 from store.memory.transcripts.files import Message, Session
 
-_COMPARED = 200  # messages, or events, from the beginning
+_HASHED = 200  # messages, or events, from the beginning
 _HASH = re.compile(r"(-[0-9a-f]{16})?")
 _EARLIER_HASH = re.compile(r"-[0-9a-f]{8}")  # of version 1.1.1; a file's own name may end so: log-20240101
 _SAYS_NOTHING = ("null", '""', "[]")
 _EVENT = ("event", "ts", "turn", "data_size_bytes")
-_FIRST = {
-    "transcripts": "SELECT role, content, project_slug FROM transcripts ",
-    "events": f"SELECT {', '.join(_EVENT)} FROM events ",
-}  # as they are compared: sessions with messages by these
+_TABLES = ("transcripts", "events")
 # One look-up in the index for each session, however many messages it has.
 _NAMED_ALIKE = """
 WITH RECURSIVE found (one) AS (
@@ -36,34 +33,22 @@ WITH RECURSIVE found (one) AS (
     FROM found WHERE one IS NOT NULL
 ) SELECT one FROM found WHERE one IS NOT NULL
 """
-_T = TypeVar("_T")
 
 
 class _Piece(NamedTuple):
-    """A message or an event; many conversations share those that do not tell which one it is."""
+    """A message; many conversations share those that do not tell which one it is."""
 
     key: int
     tells: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Beginning:
-    """The first messages or events of a session, and its project if messages say it."""
+class _Conversation:
+    """The messages of a session in their order, its events by their places, and its project."""
 
-    pieces: Sequence[_Piece]
-    project: str | None = None
-
-
-class _Given(NamedTuple):
-    """The first messages or events of the session whose id is to be chosen."""
-
-    length: int
-    telling: Counter[_Piece]
+    messages: Sequence[_Piece]
+    events: Mapping[int, int]
     project: str | None
-
-    @classmethod
-    def of(cls, pieces: Sequence[_Piece], project: str | None = None) -> "_Given":
-        return cls(len(pieces), Counter(_telling(pieces)), project)
 
 
 class SessionIds:
@@ -71,88 +56,121 @@ class SessionIds:
 
     def __init__(self, passages: Passages) -> None:
         self._passages = passages
-        self._read: dict[tuple[str, str, str], _Beginning] = {}  # by table, user and id
+        self._read: dict[tuple[str, str], _Conversation] = {}  # by user and id
         self._given: set[tuple[str, str]] = set()  # users and ids
 
-    def choose(self, session: Session) -> None:
-        """Give an unnamed session the id of the stored one that it continues, or one that no other has.
+    def choose(self, session: Session) -> str:
+        """Give the session its id: its own, or with a hash if another conversation is stored under it.
 
-        It continues a session of the same project if more than half of what it would replace there is in
-        both; of several, the one most like it. A session of this import is continued by what replaces nothing
-        of it, and by nothing else.
+        A stored session is the same if the file has everything that it would replace there, single edited
+        messages aside; one of this import has to be there whole. Returns a sentence if the session is kept
+        under a new name, else "".
         """
-        if not session.is_named:
-            session.session_id = self._id(session)
-        user, id = session.user_id, session.session_id
-        self._given.add((user, id))
-        for table in _FIRST:  # it is about to change
-            self._read.pop((table, user, id), None)
+        own, said = session.session_id, ""
+        session.session_id, is_new = self._id(session)
+        if is_new:
+            said = f"another conversation is stored as {own}; this one is kept as {session.session_id}"
+        self._given.add((session.user_id, session.session_id))
+        self._read.pop((session.user_id, session.session_id), None)  # it is about to change
+        return said
 
-    def _id(self, session: Session) -> str:
-        user, name, project = session.user_id, session.session_id, session.project_slug
-        messages, session.messages = _first(session.messages)
-        lines, session.events = _first(session.events)
-        said, happened = [*map(_message, messages)], [*filter(None, map(_event, lines))]
-        text = as_json([project, said or happened])
-        given = {
-            "transcripts": _Given.of([*map(_piece, said)], project),
-            "events": _Given.of([_Piece(hash(one), True) for one in happened]),
-        }
-        best, found = 0, name
+    def _id(self, session: Session) -> tuple[str, bool]:
+        """The id, and whether it was made up now."""
+        user, name, earlier = session.user_id, session.session_id, session.earlier_id
         with self._passages.database.reading() as db:
-            known = _named_alike(db, user, name, f"{name}-{_hash(text)[:8]}")
-            for id in known:
-                common, of = self._common(db, user, id, given)
-                if 2 * common - of > best and (common == of or (user, id) not in self._given):
-                    best, found = 2 * common - of, id
-        if best or name not in known or not (said or happened):
-            return found
+            found = _named_alike(db, user, name)
+            if not found and not (earlier and _is_there(db, user, earlier)):
+                return name, False
+            text, given = _read(session)
+            known = [id for id in found if _is_of_name(id, name, found, text)]
+            likeness = {id: self._likeness(self._stored(db, user, id), given, (user, id)) for id in known}
+            best = max(known, key=lambda id: likeness[id], default=name)
+            if likeness.get(best, -1) >= 0:
+                return best, False
+            if earlier and self._stored(db, user, earlier) == given:
+                return earlier, False
+        if name not in known:
+            return name, False
         ids = (f"{name}-{_hash(text + ' ' * number)[:16]}" for number in count())
-        return next(id for id in ids if id not in known)
+        return next(id for id in ids if id not in known), True
 
-    def _common(
-        self, db: sqlite3.Connection, user: str, id: str, given: Mapping[str, _Given]
-    ) -> tuple[int, int]:
-        """How many of the stored pieces that would be replaced the given ones contain, and of how many."""
-        for table, after in given.items():
-            before = self._beginning(db, table, user, id) if after.length else _Beginning(())
-            if before.pieces:
-                if before.project and after.project and before.project != after.project:
-                    break
-                replaced = Counter(_telling(before.pieces[: after.length]))
-                both = replaced.keys() & after.telling.keys()
-                return sum(min(replaced[one], after.telling[one]) for one in both), replaced.total()
-        return 0, 0
+    def _likeness(self, stored: _Conversation, given: _Conversation, of: tuple[str, str]) -> int:
+        """How much of what would be replaced there is given too; −1 if it is another conversation."""
+        if stored.project and given.project and stored.project != given.project:
+            return -1
+        if any(given.events.get(place, key) != key for place, key in stored.events.items()):
+            return -1  # events are never replaced
+        replaced = stored.messages[: len(given.messages)]
+        telling = _telling(replaced)
+        lost = _lost(replaced, given.messages, among=telling)
+        is_edited = of not in self._given and 2 * len(lost) < len(telling)
+        if lost and not (is_edited and all(_is_single(place, replaced, given.messages) for place in lost)):
+            return -1
+        return len(telling) - 2 * len(lost)
 
-    def _beginning(self, db: sqlite3.Connection, table: str, user: str, id: str) -> _Beginning:
-        if (table, user, id) not in self._read:
-            query = f"{_FIRST[table]} WHERE user_id = ? AND session_id = ? ORDER BY sequence LIMIT ?"
-            rows = [tuple(row) for row in db.execute(query, [user, id, _COMPARED])]
-            if table == "events":
-                found = _Beginning([_Piece(hash(row), True) for row in rows])
-            else:
-                pieces = [_piece((role, comparable_json(content))) for role, content, _ in rows]
-                found = _Beginning(pieces, rows[0][2] if rows else None)
-            self._read[table, user, id] = found
-        return self._read[table, user, id]
+    def _stored(self, db: sqlite3.Connection, user: str, id: str) -> _Conversation:
+        if (user, id) not in self._read:
+            where = "WHERE user_id = ? AND session_id = ? ORDER BY sequence"
+            messages, project = list[_Piece](), None
+            query = f"SELECT role, content, project_slug FROM transcripts {where}"
+            for row in db.execute(query, [user, id]):
+                messages.append(_piece((row["role"], comparable_json(row["content"]))))
+                project = project or row["project_slug"]
+            rows = db.execute(f"SELECT sequence, {', '.join(_EVENT)} FROM events {where}", [user, id])
+            events_by_place = {place: hash(tuple(rest)) for place, *rest in rows}
+            self._read[user, id] = _Conversation(messages, events_by_place, project)
+        return self._read[user, id]
 
 
-def _named_alike(db: sqlite3.Connection, user: str, name: str, earlier: str) -> list[str]:
-    """The sessions of this name, and those that got an id from it; `earlier` is what 1.1.1 would make."""
+def _read(session: Session) -> tuple[str, _Conversation]:
+    """What a hash is made of, and the whole session, which is read once more when it is stored."""
+    refused, unread = [*session.refused], [*session.unread]
+    said = [_message(one) for one in islice(session.messages(), _HASHED)]
+    happened = [*filter(None, map(_event, islice(session.events(), _HASHED)))]
+    text = as_json([session.project_slug, said or happened])
+    messages = [_piece(_message(one)) for one in session.messages()]
+    lines = {place: row for place, line in enumerate(session.events()) if (row := _event(line))}
+    session.refused[:], session.unread[:] = refused, unread
+    events_by_place = {place: hash(row) for place, row in lines.items()}
+    return text, _Conversation(messages, events_by_place, session.project_slug)
+
+
+def _lost(before: Sequence[_Piece], after: Sequence[_Piece], *, among: Sequence[int]) -> list[int]:
+    """The places of messages, among these, that the other side does not have anywhere."""
+    rest = Counter(after)
+    rest.subtract(old for old, new in zip(before, after, strict=False) if old == new)
+    lost = []
+    for place in among:
+        if before[place] != after[place]:
+            rest[before[place]] -= 1
+            if rest[before[place]] < 0:
+                lost.append(place)
+    return lost
+
+
+def _is_single(place: int, before: Sequence[_Piece], after: Sequence[_Piece]) -> bool:
+    """Whether the messages around this one are the same: where two branches part, they are not."""
+    around = [one for one in (place - 1, place + 1) if one >= 0]
+    return all(one < len(before) and before[one] == after[one] for one in around)
+
+
+def _named_alike(db: sqlite3.Connection, user: str, name: str) -> list[str]:
+    """The sessions of this name, and those whose name is longer by what may be a hash."""
     given = {"user": user, "name": name, "end": f"{name}-g"}
-    found = sorted({row[0] for table in _FIRST for row in db.execute(_NAMED_ALIKE.format(table), given)})
-    return [
-        id
-        for id in found
-        if _HASH.fullmatch(id, len(name))
-        or (_EARLIER_HASH.fullmatch(id, len(name)) and (name in found or id == earlier))
-    ]
+    found = {row[0] for table in _TABLES for row in db.execute(_NAMED_ALIKE.format(table), given)}
+    longer = (_HASH, _EARLIER_HASH)
+    return sorted(id for id in found if any(one.fullmatch(id, len(name)) for one in longer))
 
 
-def _first(items: Iterator[_T]) -> tuple[list[_T], Iterator[_T]]:
-    """The first of these, and all of them."""
-    first = list(islice(items, _COMPARED))
-    return first, chain(first, items)
+def _is_of_name(id: str, name: str, found: Sequence[str], text: str) -> bool:
+    """Whether this id was made of the name: version 1.1.1 made hashes of eight digits, as names may end."""
+    is_earlier = _EARLIER_HASH.fullmatch(id, len(name))
+    return not is_earlier or name in found or id == f"{name}-{_hash(text)[:8]}"
+
+
+def _is_there(db: sqlite3.Connection, user: str, id: str) -> bool:
+    query = "SELECT 1 FROM {} WHERE user_id = ? AND session_id = ?"
+    return any(db.execute(query.format(table), [user, id]).fetchone() for table in _TABLES)
 
 
 def _message(given: Message) -> tuple[str, str]:
@@ -168,12 +186,16 @@ def _event(given: Mapping[str, Any]) -> tuple[Any, ...] | None:
 
 
 def _piece(message: tuple[str, str]) -> _Piece:
-    return _Piece(hash(message), message[0] != "system" and message[1] not in _SAYS_NOTHING)
+    if message[1] in _SAYS_NOTHING:
+        return _Piece(0, False)
+    return _Piece(hash(message), message[0] != "system")
 
 
-def _telling(pieces: Sequence[_Piece]) -> Sequence[_Piece]:
-    """Those that tell which conversation it is, if there are any."""
-    return [piece for piece in pieces if piece.tells] or pieces
+def _telling(pieces: Sequence[_Piece]) -> Sequence[int]:
+    """The places of those that tell which conversation it is; of all that say something, if none does."""
+    return [place for place, piece in enumerate(pieces) if piece.tells] or [
+        place for place, piece in enumerate(pieces) if piece.key
+    ]
 
 
 def _hash(text: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from store.memory.text.extraction import CONTENT_TYPES, extract_all_embeddable_content, readable
-from store.memory.transcripts.files import moment, normalised
+from store.memory.transcripts.files import normalised
 
 THINKING = {"type": "thinking", "thinking": "hm"}
 TEXT = {"type": "text", "text": "answer"}
@@ -192,28 +192,11 @@ def test_anthropic_tool_results_become_messages_of_their_own() -> None:
     assert extracted(*second) == {"user_query": "go on"}
 
 
-def test_anthropic_messages_wrapped_with_a_time() -> None:
-    (message,) = normalised(
-        {"type": "user", "timestamp": "2026-01-31T10:00:00Z", "message": {"role": "user", "content": "hi"}}
-    )
-    assert (message["content"], message["ts"]) == ("hi", "2026-01-31T10:00:00Z")
+def test_a_message_may_be_wrapped_in_a_line() -> None:
+    line = {"type": "user", "message": {"role": "user", "content": "hi"}}
+    assert roles_and_contents(line) == [("user", "hi")]
 
 
 def test_a_message_without_a_role_is_refused() -> None:
     with pytest.raises(ValueError, match="no role"):
         normalised({"content": "hi"})
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ("2026-01-31T10:00:00Z", "2026-01-31T10:00:00.000+00:00"),
-        ("2026-01-31T12:00:00.5+02:00", "2026-01-31T10:00:00.500+00:00"),
-        ("2026-01-31", "2026-01-31T00:00:00.000+00:00"),
-        (1769853600, "2026-01-31T10:00:00.000+00:00"),
-        (1769853600000, "2026-01-31T10:00:00.000+00:00"),
-        *((broken, None) for broken in ("yesterday", "", None, True, [], 1e300, "0001-01-01T00:00:00+05:00")),
-    ],
-)
-def test_times_become_sortable_text(given: Any, expected: str | None) -> None:
-    assert moment(given) == expected

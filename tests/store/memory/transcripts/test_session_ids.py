@@ -159,7 +159,7 @@ def test_what_is_stored_is_read_once_in_an_import_however_many_files_have_the_na
     for number in range(12):
         put(tmp_path / "in" / str(number) / "chat.jsonl", f"question {number}", f"answer {number}")
     assert memory.transcripts.import_sessions([tmp_path / "in"]).messages == 36
-    assert len(read) == 12 * 3 + 11 * 3, "of each file, and of each session before the last"
+    assert len(read) == 11 * 3 + 11 * 3, "of each file but the first, and of each session before the last"
 
 
 def test_folders_of_one_name_in_two_projects_are_two_sessions(memory: Memory, tmp_path: Path) -> None:
@@ -176,9 +176,114 @@ def test_folders_of_one_name_in_two_projects_are_two_sessions(memory: Memory, tm
     }  # fmt: skip
 
 
-def test_a_session_that_says_its_id_is_updated_whatever_changed(memory: Memory, tmp_path: Path) -> None:
-    for said in ("before", "after"):
-        row = {"session_id": "s1", "role": "user", "content": said}
-        lines(tmp_path / f"{said}.jsonl", [row])
-        memory.transcripts.import_sessions([tmp_path / f"{said}.jsonl"])
-    assert texts(memory, "s1") == ["after"]
+def test_two_files_that_say_one_id_and_contradict_each_other_are_both_kept(
+    memory: Memory, tmp_path: Path
+) -> None:
+    for name, said in (("before", ("one", "two", "three", "four")), ("after", ("one", "two", "3", "4", "5"))):
+        lines(
+            tmp_path / f"{name}.jsonl", [{"session_id": "s1", "role": "user", "content": one} for one in said]
+        )
+    report = memory.transcripts.import_sessions([tmp_path / "before.jsonl"])
+    assert report.notes == []
+    report = memory.transcripts.import_sessions([tmp_path / "after.jsonl"])
+    (other,) = report.sessions
+    assert report.notes == [f"another conversation is stored as s1; this one is kept as {other}"]
+    assert (report.messages, report.changed) == (5, 0)
+    assert texts(memory, "s1") == ["one", "two", "three", "four"]
+    assert texts(memory, other) == ["one", "two", "3", "4", "5"]
+    again = memory.transcripts.import_sessions([tmp_path / "before.jsonl", tmp_path / "after.jsonl"])
+    assert (again.sessions, again.messages, again.changed, again.notes) == (["s1", other], 0, 0, [])
+
+
+def test_copies_that_were_continued_apart_late_are_both_kept(memory: Memory, tmp_path: Path) -> None:
+    said = [f"message {number}" for number in range(500)]
+    for name, tail in (
+        ("a", "to the left"),
+        ("b", "to the right"),
+        ("a", "to the left"),
+        ("b", "to the right"),
+    ):
+        memory.transcripts.import_sessions([put(tmp_path / name / "chat.jsonl", *said, tail)])
+    sessions = memory.transcripts.sessions()
+    assert [one["messages"] for one in sessions] == [502, 502]
+    ends = [memory.transcripts.messages(one["session_id"], offset=501) for one in sessions]
+    assert sorted(end["text_content"] for (end,) in ends) == ["to the left", "to the right"]
+
+
+def test_other_events_at_the_places_of_stored_ones_are_kept_beside_them(
+    memory: Memory, tmp_path: Path
+) -> None:
+    for name in "abab":
+        folder = put(tmp_path / name / "1" / "transcript.jsonl", "what", "happened").parent
+        lines(folder / "events.jsonl", [EVENTS[0], {**EVENTS[1], "event": f"only in {name}"}])
+        report = memory.transcripts.import_sessions([folder])
+    assert (report.events, report.messages, report.present) == (0, 0, 5)
+    assert {"only in a", "only in b"} <= {*memory.transcripts.event_values("event")}
+
+
+# -- Claude Code ---------------------------------------------------------------------------------------------
+
+ORIGINAL, FORK = "11111111-2222-4333-8444-555555555555", "22222222-2222-4333-8444-555555555555"
+
+
+def claude(path: Path, *said: tuple[str, str], **more: object) -> Path:
+    """A file as Claude Code writes it: pairs of the id that a row repeats and what it says."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines(path, [
+        {
+            "sessionId": id, "isSidechain": False, "uuid": text, "timestamp": "2026-03-01T10:00:00Z", **more,
+            "type": ("user", "assistant")[place % 2],
+            "message": {"role": ("user", "assistant")[place % 2], "content": text},
+        }
+        for place, (id, text) in enumerate(said)
+    ])  # fmt: skip
+    return path
+
+
+@pytest.mark.parametrize("folder", [f"{ORIGINAL}/subagents", "."])
+def test_sub_agents_are_sessions_of_their_own_named_after_their_parent(
+    memory: Memory, tmp_path: Path, folder: str
+) -> None:
+    claude(tmp_path / "in" / f"{ORIGINAL}.jsonl", (ORIGINAL, "Find frogs"), (ORIGINAL, "Three coins match"))
+    for agent in ("a1b2c3", "d4e5f6"):
+        rows = [(ORIGINAL, f"Helper task of {agent}"), (ORIGINAL, f"Done by {agent}")]
+        claude(tmp_path / "in" / folder / f"agent-{agent}.jsonl", *rows, agentId=agent, isSidechain=True)
+    report = memory.transcripts.import_sessions([tmp_path / "in"])
+    assert sorted(report.sessions) == [
+        ORIGINAL, f"{ORIGINAL}/agent-a1b2c3", f"{ORIGINAL}/agent-d4e5f6",
+    ]  # fmt: skip
+    assert (report.messages, report.changed, report.refused) == (6, 0, [])
+    assert texts(memory, ORIGINAL) == ["Find frogs", "Three coins match"]
+    assert texts(memory, f"{ORIGINAL}/agent-d4e5f6") == ["Helper task of d4e5f6", "Done by d4e5f6"]
+    again = memory.transcripts.import_sessions([tmp_path / "in"])
+    assert (again.messages, again.changed, again.present) == (0, 0, 6)
+
+
+def test_a_forked_session_is_another_one_than_its_original(memory: Memory, tmp_path: Path) -> None:
+    common = ((ORIGINAL, "Where does Otto sleep?"), (ORIGINAL, "In the reeds."))
+    original = claude(
+        tmp_path / f"{ORIGINAL}.jsonl", *common, (ORIGINAL, "And Berta?"), (ORIGINAL, "On a bridge.")
+    )
+    fork = claude(tmp_path / f"{FORK}.jsonl", *common, (FORK, "What does Otto eat?"), (FORK, "Small fish."))
+    for path in (fork, original):
+        memory.transcripts.import_sessions([path])
+    assert texts(memory, ORIGINAL)[2:] == ["And Berta?", "On a bridge."]
+    assert texts(memory, FORK)[2:] == ["What does Otto eat?", "Small fish."]
+    again = memory.transcripts.import_sessions([tmp_path])
+    assert (again.messages, again.changed, again.present) == (0, 0, 8)
+
+
+def test_a_file_that_was_renamed_is_still_the_session_that_it_says(memory: Memory, tmp_path: Path) -> None:
+    memory.transcripts.import_sessions([claude(tmp_path / f"{ORIGINAL}.jsonl", (ORIGINAL, "Hi"))])
+    report = memory.transcripts.import_sessions([claude(tmp_path / "otto.jsonl", (ORIGINAL, "Hi"))])
+    assert (report.sessions, report.present) == ([ORIGINAL], 1)
+
+
+@pytest.mark.parametrize("file", [f"{FORK}.jsonl", "agent-a1b2c3.jsonl"])
+def test_what_version_1_1_2_stored_under_the_id_that_rows_repeat_is_found(
+    memory: Memory, tmp_path: Path, file: str
+) -> None:
+    rows = ((ORIGINAL, "Helper task"), (ORIGINAL, "Done"))
+    memory.transcripts.import_sessions([claude(tmp_path / "as_before.jsonl", *rows)])
+    report = memory.transcripts.import_sessions([claude(tmp_path / file, *rows)])
+    assert (report.sessions, report.messages, report.present) == ([ORIGINAL], 0, 2)
