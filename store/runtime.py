@@ -143,7 +143,7 @@ class LibraryRuntime(Library):
             catalog, embedder=lambda: self.embedder, picture=self.picture, in_flight=self._in_flight
         )
         self._turn = FairLock()  # of workers that keep the interpreter busy
-        self._watchers: list[Worker] = []  # who looks at what is new, once somebody wants that
+        self._workers: list[Worker] = []  # that work in the background, once they are wanted
         self._stamping = Worker("telling replicas the time", lambda _: self._stamp_for_replicas())
         self._inbox: list[Watcher] = []  # one at most
         self._has_current_vectors = False  # as far as was looked
@@ -156,23 +156,23 @@ class LibraryRuntime(Library):
         if not later:
             self._embed_edited_records()
 
-    def watch_for_duplicates(self) -> None:
-        """Look for duplicates in the background, now and after each change, until the library is closed.
+    def work_in_background(self) -> None:
+        """Do what a dashboard's library does beside its verbs, now and after each change, until it is closed.
 
-        Other workers embed pictures without a vector, because their vectors may match others, copy the
-        catalog once a day (`store/catalog/snapshots.py`), finish decisions that the disk kept waiting, and
-        supply dashboards on other machines (`docs/scaling.md`).
+        Workers look for duplicates, embed pictures without a vector, read pictures, copy the catalog once a
+        day (`store/catalog/snapshots.py`), finish decisions that the disk kept waiting, and supply dashboards
+        on other machines (`docs/scaling.md`).
         """
         self.catalog.check_writable()
-        if not self._watchers:
+        if not self._workers:
             busy = partial(Worker, is_unhurried=True, turn=self._turn)
             self._copies = busy(
                 "looking for copies", lambda progress: self.duplicates.examine(progress=progress)
             )
             self._embedding = busy("embedding what is new", self._look_at_what_is_new)
             self._reading = Worker("reading pictures", self._read_pictures, is_unhurried=True)
-            self._watchers += (self._copies, self._embedding, self._reading)
-            self._watchers += (
+            self._workers += (self._copies, self._embedding, self._reading)
+            self._workers += (
                 Worker(
                     "copying the catalog",
                     lambda progress: self.catalog.keep_snapshot("daily", progress=progress),
@@ -182,12 +182,12 @@ class LibraryRuntime(Library):
             )
             if place := self._shared_pictures:
                 sharing = PictureSharing(self.catalog, place, picture=self.picture)
-                self._watchers.append(
+                self._workers.append(
                     Worker(f"copying pictures to {place.address}", sharing.copy_new, is_unhurried=True)
                 )
             self._stamping.wake()
-        for watcher in self._watchers:
-            watcher.wake()
+        for worker in self._workers:
+            worker.wake()
 
     def _stamp_for_replicas(self) -> None:
         replication.stamp(self.catalog, now=time.time())
@@ -224,7 +224,7 @@ class LibraryRuntime(Library):
         try:
             for inbox in self._inbox:
                 inbox.stop()
-            workers = [self._stamping, self._saver.worker, *self._watchers]
+            workers = [self._stamping, self._saver.worker, *self._workers]
             if self._comparison:
                 workers.append(self._comparison.worker)
             close_all(workers, timeout=_TIMEOUT, interrupt=self.catalog.interrupt)
@@ -240,8 +240,8 @@ class LibraryRuntime(Library):
     def _changed(self) -> None:
         if self._follower:
             self._follower.wake_if_behind()
-        for watcher in self._watchers:
-            watcher.wake()
+        for worker in self._workers:
+            worker.wake()
 
     def _look_at_what_is_new(self, progress: Progress) -> int:
         if not self._has_current_vectors:

@@ -86,12 +86,25 @@ class _Stream:
     def is_permitted(self) -> bool:
         """Whether its page may still be told anything; if that cannot be found out, it has to ask again."""
         try:
+            if self.has_ended():
+                return False
             self.still_permitted()
         except (LoginEnded, NotPermitted):
             return False
         except Exception as error:  # a full table of file handles, a catalog that was just replaced
             log.warning("a page is not told what changes: %s", error, exc_info=True)
             return False
+        return True
+
+    def wakes_for(self, state: State) -> bool:
+        """Whether it has something to tell, or must end. What fails here ends this stream and no other."""
+        try:
+            if not self.has_ended() and not self.waits_for(state):
+                return False
+        except Exception as error:
+            log.warning("a page is not told what changes: %s", error, exc_info=True)
+            self.is_over = True
+        self.is_over = self.is_over or not self.is_permitted()
         return True
 
     def waits_for(self, state: State) -> bool:
@@ -171,15 +184,25 @@ class StateWatcher:
     async def read_state(self) -> None:
         """Read the state once, and wake the streams that it concerns."""
         try:
-            self._state = await run_in_threadpool(self._read, self._state)
+            for stream in await run_in_threadpool(self._concerned):
+                stream.has_news.set()
+        except Exception as error:  # noqa: BLE001  no thread can be had; the next reading may succeed
+            self._note(error)
+
+    def _concerned(self) -> list[_Stream]:
+        """Read the state, and return the streams that it concerns; those that must end are among them."""
+        try:
+            self._state = self._read(self._state)
             self._fault = ""
-        except Exception as error:  # the next reading may succeed
-            if self._fault != repr(error):
-                log.warning("pages are not told what changes: %s", error, exc_info=True)
-            self._fault = repr(error)
-        streams = list(self._streams.values())
-        for stream in await run_in_threadpool(_to_wake, streams, self._state or {}):
-            stream.has_news.set()
+        except Exception as error:  # noqa: BLE001  noted; the next reading may succeed
+            self._note(error)
+        # Listed after the reading: one that is opened later looks itself at what was read.
+        return [stream for stream in list(self._streams.values()) if stream.wakes_for(self._state or {})]
+
+    def _note(self, error: Exception) -> None:
+        if self._fault != repr(error):
+            log.warning("pages are not told what changes: %s", error, exc_info=True)
+        self._fault = repr(error)
 
     def _begin(self) -> None:
         if self._watching is None or self._watching.done():
@@ -195,21 +218,6 @@ class StateWatcher:
             await asyncio.sleep(apart)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._hurry.wait(), _EVERY - apart)
-
-
-def _to_wake(streams: list[_Stream], state: State) -> list[_Stream]:
-    """The streams that have something to tell and may, and those that must end."""
-    awake = []
-    for stream in streams:
-        if stream.has_ended():
-            stream.is_over = True
-        elif stream.waits_for(state):
-            if not stream.is_permitted():
-                stream.is_over = True
-        else:
-            continue
-        awake.append(stream)
-    return awake
 
 
 def _read(before: State | None) -> State:

@@ -59,7 +59,7 @@ def _go_on(root: Path) -> None:
         library = open_library(root, files_later=True)  # the pages will have this very one
         library.jobs.resume_interrupted()
         if settings().pictures:
-            library.watch_for_duplicates()  # dashboards elsewhere follow, whether or not anybody is here
+            library.work_in_background()  # dashboards elsewhere follow, whether or not anybody is here
     except Exception as error:  # the first page meets it again, and says what is in the way
         is_known = isinstance(error, MemedexError)
         log.warning("what was left unfinished does not go on yet: %s", error, exc_info=not is_known)

@@ -139,7 +139,7 @@ class _Opening(threading.Thread):
     def run(self) -> None:
         try:
             library = open_library(self._root, progress=self._progress, files_later=True)
-            library.watch_for_duplicates()
+            library.work_in_background()
             library.jobs.resume_interrupted()
             if inbox := settings().inbox:
                 library.watch_inbox(inbox)

@@ -134,7 +134,7 @@ def test_a_folder_that_may_not_be_written_to_lets_decisions_wait_and_go_on(
             "Permission denied", "Operation not permitted"
         )
     assert library.approve([address(0)]).done
-    library.watch_for_duplicates()  # as a dashboard does
+    library.work_in_background()  # as a dashboard does
     with not_writable(library.layout.sidecar_folder("approved")):
         (refusal,) = library.approve([address(1)]).refused
         assert "is decided but waits" in refusal.reason
@@ -142,7 +142,7 @@ def test_a_folder_that_may_not_be_written_to_lets_decisions_wait_and_go_on(
         assert library.status().applying == (address(1),)
     assert eventually(lambda: not library.status().stuck)
     assert library.get(address(1)).tier == "approved"
-    for watcher in library._watchers:
+    for watcher in library._workers:
         watcher.wait(60)  # a copy of the catalog in the making is a temporary file
     holds(library)
 

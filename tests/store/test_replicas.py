@@ -88,7 +88,7 @@ def writer(places: str, root: Path, embedder: Hashed) -> Iterator[Library]:
         library.approve([address(n) for n in range(1, COINS)], actor="me")
         assert not library.promote([address(n) for n in range(2, COINS)], actor="me").refused
         with litestream.replicating(library.layout.catalog, places):
-            library.watch_for_duplicates()
+            library.work_in_background()
             pictures = SharedPictures(settings().pictures, root / "unused")
             assert eventually(lambda: len(pictures.hashes()) == COINS)
             yield library

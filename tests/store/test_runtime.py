@@ -37,7 +37,7 @@ def test_closing_ends_a_question_that_a_worker_waits_for(
         type(library.duplicates), "examine", lambda *_, **__: ask_without_end(library.catalog, asked)
     )
     library.add([coin(0)])
-    library.watch_for_duplicates()
+    library.work_in_background()
     assert asked.wait(60)
     with caplog.at_level(logging.WARNING):
         library.close()
@@ -64,7 +64,7 @@ def test_closing_tells_all_workers_before_it_waits_for_one(
         type(library.duplicates), "examine", lambda _, *, progress: until_all_are_told(progress)
     )
     monkeypatch.setattr(Catalog, "keep_snapshot", lambda _, __, *, progress: until_all_are_told(progress))
-    library.watch_for_duplicates()
+    library.work_in_background()
     began.wait(60)
     library.close()
     assert len(told) == 2
@@ -82,7 +82,7 @@ def test_closing_does_not_wait_without_end_for_a_worker_that_waits_for_a_network
 
     monkeypatch.setattr("store.runtime._TIMEOUT", 0.1)
     monkeypatch.setattr(type(library.duplicates), "examine", ask_the_network)
-    library.watch_for_duplicates()
+    library.work_in_background()
     assert began.wait(60)
     library.close()
     assert not answered.is_set()

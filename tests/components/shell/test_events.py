@@ -307,3 +307,45 @@ def test_a_stream_whose_permission_cannot_be_asked_ends_and_the_others_go_on(
         assert (await streams["there"].news())["pending"] == 5
 
     lived(scenario)
+
+
+def test_what_fails_for_one_stream_ends_it_and_the_others_are_told_all_the_same(
+    library: Library, open_sessions: set[str]
+) -> None:
+    def asks(session: str) -> bool:
+        if session == "here":
+            raise RuntimeError("the runtime was stopped")
+        return True
+
+    async def scenario() -> None:
+        streams = {
+            session: await opened(tokens.signed(library, actor="ann@x.org", session=session))
+            for session in sorted(open_sessions)
+        }
+        for stream in streams.values():
+            await stream.news()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tokens, "is_open", asks)
+            library.approve([address(0)])
+            await events.watcher.read_state()
+        assert await streams["here"].is_over()
+        assert (await streams["there"].news())["pending"] == 5
+
+    lived(scenario)
+
+
+def test_pages_are_told_later_if_no_thread_can_be_had_for_a_moment(library: Library) -> None:
+    async def no_thread(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def scenario() -> None:
+        stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
+        await stream.news()
+        library.approve([address(0)])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(events, "run_in_threadpool", no_thread)
+            await events.watcher.read_state()
+        await events.watcher.read_state()
+        assert (await stream.news())["pending"] == 5
+
+    lived(scenario)

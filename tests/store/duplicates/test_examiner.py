@@ -62,7 +62,7 @@ def test_new_coins_are_compared_automatically_in_the_background(
         return found
 
     monkeypatch.setattr(examiner.Examiner, "examine", examine_and_signal)
-    library.watch_for_duplicates()
+    library.work_in_background()
     library.add([coin_with_drawing(0)])
     library.add([coin_with_drawing(1, drawing(0))])
     assert done.wait(60)

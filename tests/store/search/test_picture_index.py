@@ -206,6 +206,6 @@ def test_incrementally_updated_scores_equal_recomputed_ones(library: Library) ->
 
 def test_the_dashboard_embeds_pictures_in_the_background(root: Path) -> None:
     with open_library(root, embedder=RedAngleEmbedder()) as library:
-        library.watch_for_duplicates()
+        library.work_in_background()
         library.add([shade(0, 10)])
         assert eventually(lambda: library.by_appearance([address(0)], "unlike").unseen == 0)

@@ -25,7 +25,7 @@ def test_a_new_version_of_the_model_embeds_the_library_again_once(root: Path) ->
     with open_library(root, embedder=Hashed()) as library:
         create_in_tier(library, "library", 1, 2)
     with open_library(root, embedder=NewVersion()) as library:
-        library.watch_for_duplicates()
+        library.work_in_background()
         assert eventually(lambda: [job.state for job in library.jobs.all()] == ["done"])
         assert library.jobs.all()[0].name == "Embed with the new version of hashed"
         assert reembed.incomplete(library.catalog, library.layout, library.embedder) == []
