@@ -65,7 +65,7 @@ def test_another_threshold_or_no_such_entry_would_have_changed_it(keeping: Memor
 def test_another_chunk_size_is_tried_without_changing_what_is_stored(keeping: Memory, tmp_path: Path) -> None:
     path = tmp_path / "paper.md"
     path.write_text("The reserve factor is ten percent.\n\nLiquidation begins at eighty percent.")
-    source = keeping.documents.import_document(path, protocol="Aave")
+    source = keeping.documents.import_document(path, protocol="Aave").source
     keeping.documents.search("reserve factor", 1)
     before = keeping.documents.passages.find()
     assert whats(keeping, chunk=(40, 0)) == [
