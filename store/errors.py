@@ -32,6 +32,8 @@ MemedexError
 ├── BudgetSpent
 └── InvalidInput, UnknownEntry   of the text memory: store/memory/engine/errors.py
 
+ChromaBehind (UserWarning)          a warning, since nothing is lost
+
 Every message says what happened, to what, and what to do about it.
 """
 
@@ -154,3 +156,7 @@ class ProviderRefuses(CaptioningFailed):
 
 class BudgetSpent(MemedexError):
     """Drafting has cost what it was allowed to."""
+
+
+class ChromaBehind(UserWarning):
+    """A library or memory was closed before Chroma had everything; it catches up at the next opening."""

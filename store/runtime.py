@@ -5,11 +5,13 @@ import sqlite3
 import time
 from dataclasses import replace
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Self
 
 from store.catalog import replication, rows
 from store.catalog.catalog import DISK_ERRORS, Catalog, damaged, is_made, opening_errors
+from store.chroma.base_follower import warn_behind
 from store.chroma.follower import LibraryFollower
 from store.disk.exchange import finish_for_reading
 from store.disk.files import Disk
@@ -212,15 +214,21 @@ class LibraryRuntime(Library):
 
     # -- the end ------------------------------------------------------------------------------------------
 
-    def close(self) -> None:
-        """Finish the current work and release the lock."""
-        _writers.close(self.layout.root, self, end=self._end)
+    def close(self, *, progress: Progress | None = None, longest: float = inf) -> None:
+        """Finish the current work, let Chroma catch up, and release the lock.
+
+        It waits for Chroma while that gets on, `longest` seconds at most; `progress` says how far it is and
+        can be cancelled. Warns with ChromaBehind if Chroma has not caught up.
+        """
+        lag: list[str] = []
+        _writers.close(self.layout.root, self, end=lambda: lag.append(self._end(progress, longest)))
+        warn_behind("".join(lag))
 
     def detach_after_fork(self) -> None:
         """In a forked child: leave the lock to the parent, as SQLite files do."""
         self._lock.detach_after_fork()
 
-    def _end(self) -> None:
+    def _end(self, progress: Progress | None, longest: float) -> str:
         try:
             for inbox in self._inbox:
                 inbox.stop()
@@ -231,8 +239,7 @@ class LibraryRuntime(Library):
             for inbox in self._inbox:
                 inbox.close()
             self.jobs.close()
-            if self._follower:
-                self._follower.close()
+            return self._follower.close(progress, longest=longest) if self._follower else ""
         finally:
             super().close()
             self._lock.release()

@@ -2,15 +2,18 @@
 
 import logging
 import threading
+import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from math import inf
 from typing import Protocol
 
 from store.catalog.catalog import DISK_ERRORS
 from store.chroma.place import ChromaPlace
 from store.chroma.process import ChromaEnded, ChromaProcess, ServerAway
-from store.errors import MemedexError
+from store.errors import ChromaBehind, MemedexError
 from store.jobs.background_worker import Worker, described
 from store.progress import Progress
 from store.settings import settings
@@ -21,6 +24,8 @@ BATCH = 1_000  # points; well below Chroma's get_max_batch_size of 5,461
 TIMEOUT = 20.0  # seconds for the batch at hand, when the program ends or somebody must not wait …
 LOOK = 45.0  # seconds between two looks whether a server lost our collections while nothing changed
 SERVER_TIMEOUT = 5.0  # … and for one on a server when the program ends: nothing there is damaged by it
+PATIENCE = 30.0  # seconds that the end waits for a Chroma that does not get on
+_SLICE = 0.2  # seconds between two looks how far it is
 _TRIES = 3  # times that the end waits so long, and kills what does not answer
 
 
@@ -34,7 +39,8 @@ class Closable(Protocol):
 class ChromaFollower(ABC):
     """Applies changes whenever it is woken, until it is closed."""
 
-    def __init__(self, *, does: str, place: ChromaPlace) -> None:
+    def __init__(self, *, does: str, noun: str, place: ChromaPlace) -> None:
+        self._noun = noun  # what it follows, in the plural
         self.worker = Worker(does, self._work, describe=_described)
         self._place = place
         self._is_on = settings().chroma == "on"
@@ -87,6 +93,41 @@ class ChromaFollower(ABC):
             return True
         return self.worker.wait(timeout) and self.behind == 0  # a rebuild to come has no queue yet
 
+    def follow(
+        self,
+        progress: Progress | None = None,
+        *,
+        patience: float | None = None,
+        longest: float = inf,
+        retries: bool = False,
+    ) -> str:
+        """Wait until Chroma has caught up, while it gets on; returns why it has not, or "".
+
+        `patience` is how many seconds it may show no progress (PATIENCE), `longest` how many it may take in
+        all. With `retries` it tries once more after a failure: what was in the way may be gone.
+        """
+        patience = PATIENCE if patience is None else patience
+        known = self.worker.fault if retries else None
+        if known and longest:
+            self.retry()
+        self.wake_if_behind()
+        if self.wait(0) or not (self.worker.has_begun or self.fault):
+            return ""
+        progress = progress or Progress()
+        progress.what, progress.total = "Chroma follows", self.behind
+        behind, began, moved = self.behind, time.monotonic(), time.monotonic()
+        while not progress.cancelled and time.monotonic() < min(moved + patience, began + longest):
+            if self.wait(min(_SLICE, longest)):
+                return ""
+            if self.worker.fault not in (None, known):
+                break
+            if (left := self.behind) != behind:
+                behind, moved = left, time.monotonic()
+                progress.total = max(progress.total, behind)
+                progress.done = progress.total - behind
+        why = f"does not follow ({self.fault})" if self.fault else f"is {behind:,} {self._noun} behind"
+        return f"Chroma {why}; nothing is lost, it catches up at the next opening"
+
     def check(self) -> list[str]:
         """Differences between Chroma and SQLite; Chroma's files are closed meanwhile."""
         if not self._is_on:
@@ -102,22 +143,25 @@ class ChromaFollower(ABC):
                 self._mark_clean()  # asking touches the files
             return faults
 
-    def close(self) -> None:
-        """Stop after the current batch, which is cut short after a while, and remove the dirty marker.
+    def close(self, progress: Progress | None = None, *, longest: float = inf) -> str:
+        """Let Chroma catch up as `follow` does, and remove the dirty marker; returns why it has not, or "".
 
-        What does not end even then is left; the marker stays, and Chroma is compared before its next use.
+        Then it stops after the current batch, which is cut short after a while. What does not end even then
+        is left; the marker stays, and Chroma is compared before its next use.
         """
         self._watch.stop()
-        timeout = SERVER_TIMEOUT if self._place.name else TIMEOUT
+        lag = self.follow(progress, longest=longest, retries=True)
+        timeout = SERVER_TIMEOUT if self._place.name or lag else TIMEOUT
         for _ in range(_TRIES):
             if self.worker.close(timeout=timeout) and self._using.acquire(timeout=timeout):
                 try:
                     self._close_cleanly()
                 finally:
                     self._using.release()
-                return
+                return lag
             self._end_asked()
         log.warning("%s: did not end in time", self.worker.name)
+        return lag
 
     @abstractmethod
     def rebuild(self) -> None:
@@ -285,6 +329,12 @@ class ChromaFollower(ABC):
                 if not self._is_cut_short:
                     raise
                 self.wake()  # it was ended for somebody who could not wait: no fault of its own
+
+
+def warn_behind(lag: str) -> None:
+    """Tell whoever closes a library or memory that Chroma was left behind; "" is nothing to tell."""
+    if lag:
+        warnings.warn(lag, ChromaBehind, stacklevel=3)
 
 
 def _described(error: BaseException) -> str:

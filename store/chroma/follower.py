@@ -35,6 +35,7 @@ class LibraryFollower(ChromaFollower):
         server = ChromaServer.configured()
         super().__init__(
             does="updating the search index",
+            noun="records",
             place=ServerPlace(server)
             if server
             else ChromaFolder(

@@ -1,11 +1,10 @@
 """The command `index`: bring Chroma's collections to where the settings say, and compare them."""
 
 from argparse import Namespace
-from collections.abc import Callable
 
 from store.chroma.server_place import describe_place, is_there
 from store.cli import memory_edits
-from store.cli.open_library import CHROMA_TIMEOUT, has_followed, has_library, root_of, writing
+from store.cli.open_library import has_followed, has_library, root_of, writing
 from store.cli.terminal import Terminal
 from store.library import Library
 from store.memory.engine.places import Places
@@ -26,12 +25,12 @@ def index(arguments: Namespace, terminal: Terminal) -> int:
         with writing(arguments, terminal) as library:
             if arguments.rebuild:
                 library.rebuild_chroma()
-            found["library"] = _differences(library, lambda: has_followed(library, terminal), terminal)
+            found["library"] = _differences(library, terminal)
     if Places(root).folder.is_dir():
         with memory_edits.writing(arguments, terminal) as memory:
             if arguments.rebuild:
                 memory.rebuild_chroma()
-            found["memory"] = _differences(memory, lambda: memory.wait_for_chroma(CHROMA_TIMEOUT), terminal)
+            found["memory"] = _differences(memory, terminal)
     if arguments.json:
         terminal.answer_json({"place": place, "differences": found})
     for fault in [fault for faults in found.values() for fault in faults]:
@@ -42,15 +41,15 @@ def index(arguments: Namespace, terminal: Terminal) -> int:
     return 0 if is_equal else 1
 
 
-def _differences(kept: Library | Memory, has_followed: Callable[[], bool], terminal: Terminal) -> list[str]:
+def _differences(kept: Library | Memory, terminal: Terminal) -> list[str]:
     """What differs, after one rebuild of an index that follows and differs all the same.
 
     Such as that of a server that came back empty, which nobody noticed as long as nothing changed.
     """
-    follows = has_followed()
+    follows = has_followed(kept, terminal)
     faults = terminal.watch(lambda _: kept.check_chroma())
     if faults and follows and is_there() and not terminal.was_interrupted:
         kept.rebuild_chroma()
-        has_followed()
+        has_followed(kept, terminal)
         faults = terminal.watch(lambda _: kept.check_chroma())
     return faults

@@ -1,7 +1,6 @@
 """Commands that change the text memory: `python -m store memory COMMAND …`."""
 
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from store.cli import stored_vectors
 from store.cli.memory_queries import answered, check_there_is_one, reading
-from store.cli.open_library import CHROMA_TIMEOUT, root_of
+from store.cli.open_library import followed, has_followed, root_of
 from store.cli.output import as_json, named
 from store.cli.terminal import Terminal
 from store.errors import BadSource
@@ -164,32 +163,26 @@ def forget(arguments: Namespace, terminal: Terminal) -> int:
 
 def import_document(arguments: Namespace, terminal: Terminal) -> int:
     """Import papers; unreadable ones are named, the rest is imported."""
-    from store.memory.documents.documents import ImportedDocument
     from store.outcome import Refusal
 
-    done, refused = list[ImportedDocument](), list[Refusal]()
+    done, refused = [], []
     with writing(arguments, terminal) as memory:
         for path in arguments.paths:
             try:
-                one = memory.documents.import_document(
-                    path, protocol=arguments.protocol, replaces=arguments.replace, actor=arguments.actor or ""
+                source = memory.documents.import_document(
+                    path, protocol=arguments.protocol, actor=arguments.actor or ""
                 )
-                done.append(one)
-                if one.note:
-                    terminal.say(one.note)
-                if note := memory.documents.not_read(one.source):
-                    terminal.say(f"{one.source.id}: {note}")
+                done.append(asdict(source))
+                if note := memory.documents.not_read(source):
+                    terminal.say(f"{source.id}: {note}")
             except BadSource as error:
                 refused.append(Refusal(path.name, str(error)))
-    shown = [{**asdict(one.source), "state": one.state, "note": one.note} for one in done]
     answered(
-        {"done": shown, "refused": as_json(refused)},
+        {"done": done, "refused": as_json(refused)},
         arguments,
         terminal,
-        [f"{one['id']}: {one['pages']:,} page{'' if one['pages'] == 1 else 's'}" for one in shown],
+        [f"{one['id']}: {one['pages']:,} page{'' if one['pages'] == 1 else 's'}" for one in done],
     )
-    counts = Counter(one.state for one in done)
-    terminal.say(f"{counts['new']:,} new, {counts['changed']:,} changed, {counts['present']:,} were there")
     return named(refused, terminal)
 
 
@@ -244,7 +237,7 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
 
     check_there_is_one(root_of(arguments))
     with writing(arguments, terminal) as memory:
-        memory.wait_for_chroma(CHROMA_TIMEOUT)
+        has_followed(memory, terminal)
         found = checking.repair(memory) if arguments.repair else checking.check(memory)
     for finding in found:
         terminal.say(f"{finding.kind}: {finding.what} ({finding.remedy})")
@@ -260,10 +253,5 @@ def writing(arguments: Namespace, terminal: Terminal) -> Iterator["Memory"]:
     """The memory, open for writing; when the block ends, Chroma has caught up or is reported behind."""
     from store.memory.memory import Memory
 
-    with Memory.open(root_of(arguments)) as memory:
+    with followed(Memory.open(root_of(arguments)), terminal) as memory:
         yield memory.for_actor(Operator(via="command line"))
-        if not memory.wait_for_chroma(CHROMA_TIMEOUT):
-            found = memory.status()
-            fault = found.chroma_fault
-            behind = f"Chroma is {found.chroma_behind:,} entries behind"
-            terminal.say(f"Chroma does not follow ({fault})" if fault else behind)

@@ -1,20 +1,20 @@
 """Open the library for a command, and close it properly."""
 
 import tempfile
-import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_ISDIR
-from typing import TypeVar
+from typing import Protocol, TypeVar
+from warnings import catch_warnings, simplefilter
 
 from store.catalog.catalog import DISK_ERRORS
 from store.cli.terminal import Terminal
 from store.disk.exchange import is_interrupted
 from store.disk.files import absolute
 from store.disk.layout import Layout
-from store.errors import InvalidRecord, MemedexError, ModelUnavailable, UnknownRecord
+from store.errors import ChromaBehind, InvalidRecord, MemedexError, UnknownRecord
 from store.library import Library
 from store.progress import Progress
 from store.reading.reader import Reader
@@ -22,9 +22,24 @@ from store.records import checked_address
 from store.runtime import open_library, open_reader
 from store.settings import settings
 
+
+class Followed(Protocol):
+    """A library or text memory that Chroma follows."""
+
+    def follow_chroma(self, progress: Progress | None = None, *, patience: float | None = None) -> str:
+        """Wait for Chroma; returns why it is behind, or ""."""
+
+
+class Opened(Followed, Protocol):
+    """One that this process opened."""
+
+    def close(self, *, longest: float) -> None:
+        """Close it, and wait for Chroma so many seconds at most."""
+
+
 _R = TypeVar("_R", bound=Reader)
+_W = TypeVar("_W", bound=Opened)
 ELSEWHERE = "import makes one, --root names another place"
-_SLICE = 0.2  # seconds between two looks at Chroma
 CHROMA_TIMEOUT = 330.0  # seconds in which Chroma may show no progress; a probe of its files may take 300
 
 
@@ -99,11 +114,27 @@ def writing(arguments: Namespace, terminal: Terminal) -> Iterator[Library]:
 def making(arguments: Namespace, terminal: Terminal) -> Iterator[Library]:
     """Like `writing`, but the library is created if there is none."""
     root = root_of(arguments)
-    with closing(_opened(lambda progress: open_library(root, progress=progress), terminal)) as library:
+    opened = _opened(lambda progress: open_library(root, progress=progress), terminal)
+    with followed(opened, terminal) as library:
         yield library
-        follow(library, terminal)
         with suppress(MemedexError, *DISK_ERRORS):  # no room: tomorrow again; doctor says what is wrong
             library.catalog.keep_snapshot("daily")
+
+
+@contextmanager
+def followed(kept: _W, terminal: Terminal) -> Iterator[_W]:
+    """Close it after the block, when Chroma has caught up or is reported behind."""
+    try:
+        try:
+            yield kept
+        except Exception:
+            has_followed(kept, terminal)  # what was done before it failed stays done
+            raise
+        has_followed(kept, terminal)
+    finally:
+        with catch_warnings():
+            simplefilter("ignore", ChromaBehind)  # it was said
+            kept.close(longest=0)
 
 
 def _opened(opening: Callable[[Progress], _R], terminal: Terminal) -> _R:
@@ -115,35 +146,12 @@ def _opened(opening: Callable[[Progress], _R], terminal: Terminal) -> _R:
     return opened
 
 
-def follow(library: Library, terminal: Terminal) -> None:
-    """Wait until Chroma has every decision, or say that it is behind."""
-    if not has_followed(library, terminal):
-        fault = _fault(library)
-        what = (
-            f"Chroma does not follow ({fault})" if fault else f"Chroma is {_behind(library):,} records behind"
-        )
-        terminal.say(f"{what}; nothing is lost, it catches up when the library is opened next")
-
-
-def has_followed(library: Library, terminal: Terminal) -> bool:
-    """Wait until Chroma has every decision, while it gets on and has no fault; returns whether it has."""
-
-    def work(progress: Progress) -> bool:
-        progress.what = "Chroma follows"
-        progress.total = behind = _behind(library)
-        moved = time.monotonic()
-        while not progress.cancelled and time.monotonic() - moved < CHROMA_TIMEOUT:
-            if library.wait_for_chroma(_SLICE):
-                return True
-            if _fault(library):
-                return False
-            if (now := _behind(library)) != behind:
-                behind, moved = now, time.monotonic()
-                progress.total = max(progress.total, behind)
-                progress.done = progress.total - behind
-        return False
-
-    return library.wait_for_chroma(0) or terminal.watch(work)
+def has_followed(kept: Followed, terminal: Terminal) -> bool:
+    """Wait until Chroma has every decision, while it gets on; returns whether it has, or says why not."""
+    lag = terminal.watch(lambda progress: kept.follow_chroma(progress, patience=CHROMA_TIMEOUT))
+    if lag:
+        terminal.say(lag)
+    return not lag
 
 
 def check_addresses_or_all(arguments: Namespace) -> None:
@@ -163,15 +171,3 @@ def _spelled(address: str) -> str:
         return checked_address(address)
     except InvalidRecord:
         return address
-
-
-def _fault(library: Library) -> str:
-    try:
-        return library.status().chroma_fault
-    except ModelUnavailable:  # which Chroma does not need
-        return ""
-
-
-def _behind(library: Library) -> int:
-    with library.catalog.reading() as db:
-        return int(db.execute("SELECT count(*) FROM chroma_queue").fetchone()[0])

@@ -9,12 +9,14 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from store.disk.lock import WriterLock
 
+_ENDING = 10.0  # seconds that a program which ends waits for each Chroma: who ends it has no long patience
+
 
 class Writer(Protocol):
     """An object that holds the lock of a folder."""
 
-    def close(self) -> None:
-        """Finish writing and let another process write."""
+    def close(self, *, longest: float) -> None:
+        """Finish writing, wait for Chroma so many seconds at most, and let another process write."""
 
     def detach_after_fork(self) -> None:
         """In a forked child: leave files and lock to the parent."""
@@ -82,7 +84,7 @@ class Writers(Generic[W]):
 
     def _close_all(self) -> None:
         for writer in list(self._open.values()):
-            writer.close()
+            writer.close(longest=_ENDING)
 
 
 def close_all() -> None:

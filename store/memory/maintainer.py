@@ -8,9 +8,12 @@ deletion for good. If it ends, another one that has the memory open takes over.
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from math import inf
 
+from store.catalog.catalog import DISK_ERRORS
 from store.disk.lock import WriterLock, holder
-from store.errors import NotWritten
+from store.errors import MemedexError, NotWritten
 from store.jobs.background_worker import Worker
 from store.memory.chroma.follower import MemoryFollower
 from store.memory.engine.passages import ERASING, Passages
@@ -72,11 +75,14 @@ class MemoryMaintainer:
             else:
                 time.sleep(_STEP)
 
-    def close(self) -> None:
-        """Finish the current work."""
+    def close(self, progress: Progress | None = None, *, longest: float = inf) -> str:
+        """Finish the current work as `ChromaFollower.close`, also what another process left to do."""
         self._watch.close()
-        if self.follower:
-            self.follower.close()
+        if self._watch.has_begun:
+            with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
+                if self._may_keep():
+                    self._tidy_up()
+        return self.follower.close(progress, longest=longest) if self.follower else ""
 
     def release(self) -> None:
         """Let another process take over."""

@@ -5,9 +5,11 @@ import time
 from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Self
 
+from store.chroma.base_follower import warn_behind
 from store.chroma.server_place import describe_place
 from store.disk.aside import finish_moves, moved_aside
 from store.disk.exchange import finish_exchanges, finish_for_reading
@@ -40,6 +42,7 @@ from store.memory.transcripts.transcripts import Transcripts
 from store.memory.upkeep import MemoryUpkeep
 from store.outcome import Outcome, Refusal
 from store.permissions import OPERATOR, Actor
+from store.progress import Progress
 
 log = logging.getLogger(__name__)
 
@@ -242,22 +245,29 @@ class Memory(MemoryUpkeep):
             moved_aside=tuple(one.summary for one in moved_aside(self.places.folder)),
         )
 
-    def close(self) -> None:
-        """Finish the current work and release the lock; safe to repeat."""
+    def close(self, *, progress: Progress | None = None, longest: float = inf) -> None:
+        """Finish the current work, let Chroma catch up, and release the lock; safe to repeat.
+
+        As `LibraryRuntime.close`. Chroma of a memory that another process keeps is left to that one.
+        """
+        lag: list[str] = []
         if self._maintainer:
-            _writers.close(self.places.root, self, end=self._end)
+            _writers.close(self.places.root, self, end=lambda: lag.append(self._end(progress, longest)))
         else:
-            self._end()
+            lag.append(self._end(progress, longest))
+        warn_behind("".join(lag))
 
     def detach_after_fork(self) -> None:
         """In a forked child: leave the lock to the parent, as SQLite files do."""
         if self._maintainer:
             self._maintainer.detach_after_fork()
 
-    def _end(self) -> None:
+    def _end(self, progress: Progress | None = None, longest: float = inf) -> str:
         try:
             if self._maintainer:
-                self._maintainer.close()
+                return self._maintainer.close(progress, longest=longest)
+            is_view = self.passages is not self._opened  # of one actor or moment
+            return "" if is_view or not self._writes else self._follow_if_free(progress, longest)
         finally:
             for passages in self.passages.values():
                 passages.close()

@@ -1,14 +1,18 @@
 """What keeps a memory in order: its maintainer, and Chroma beside SQLite."""
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 
+from store.catalog.catalog import DISK_ERRORS
 from store.disk.aside import Aside
 from store.disk.files import Disk
 from store.disk.lock import WriterLock
-from store.memory.chroma.follower import MemoryFollower
+from store.errors import MemedexError
+from store.memory.chroma.follower import MemoryFollower, behind
 from store.memory.decisions import Decisions
 from store.memory.engine.passages import Passages
 from store.memory.maintainer import MemoryMaintainer
+from store.progress import Progress
 
 
 class MemoryUpkeep(Decisions, ABC):
@@ -28,6 +32,10 @@ class MemoryUpkeep(Decisions, ABC):
         Chroma of a memory that another process keeps is not waited for.
         """
         return (follower := self._follower) is None or follower.wait(timeout)
+
+    def follow_chroma(self, progress: Progress | None = None, *, patience: float | None = None) -> str:
+        """As `ChromaFollower.follow`; "" where another process keeps the memory."""
+        return follower.follow(progress, patience=patience) if (follower := self._follower) else ""
 
     def check_chroma(self) -> list[str]:
         """Differences between Chroma and SQLite, one sentence each; only in the process that keeps it."""
@@ -64,6 +72,18 @@ class MemoryUpkeep(Decisions, ABC):
             maintainer.finish_erasing(passages)
         finally:
             maintainer.close()
+            maintainer.release()
+
+    def _follow_if_free(self, progress: Progress | None, longest: float) -> str:
+        """Let Chroma follow what was written here, unless another process keeps the memory and does so."""
+        if not any(map(behind, self.usable)):
+            return ""
+        maintainer = self._new_maintainer(WriterLock(self.places.lock))
+        try:
+            with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
+                maintainer.maintain()
+            return maintainer.close(progress, longest=longest)
+        finally:
             maintainer.release()
 
     def _new_maintainer(self, lock: WriterLock) -> MemoryMaintainer:

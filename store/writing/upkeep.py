@@ -60,6 +60,10 @@ class LibraryUpkeep(Reader):
         """Wait until Chroma has every decision (True), fails, or takes too long (False)."""
         return self._follower is None or self._follower.wait(timeout)
 
+    def follow_chroma(self, progress: Progress | None = None, *, patience: float | None = None) -> str:
+        """As `ChromaFollower.follow`; "" beside the writing process."""
+        return self._follower.follow(progress, patience=patience) if self._follower else ""
+
     def check_chroma(self) -> list[str]:
         """Differences between Chroma and the catalog, one sentence each; none beside the writing process."""
         self.catalog.actor.check_login()

@@ -48,14 +48,14 @@ class MemoryFollower(ChromaFollower):
             disk=disk or Disk(),
         )
         place = ServerPlace(server) if server else self._files
-        super().__init__(does="updating the memory's search index", place=place)
+        super().__init__(does="updating the memory's search index", noun="entries", place=place)
         self._places = places
         self._kinds = kinds
 
     @property
     def behind(self) -> int:
         """How many entries Chroma does not have yet."""
-        return sum(_behind(kind) for kind in self._kinds)
+        return sum(behind(kind) for kind in self._kinds)
 
     def rebuild(self) -> None:
         """Rebuild collections from SQLite's vectors; needs no model."""
@@ -146,7 +146,7 @@ class MemoryFollower(ChromaFollower):
 
     def _drain(self, chroma: ChromaProcess) -> None:
         for kind in self._kinds:
-            if not self._closing and _behind(kind):
+            if not self._closing and behind(kind):
                 self._mark_dirty()
                 if kind.database.meta("chroma_rebuild"):
                     self._refill(kind, chroma)
@@ -224,7 +224,8 @@ def _cursor(kind: Passages) -> int:
     return int(kind.database.meta("chroma_cursor") or 0)
 
 
-def _behind(kind: Passages) -> int:
+def behind(kind: Passages) -> int:
+    """How many entries of this kind Chroma does not have yet."""
     if kind.database.meta("chroma_rebuild"):
         return max(1, kind.count())
     with kind.database.reading() as db:

@@ -5,14 +5,18 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import pytest
 from chromadb.errors import NotFoundError
 
 from store.chroma.server import ChromaServer
+from store.errors import ChromaBehind
 from store.library import Library
+from store.memory.memory import Memory
 from tests.ports import free_port
 from tests.waiting import eventually
 
@@ -68,3 +72,14 @@ def entries(server: ChromaRun, *, database: str = "default_database") -> dict[st
 def follows(library: Library) -> bool:
     """Whether Chroma has everything, after any number of failures."""
     return eventually(lambda: library.wait_for_chroma(5), every=0.1)
+
+
+_K = TypeVar("_K", Library, Memory)
+
+
+@contextmanager
+def closed_behind(kept: _K, *, says: str = "") -> Iterator[_K]:
+    """A library or memory whose end tells that Chroma is behind, and why."""
+    yield kept
+    with pytest.warns(ChromaBehind, match=says):
+        kept.close()

@@ -13,6 +13,7 @@ from store.chroma import base_follower, process
 from store.chroma.collections import FolderCollections, made_with
 from store.chroma.process import ChromaEnded, ChromaFailed, ChromaProcess
 from store.disk.lock import WriterLock
+from store.errors import ChromaBehind
 from store.jobs import background_worker
 from store.jobs.background_worker import faults
 from store.library import Library
@@ -89,6 +90,8 @@ def test_a_failure_includes_the_last_lines_of_the_process_output(
 def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait long for the process to end or for the next attempt."""
     monkeypatch.setattr(base_follower, "TIMEOUT", 0.2)
+    monkeypatch.setattr(base_follower, "PATIENCE", 0.2)
+    monkeypatch.setattr(base_follower, "SERVER_TIMEOUT", 0.2)
     monkeypatch.setattr(process, "_TIMEOUT", 0.2)
 
 
@@ -104,7 +107,8 @@ def test_a_library_with_a_hanging_chroma_reports_its_state_and_closes(
     assert not library.wait_for_chroma(0)
     assert library.status().chroma_behind == 1
     assert library.status().chroma_fault == ""
-    library.close()
+    with pytest.warns(ChromaBehind, match="1 records behind; nothing is lost"):
+        library.close()
     assert is_gone(pid)
     with open_reader(root, embedder=Hashed()) as reader:
         assert reader.status().chroma_behind == 1
@@ -129,7 +133,8 @@ def test_a_library_closes_although_its_follower_does_not_end(
     monkeypatch.setattr(follower, "_drain", hang)
     library.promote(approved_with_caption(library, 1))
     assert began.wait(60)
-    library.close()
+    with pytest.warns(ChromaBehind):
+        library.close()
     assert WriterLock(library.layout.lock).is_free()
     assert not follower.worker.close(timeout=0), "it is left"
     goes_on.set()

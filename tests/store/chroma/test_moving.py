@@ -15,7 +15,7 @@ from store.memory.memory import Memory
 from store.progress import Progress
 from store.runtime import open_library
 from store.settings import settings
-from tests.store.chroma.chroma_run import ChromaRun, entries, follows
+from tests.store.chroma.chroma_run import ChromaRun, closed_behind, entries, follows
 from tests.store.conftest import address, approved_with_caption
 from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_agrees_with_the_sidecars
@@ -63,7 +63,7 @@ def test_filling_a_server_goes_on_where_it_was_interrupted(
     name = COLLECTIONS["entity"]
     brought = killed(server, monkeypatch, name=name, after=4)
     with on(server):
-        with open_library(root, embedder=embedder) as library:
+        with closed_behind(open_library(root, embedder=embedder)) as library:
             assert eventually(lambda: library.status().chroma_fault)
             assert library.status().chroma_behind == 2
         server.start()
@@ -121,7 +121,7 @@ def test_filling_a_server_with_a_memory_goes_on_where_it_was_interrupted(
     monkeypatch.setattr("store.memory.chroma.follower.BATCH", 1)
     brought = killed(server, monkeypatch, name="session_memory", after=4)
     with on(server):
-        with Memory.open(tmp_path / "res", embedder=Bags()) as memory:
+        with closed_behind(Memory.open(tmp_path / "res", embedder=Bags())) as memory:
             assert eventually(lambda: memory.status().chroma_fault)
         server.start()
         with Memory.open(tmp_path / "res", embedder=Bags()) as memory:

@@ -19,7 +19,7 @@ from store.memory.memory import Memory
 from store.runtime import open_library
 from store.settings import settings
 from tests.store.chroma.chroma_cloud import KEY, QUOTA, chroma_cloud
-from tests.store.chroma.chroma_run import ChromaRun, entries, follows
+from tests.store.chroma.chroma_run import ChromaRun, closed_behind, entries, follows
 from tests.store.conftest import address, approved_with_caption, coin
 from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_agrees_with_the_sidecars, holds
@@ -98,13 +98,14 @@ def test_a_server_that_never_answers_holds_up_neither_decisions_nor_the_end_and_
 ) -> None:
     monkeypatch.setattr(base_follower, "SERVER_TIMEOUT", 0.5)
     monkeypatch.setattr(base_follower, "TIMEOUT", 0.5)
+    monkeypatch.setattr(base_follower, "PATIENCE", 0.5)
     with open_library(root, embedder=embedder) as library:
         library.promote(approved_with_caption(library, 1, 2, 3))
         assert library.wait_for_chroma(60)
     with monkeypatch.context() as patch, socket.create_server(("127.0.0.1", 0)) as silent:
         patch.setenv("MEMEDEX_CHROMA_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
         settings.cache_clear()
-        with open_library(root, embedder=embedder) as library:
+        with closed_behind(open_library(root, embedder=embedder)) as library:
             assert library.degrade([address(1)]).done
             asked, _ = silent.accept()
         asked.close()
@@ -125,7 +126,7 @@ def test_a_server_that_accepts_and_stays_silent_is_named_in_bounded_time(
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         monkeypatch.setenv("MEMEDEX_CHROMA_URL", url)
         settings.cache_clear()
-        with open_library(root, embedder=embedder) as library:
+        with closed_behind(open_library(root, embedder=embedder)) as library:
             assert library.promote(approved_with_caption(library, 1)).done
             assert not library.wait_for_chroma(60), "it ended before these seconds, without a server"
             assert url in library.status().chroma_fault
@@ -146,7 +147,8 @@ def test_collections_of_another_library_are_refused_by_name_and_kept(
         library.promote(approved_with_caption(library, 1))
         assert follows(library)
     before = entries(on_server)
-    with open_library(tmp_path / "other", embedder=embedder) as other:
+    opened = open_library(tmp_path / "other", embedder=embedder)
+    with closed_behind(opened, says="belongs to another library") as other:
         assert other.add([coin(7)]).done
         other.promote(approved_with_caption(other, 8))
         assert not other.wait_for_chroma(60)
@@ -221,7 +223,8 @@ def test_chroma_cloud_is_never_asked_beyond_its_limits_and_a_busy_one_is_waited_
             assert not [finding for finding in doctor.check(library) if "lets everybody" in finding.what]
         patch.setenv("MEMEDEX_CHROMA_API_KEY", "wrong")
         settings.cache_clear()
-        with open_library(root, embedder=embedder) as library:
+        opened = open_library(root, embedder=embedder)
+        with closed_behind(opened, says="asks for another key") as library:
             library.degrade([address(1)])
             assert not library.wait_for_chroma(60)
             fault = library.status().chroma_fault

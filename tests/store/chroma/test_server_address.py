@@ -9,7 +9,7 @@ from store.chroma.server import ChromaServer, ServerCollections
 from store.maintenance import doctor
 from store.runtime import open_library
 from store.settings import settings
-from tests.store.chroma.chroma_run import ChromaRun
+from tests.store.chroma.chroma_run import ChromaRun, closed_behind
 from tests.store.conftest import approved_with_caption
 from tests.store.hashed import Hashed
 
@@ -21,7 +21,7 @@ def test_a_tenant_that_the_server_does_not_have_is_named(
 ) -> None:
     monkeypatch.setenv("MEMEDEX_CHROMA_TENANT", "nobody")
     settings.cache_clear()
-    with open_library(root, embedder=embedder) as library:
+    with closed_behind(open_library(root, embedder=embedder)) as library:
         library.promote(approved_with_caption(library, 1))
         assert not library.wait_for_chroma(60)
         assert "it has no tenant nobody (MEMEDEX_CHROMA_TENANT)" in library.status().chroma_fault

@@ -132,7 +132,8 @@ def test_a_viewer_cannot_change_anything(eve: Memory, stocked: Memory, arguments
 ANSWERS_ALWAYS = {
     "Database.can_write", "Database.close", "Database.interrupt", "Database.is_in_place",
     "Database.lock", "Memory.can_write",
-    "Memory.close", "Memory.is_in_place", "Memory.usable", "Memory.wait_for_chroma", "Passages.actor",
+    "Memory.close", "Memory.is_in_place", "Memory.usable", "Memory.wait_for_chroma", "Memory.follow_chroma",
+    "Passages.actor",
     "Passages.can_write", "Passages.close", "Passages.embed", "Passages.embedder",
     "Passages.embedder_or_none", "Passages.fault", "Passages.keeps_contexts", "Passages.model",
     "Passages.question", "Passages.question_or_none",
