@@ -81,16 +81,13 @@ def _coming(library: Library, job: Job) -> None:
 
 
 def _draft(library: Library, job: Job) -> None:
-    answer, request = job.note.get("answer") or "", job.options
     try:
-        coin = coin_generator.read(
-            answer, model=request["model"], prompt=request["prompt"], sources=job.note.get("sources", ())
-        )
+        coin = generate.coin_of(job)
     except MemedexError as error:
-        prompt = format.plain(request["prompt"], limit=80)
+        prompt = format.plain(job.options["prompt"], limit=80)
         st.error(f"No coin was made for “{prompt}”:", icon=":material/error:")
-        st.text(job.error or ("It was stopped." if job.state != "done" else str(error)))
-        if answer:
+        st.text(str(error))
+        if answer := job.note.get("answer"):
             with st.expander("What came"):
                 st.text(answer)
         with st.container(horizontal=True, gap="small"):
@@ -187,10 +184,7 @@ def _linked(library: Library, addresses: tuple[str, ...]) -> None:
 def _save(
     library: Library, job: Job, coin: GeneratedCoin, picture: bytes | None, _: Mapping[str, Any]
 ) -> str:
-    drawn_by = "" if picture else job.note.get("drawn_by", "")
-    picture = picture or generate.picture_of(job)
-    report = library.add([coin_generator.candidate(coin, picture, drawn_by=drawn_by)])
+    report = generate.save(library, job, picture=picture)
     if report.refused:
         raise InvalidRecord(f"Not saved: {report.refused[0].reason}")
-    library.jobs.dismiss(job.id)
     return f"{format.plain(coin.name)} is in Review"

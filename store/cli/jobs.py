@@ -66,8 +66,8 @@ def jobs_(arguments: Namespace, terminal: Terminal) -> int:
         return follow(library, job, arguments, terminal)
 
 
-def follow(library: Library, job: Job, arguments: Namespace, terminal: Terminal) -> int:
-    """Watch a job to its end; Ctrl-C pauses it."""
+def watched(library: Library, job: Job, terminal: Terminal) -> Job:
+    """The job once it rests; Ctrl-C pauses it."""
 
     def work(progress: Progress) -> Job:
         while True:
@@ -83,7 +83,12 @@ def follow(library: Library, job: Job, arguments: Namespace, terminal: Terminal)
             if progress.cancelled:
                 library.jobs.pause(job.id)
 
-    over = terminal.watch(work)
+    return terminal.watch(work)
+
+
+def follow(library: Library, job: Job, arguments: Namespace, terminal: Terminal) -> int:
+    """Watch a job to its end, and report it."""
+    over = watched(library, job, terminal)
     refused = library.jobs.items(over.id, state="refused", limit=over.refused or 1)
     if arguments.json:
         terminal.answer_json({**_as_json(over), "reasons": {item.key: item.reason for item in refused}})

@@ -5,8 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from store.errors import ModelUnavailable
+from store.errors import CaptioningFailed, MemedexError, ModelUnavailable
 from store.generation import coin_generator, coin_picture, context
+from store.generation.coin_generator import GeneratedCoin, NearCoin
 from store.generation.context import EXAMPLES
 from store.generation.nearest_examples import nearest_examples
 from store.mcp.access import Access
@@ -41,7 +42,8 @@ class GeneratorTools:
         """Have the configured language model invent a coin from the nearest ones; nothing is stored.
 
         image is a picture of it as a data: URL if an image model is configured (else null, and why_no_image
-        says why it failed). near lists the coins of the library that are most similar to it, copies marked.
+        says why it failed). near lists the coins of the library that are most similar to it, copies marked
+        (empty, with why_no_near, if they could not be compared).
         """
         model = settings().caption_model
         if not model:
@@ -52,8 +54,12 @@ class GeneratorTools:
             timeout=settings().caption_timeout,
         )  # fmt: skip
         sources = [example.record.address for example in built.examples]
-        coin = coin_generator.read("".join(pieces), model=model, prompt=query, sources=sources)
-        near = coin_generator.nearest(self._access.library, coin)
+        answer = "".join(pieces)
+        try:
+            coin = coin_generator.read(answer, model=model, prompt=query, sources=sources)
+        except CaptioningFailed as error:
+            raise CaptioningFailed(f"{error}; what it answered: {answer}") from error
+        near, why_no_near = self._nearest(coin)
         picture, fault = coin_picture.draw_if_configured(coin)
         return {
             **coin_generator.as_fields(coin),
@@ -62,8 +68,16 @@ class GeneratorTools:
             "near": [
                 {"token_address": one.address, "cosine": one.cosine, "is_copy": one.is_copy} for one in near
             ],
+            "why_no_near": why_no_near,
             "left_out": _left_out(built),
         }
+
+    def _nearest(self, coin: GeneratedCoin) -> tuple[list[NearCoin], str]:
+        """The nearest coins, or why there are none: the answer is paid for, and must not be lost."""
+        try:
+            return coin_generator.nearest(self._access.library, coin), ""
+        except MemedexError as error:
+            return [], str(error)
 
     def _examples(
         self, query: str, n: int, budget: int, pictures: bool, *, model: str

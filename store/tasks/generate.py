@@ -15,6 +15,7 @@ from store.generation import coin_generator, coin_picture, context
 from store.generation.coin_generator import GeneratedCoin
 from store.jobs import Job, JobContext, JobKind, Jobs
 from store.llm.streaming import until_stopped
+from store.outcome import Outcome
 from store.settings import settings
 
 if TYPE_CHECKING:
@@ -25,13 +26,15 @@ _NAME = 60  # characters of the prompt in the job's name
 
 
 def start(
-    jobs: Jobs, prompt: str, addresses: Sequence[str], *, model: str, budget: int | None, pictures: bool
-) -> Job:
+    jobs: Jobs, prompt: str, addresses: Sequence[str], *, model: str, budget: int | None, pictures: bool,
+    actor: str = "",
+) -> Job:  # fmt: skip
     """Let a model invent a coin from a prompt and these records; the job's note has the result."""
     prompt = " ".join(prompt.split())
     return jobs.start(
         KIND.name,
         name=f"Make a coin: {prompt[:_NAME]}",
+        actor=actor,
         options={
             "prompt": prompt,
             "addresses": list(addresses),
@@ -66,6 +69,32 @@ def own_jobs(jobs: Jobs, actor: str) -> list[Job]:
         for job in jobs.all()
         if job.kind == KIND.name and job.actor == actor and not job.note.get("dealt")
     ]
+
+
+def coin_of(job: Job) -> GeneratedCoin:
+    """The coin in the answer. Raises CaptioningFailed if there is none, with the job's own reason."""
+    request = job.options
+    try:
+        return coin_generator.read(
+            job.note.get("answer") or "", model=request["model"], prompt=request["prompt"],
+            sources=job.note.get("sources", ()),
+        )  # fmt: skip
+    except CaptioningFailed as error:
+        stopped = "it was stopped" if job.state != "done" else ""
+        raise CaptioningFailed(job.error or stopped or str(error)) from error
+
+
+def save(library: "Library", job: Job, *, picture: bytes | None = None, actor: str = "") -> Outcome:
+    """Add the coin for review, with this picture or the one that was drawn for it.
+
+    A coin that is refused goes on waiting with its job. Raises CaptioningFailed if no coin came.
+    """
+    drawn_by = "" if picture else job.note.get("drawn_by", "")
+    made = coin_generator.candidate(coin_of(job), picture or picture_of(job), drawn_by=drawn_by)
+    report = library.add([made], source="generated", actor=actor)
+    if report.done:
+        library.jobs.dismiss(job.id, actor=actor)
+    return report
 
 
 def _generate(job_context: "JobContext[Library]") -> None:
