@@ -7,15 +7,14 @@
 
 Copies are planted: each picture is changed as a copycat would, normalised as on import, and searched among
 all originals. A match other than the original counts as false, unless one of the two originals is a copy of
-the other on purpose (`copy_of` in `scripts/demo_art/coins`), or both are one drawing under two names.
+the other on purpose (`copy_of` in `res/demo/manifest.json`), or both are one drawing under two names.
 `../shared/data/tokens` joins in where it exists: round logos on white, the hardest pictures to tell apart.
 """
 
 import argparse
 import hashlib
-import re
+import json
 import sqlite3
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -74,18 +73,11 @@ class NumberedPictures(Confirmation):
 
 def copies_on_purpose(paths: Sequence[Path]) -> set[tuple[int, int]]:
     """Pairs of the demo's pictures of which one was made from the other, or both from a third."""
-    of: dict[str, str] = {}
-    for file in (ROOT / "scripts" / "demo_art" / "coins").glob("*.toml"):
-        for coin in tomllib.loads(file.read_text("utf-8"))["coin"]:
-            if "copy_of" in coin:
-                of[slug(coin["name"])] = coin["copy_of"]
-    first = [of.get(name, name) for name in (path.stem.removeprefix("local-demo-") for path in paths)]
+    coins = json.loads((ROOT / "res" / "demo" / "manifest.json").read_text(encoding="utf-8"))["coins"]
+    of = {coin["token_address"]: coin["copy_of"] for coin in coins if "copy_of" in coin}
+    first = [of.get(path.stem, path.stem) for path in paths]
     every = range(len(first))
     return {(one, other) for one in every for other in every if first[one] == first[other]}
-
-
-def slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def originals(paths: Sequence[Path]) -> Originals:

@@ -4,7 +4,7 @@
     python -m bench.load --keep /some/folder --size 10000 --sessions 20 --soak 60   # some minutes
 
 The tabs speak Streamlit's protocol over a websocket and hold the page's stream; some are tabs of a real
-Chromium. Prints Markdown tables; `--plot` writes the memory over time as SVG. Needs `requirements-test.txt`.
+Chromium. Prints Markdown tables. Needs `requirements-test.txt`.
 """
 
 import argparse
@@ -25,7 +25,6 @@ import numpy as np
 from bench.clicks_app import Server, serve
 from bench.load_browsers import Browsers, processor_time
 from bench.load_library import prepared
-from bench.load_plot import plot
 from bench.load_session import GRID, HEADERS, Session
 from store.catalog.filters import Filter
 
@@ -234,7 +233,6 @@ def main() -> None:
     )
     parser.add_argument("--soak", type=float, default=1_800.0, help="seconds of tabs opened and closed")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--plot", type=Path, help="an SVG of memory, handles and threads over time")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = prepared((options.keep or Path(folder)) / str(options.size), options.size)
@@ -245,8 +243,6 @@ def main() -> None:
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, ", end="")
     print(f"load of the machine {os.getloadavg()[1]:.1f}; {options.size:,} coins\n")
     print(table(figures, options))
-    if options.plot:
-        options.plot.write_text(plot(figures))
 
 
 def table(figures: Figures, options: argparse.Namespace) -> str:

@@ -1,6 +1,6 @@
 """Embed the demo library with the built-in model: res/demo/vectors-VERSION.npz.
 
-Needed after scripts/make_demo.py and whenever the built-in model changes. The file is found by the model's
+Needed whenever the demo's pictures or texts, or the built-in model, change. The file is found by the model's
 version, so that one of another model is never read. The vectors are float32, as the model makes them.
 
     python scripts/make_demo_vectors.py

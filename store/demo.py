@@ -23,7 +23,7 @@ from store.records import Tier
 from store.search import golden_queries
 
 FOLDER = RESOURCES / "demo"
-TEXTS = "texts.json"  # in that folder: what was read in its pictures (scripts/make_demo_texts.py)
+TEXTS = "texts.json"  # in that folder: what was read in its pictures
 RECORDED = "recorded draft"  # in place of a model's name: nobody was asked
 WHO = "demo"  # stands in the history, so that a load cut short is told from what a person decided
 

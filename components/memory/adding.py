@@ -1,6 +1,7 @@
 """Add to the text memory: an entry by hand, papers, transcripts, worlds."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -124,6 +125,10 @@ def _exchange(memory: Memory, scope: str | None) -> None:
 
 def _papers(memory: Memory, scope: str | None) -> None:
     files = uploads.files("Papers", _PAPERS, "PDF, HTML, Word, Markdown, text", key="add-papers")
+    replaces = st.checkbox(
+        "Replace papers of the same name", key="add-papers-replace",
+        help="Otherwise another paper of the same name is kept under a longer one.",
+    )  # fmt: skip
     label = f"Import {format.counted(len(files), 'paper')}" if files else "Import"
     watch, jobs = job_bar.watcher(), resources.jobs()
 
@@ -131,40 +136,45 @@ def _papers(memory: Memory, scope: str | None) -> None:
         if not given["protocol"].strip():
             raise BadSource("Name the protocol of these papers first.")
         papers = [(file.name, file.getvalue()) for file in files]
-        work = partial(_import_papers, memory, papers, given["protocol"])
+        work = partial(_import_papers, memory, papers, given["protocol"], replaces)
         watch(jobs.run(label, work))
         return ""
 
     forms.show(
         "import-papers", resources.library(), begin, after_run=True,
-        fields=[Field(
-            "protocol", "Protocol", value=scope or "", placeholder="aave",
-            help="A paper of the same protocol and file name is replaced.",
-        )],
+        fields=[Field("protocol", "Protocol", value=scope or "", placeholder="aave")],
         button=Button(label, kind="primary", disabled=not files),
     )  # fmt: skip
 
 
-def _import_papers(memory: Memory, given: list[tuple[str, bytes]], protocol: str, progress: Progress) -> str:
+def _import_papers(
+    memory: Memory, given: list[tuple[str, bytes]], protocol: str, replaces: bool, progress: Progress
+) -> str:
     """Import readable papers; the others are named at the end.
 
-    Returns which papers are in a language that the model does not read, "" for none.
+    Returns how many are new, which have another name now, and which are in a language that the model does
+    not read.
     """
-    refused, notes = [], []
+    refused, notes, states = list[str](), list[str](), Counter[str]()
     progress.total = len(given)
     for name, content in given:
         if progress.cancelled:
             break
         progress.what = name
         try:
-            source = memory.documents.import_document(Path(name), protocol=protocol, content=content)
-            notes += [f"{name}: {note}"] if (note := memory.documents.not_read(source)) else []
+            one = memory.documents.import_document(
+                Path(name), protocol=protocol, content=content, replaces=replaces
+            )
+            states[one.state] += 1
+            note = memory.documents.not_read(one.source)
+            notes += [*filter(None, [one.note, f"{name}: {note}" if note else ""])]
         except BadSource as error:
             refused.append(str(error))
         progress.done += 1
+    counts = f"{states['new']:,} new, {states['changed']:,} changed, {states['present']:,} were there"
     if refused:
-        raise BadSource("; ".join([*refused, *notes]))
-    return "; ".join(notes)
+        raise BadSource("; ".join([*refused, counts, *notes]))
+    return "; ".join([counts, *notes])
 
 
 def _transcripts(memory: Memory, scope: str | None) -> None:

@@ -105,6 +105,10 @@ def add_arguments(memory: ArgumentParser) -> None:
     )
     paper.add_argument("paths", nargs="+", type=typed_path, metavar="FILE")
     paper.add_argument("--protocol", required=True, metavar="NAME")
+    paper.add_argument(
+        "--replace", action="store_true",
+        help="in the place of the papers of these names, also if they are other ones or unchanged",
+    )  # fmt: skip
     documents = add("documents", memory_queries.documents, "the passages of papers nearest to a question")
     documents.add_argument("query", metavar="TEXT")
     documents.add_argument(

@@ -1,6 +1,7 @@
 """Commands that change the text memory: `python -m store memory COMMAND …`."""
 
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -163,26 +164,32 @@ def forget(arguments: Namespace, terminal: Terminal) -> int:
 
 def import_document(arguments: Namespace, terminal: Terminal) -> int:
     """Import papers; unreadable ones are named, the rest is imported."""
+    from store.memory.documents.documents import ImportedDocument
     from store.outcome import Refusal
 
-    done, refused = [], []
+    done, refused = list[ImportedDocument](), list[Refusal]()
     with writing(arguments, terminal) as memory:
         for path in arguments.paths:
             try:
-                source = memory.documents.import_document(
-                    path, protocol=arguments.protocol, actor=arguments.actor or ""
+                one = memory.documents.import_document(
+                    path, protocol=arguments.protocol, replaces=arguments.replace, actor=arguments.actor or ""
                 )
-                done.append(asdict(source))
-                if note := memory.documents.not_read(source):
-                    terminal.say(f"{source.id}: {note}")
+                done.append(one)
+                if one.note:
+                    terminal.say(one.note)
+                if note := memory.documents.not_read(one.source):
+                    terminal.say(f"{one.source.id}: {note}")
             except BadSource as error:
                 refused.append(Refusal(path.name, str(error)))
+    shown = [{**asdict(one.source), "state": one.state, "note": one.note} for one in done]
     answered(
-        {"done": done, "refused": as_json(refused)},
+        {"done": shown, "refused": as_json(refused)},
         arguments,
         terminal,
-        [f"{one['id']}: {one['pages']:,} page{'' if one['pages'] == 1 else 's'}" for one in done],
+        [f"{one['id']}: {one['pages']:,} page{'' if one['pages'] == 1 else 's'}" for one in shown],
     )
+    counts = Counter(one.state for one in done)
+    terminal.say(f"{counts['new']:,} new, {counts['changed']:,} changed, {counts['present']:,} were there")
     return named(refused, terminal)
 
 

@@ -119,7 +119,7 @@ def test_any_document_is_imported_or_refused(
 ) -> None:
     with bounded():
         try:
-            source = memory.documents.import_document(Path(name), protocol=protocol, content=content)
+            source = memory.documents.import_document(Path(name), protocol=protocol, content=content).source
         except MemedexError:
             pass
         else:

@@ -1,10 +1,10 @@
 """Protocol papers (reference 3), in passages that can be cited by page."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 from store.disk.files import Disk, content_hash
@@ -13,6 +13,7 @@ from store.memory.documents import files, pdf
 from store.memory.documents.chunking import DocumentChunk, cut, parts, sections
 from store.memory.documents.pdf import Rectangle
 from store.memory.documents.schema import DocumentSource
+from store.memory.engine import foreign_metadata
 from store.memory.engine.commits import deciding
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput
@@ -22,6 +23,7 @@ from store.memory.engine.passages import Passages
 
 RESULTS = 5
 _LOOKED_AT = 20  # passages that tell a document's language
+_PATH = "path"  # among a document's metadata: the file that it was imported from; "" for an upload
 _BEGUN = "originals_begun"  # in `meta`: files written for imports, of which not every one came to an end
 
 
@@ -33,6 +35,15 @@ class Citation:
     pages: list[tuple[int, list[Rectangle]]]
 
 
+@dataclass(frozen=True, slots=True)
+class ImportedDocument:
+    """What an import came to: the document as it is stored, and a sentence if a person should know more."""
+
+    source: DocumentSource
+    state: Literal["new", "changed", "present"]
+    note: str = ""
+
+
 class Documents:
     """Import, search, compare and cite documents."""
 
@@ -41,25 +52,41 @@ class Documents:
         self._originals = originals
 
     def import_document(
-        self, path: Path, *, protocol: str, content: bytes | None = None, actor: str = ""
-    ) -> DocumentSource:
-        """Import a file, replacing the one of the same protocol and name. Raises BadSource or InvalidInput.
+        self,
+        path: Path,
+        *,
+        protocol: str,
+        content: bytes | None = None,
+        replaces: bool = False,
+        actor: str = "",
+    ) -> ImportedDocument:
+        """Import a file as a document of this protocol. Raises BadSource or InvalidInput.
 
-        `content` is given for an upload, whose `path` is only its name.
+        A document is its content: what is there already stays as it is. Other content from the same path is
+        its new version. Other content under a name that is taken is stored under a longer one, unless it
+        `replaces` the document of that name. `content` is given for an upload, whose `path` is only its name.
         """
         self.passages.database.check_writable()
         protocol = checked_protocol(protocol)
+        origin = "" if content is not None else str(path.resolve())
         if content is None:
             content = files.read(path)
         name = checked_text(path.name, what="the file's name")
+        if not replaces and (there := self._there(content, protocol, name)):
+            return there
         pages = files.pages(content, name=name)
         chunks = cut(pages)
         vectors, model = self.passages.embed([chunk.text for chunk in chunks])
         with deciding(self.passages.database.path.parent):  # no other process may tidy up meanwhile
-            source = DocumentSource(
-                id=f"{protocol}/{name}",
-                protocol=protocol,
-                source=name,
+            there = self._there(content, protocol, name)  # imported by another process in the meantime
+            if there and not replaces:
+                return there
+            names = _names(Path(origin) if origin else path, content)
+            imported = self._placed(
+                protocol, names, origin=origin, digest=content_hash(content), replaces=replaces
+            )
+            source = replace(
+                imported.source,
                 original=self._keep(content, suffix=Path(name).suffix.lower()),
                 pages=len(pages),
                 bare_pages=", ".join(str(n) for n, text in enumerate(pages, start=1) if not text.strip()),
@@ -72,9 +99,42 @@ class Documents:
                     row = _row(source, chunk, index)
                     change.upsert({**row, "id": str(uuid4()), "vector": vector, "embedding_model": model})
                 change.upsert(asdict(source), table="sources")
+                foreign_metadata.store(change, source.id, {_PATH: origin})
         where = {"protocol": source.protocol, "source": source.source}
         self.passages.add_token_states([row["id"] for row in self.passages.find(where=where, limit=None)])
-        return source
+        return replace(imported, source=source)
+
+    def _there(self, content: bytes, protocol: str, name: str) -> ImportedDocument | None:
+        """The document of this protocol with this content; None for one to be read again for its sections."""
+        digest = content_hash(content)
+        same = [one for one in self.sources() if one.protocol == protocol and one.has_sections]
+        same = [one for one in same if Path(one.original).stem == digest]
+        found = next((one for one in same if one.source == name), same[0] if same else None)
+        if found is None:
+            return None
+        note = "" if found.source == name else f"{name}: this paper is there already, as {found.id}"
+        return ImportedDocument(found, "present", note)
+
+    def _placed(
+        self, protocol: str, names: Iterable[str], *, origin: str, digest: str, replaces: bool
+    ) -> ImportedDocument:
+        """Where a file with new content belongs: in the place of its last version, or under a free name."""
+        known = {one.id: one for one in self.sources()}
+        with self.passages.database.reading() as db:
+            paths = {id: found.get(_PATH) for id, found in foreign_metadata.of(db, [*known]).items()}
+        own = next((id for id, path in paths.items() if origin and path == origin), "")
+        name, *longer = names
+        taken = known.get(f"{protocol}/{name}")
+        if own and known[own].protocol == protocol:
+            said = f"{own}: a new version; undo brings back the one before"
+            return ImportedDocument(known[own], "changed", said)
+        if taken and (replaces or Path(taken.original).stem in ("", digest)):
+            said = f"{taken.id}: it replaces what was stored under this name; undo brings that back"
+            return ImportedDocument(taken, "changed", said)
+        free = next(one for one in (name, *longer) if f"{protocol}/{one}" not in known)
+        id = f"{protocol}/{free}"
+        said = f"another paper is stored as {protocol}/{name}; this one is kept as {id}" if taken else ""
+        return ImportedDocument(DocumentSource(id, protocol, free, "", 0, "", 0), "new", said)
 
     def not_read(self, source: DocumentSource) -> str:
         """The sentence that says that the model does not read this document's language, or ""."""
@@ -247,6 +307,14 @@ class Documents:
         ).fetchall()
         for row in rows:
             change.remove(row["id"])
+
+
+def _names(path: Path, content: bytes) -> Iterator[str]:
+    """Names for a file, shortest first: its own, with the folders that it is in, and with its hash."""
+    parts = [part for part in path.parts if part != path.anchor]
+    for count in range(1, len(parts) + 1):
+        yield "/".join(parts[-count:]).encode(errors="replace").decode()
+    yield f"{path.stem}-{content_hash(content)[:16]}{path.suffix}"
 
 
 def passage(row: Row) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from store.catalog.filters import matching
+from store.catalog.words import content_words, forms
 from store.disk.sqlite_values import marks
 from store.memory.engine import cjk_search, fusion
 from store.memory.engine.errors import InvalidInput
@@ -18,7 +19,7 @@ from store.memory.text.mmr import diverse_order
 
 Mode = Literal["full_text", "semantic", "hybrid"]
 RESULTS = 10
-EXACT = 20_000  # rows with all the words that are all ranked; of more …
+EXACT = 20_000  # rows with any of the words that are all ranked; of more …
 NEWEST = 5_000  # … the last imported ones are: such words distinguish no message from another
 _RANK = 60  # reciprocal rank fusion: 1 / (60 + rank), as it was published
 _LEAST = 50  # messages that are ranked, at least
@@ -80,15 +81,10 @@ def search(
         _by_meaning(passages, vector, where, pool, found)
     if mode in ("full_text", "hybrid"):
         with passages.database.reading() as db:
-            # Whole words first: the beginnings of words cost a hundred times as much in a large index.
-            whole = matching(question).replace('"*', '"')
-            attempts = [whole, matching(question)]
-            if mode == "hybrid":
-                attempts.append(whole.replace('" "', '" OR "'))
             if cjk_search.runs(question):
                 _by_signs(passages, db, question, where, pool, found)
             else:
-                any(_by_words(db, words, where, pool, found) for words in attempts)
+                any(_by_words(db, words, where, pool, found) for words in _queries(db, question))
     _leave_out_never_recalled(passages, found)
     _score(found, mode)
     if floor is not None:
@@ -135,6 +131,24 @@ def _by_meaning(
             continue
         one = found.setdefault(parent, _Candidate(parent, cosine=hit.score))
         one.chunks.append(hit.id)
+
+
+def _queries(db: sqlite3.Connection, question: str) -> list[str]:
+    """FTS5 queries for a question, tried until one finds something: its telling words, then beginnings.
+
+    BM25 puts a message with more of the words, and with rarer ones, first. Quoted text is looked for as it
+    stands. Of words that stand in many rows only the rarest are looked for, as long as others are left.
+    """
+    beginnings = matching(question)  # they cost a hundred times as much in a large index
+    if '"' in question:
+        return [beginnings.replace('"*', '"'), beginnings]
+    rows = {
+        either: _nth_newest(db, "words", "words MATCH ?", [either], EXACT) is None
+        for word in content_words(question)
+        if (either := " OR ".join(f'"{form}"' for form in forms(word)))
+    }
+    telling = [either for either, is_rare in rows.items() if is_rare] or [*rows]
+    return [" OR ".join(telling) or beginnings.replace('"*', '"'), beginnings]
 
 
 def _by_words(
@@ -192,9 +206,9 @@ def _note_ranks(best: dict[str, tuple[float, str | None]], pool: int, found: dic
 def _ranked(
     db: sqlite3.Connection, words: str, conditions: tuple[str, list[Any]], *, index: str, limit: int
 ) -> list[sqlite3.Row]:
-    """The best rows with all the words, and their BM25 as `score`: lower is better.
+    """The best rows for these words, and their BM25 as `score`: lower is better.
 
-    Of more than `EXACT` rows with all the words only the `NEWEST` are compared.
+    Of more than `EXACT` rows only the `NEWEST` are compared.
     """
     table, number, columns = _INDEXED[index]
     passing, values = conditions

@@ -7,7 +7,7 @@ import pytest
 
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
-from tests.store.memory.chroma_as_it_is import stored
+from tests.store.memory.chroma_as_it_is import stored as in_chroma
 from tests.store.memory.documents.small_pdf import small_pdf
 
 PAPERS = Path(__file__).resolve().parents[5] / "shared" / "data" / "documents"
@@ -100,10 +100,26 @@ def test_two_protocols_are_compared_with_five_results_each(memory: Memory) -> No
     assert {name: len(found) for name, found in compared.items()} == {"aave": 5, "compound": 1}
 
 
-def test_importing_the_same_protocol_and_source_replaces_the_document(memory: Memory) -> None:
+# -- identity ------------------------------------------------------------------------------------------------
+
+
+def stored(memory: Memory) -> dict[str, str]:
+    return {row["source"]: row["content"] for row in memory.documents.passages.find()}
+
+
+def paper(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_a_document_replaces_the_one_of_its_name_only_if_a_person_says_so(memory: Memory) -> None:
     import_content(memory, "a.md", "old words", "aave")
     import_content(memory, "a.md", "other document", "compound")
-    import_content(memory, "a.md", "new text", "aave")
+    one = memory.documents.import_document(Path("a.md"), protocol="aave", content=b"new text", replaces=True)
+    assert (one.state, one.note) == (
+        "changed", "aave/a.md: it replaces what was stored under this name; undo brings that back",
+    )  # fmt: skip
     assert [row["content"] for row in memory.documents.passages.find()] == ["new text", "other document"]
     assert len(memory.documents.sources()) == 2
     memory.documents.passages.undo()
@@ -111,6 +127,73 @@ def test_importing_the_same_protocol_and_source_replaces_the_document(memory: Me
         "old words",
         "other document",
     ]
+
+
+def test_two_papers_of_one_name_are_both_kept_and_found_again(memory: Memory, tmp_path: Path) -> None:
+    paths = [paper(tmp_path / name / "whitepaper.md", f"The {name} paper") for name in ("aave", "uni")]
+    first, second = (memory.documents.import_document(path, protocol="lore") for path in paths)
+    assert (first.source.id, first.state, first.note) == ("lore/whitepaper.md", "new", "")
+    assert (second.source.id, second.state, second.note) == (
+        "lore/uni/whitepaper.md", "new",
+        "another paper is stored as lore/whitepaper.md; this one is kept as lore/uni/whitepaper.md",
+    )  # fmt: skip
+    before = stored(memory)
+    assert before == {"whitepaper.md": "The aave paper", "uni/whitepaper.md": "The uni paper"}
+    generation = memory.generation
+    again = [memory.documents.import_document(path, protocol="lore") for path in reversed(paths)]
+    assert [(one.source.id, one.state) for one in again] == [
+        ("lore/uni/whitepaper.md", "present"), ("lore/whitepaper.md", "present"),
+    ]  # fmt: skip
+    assert (stored(memory), memory.generation) == (before, generation)
+
+
+def test_uploads_of_one_name_are_told_apart_by_their_hash(memory: Memory) -> None:
+    for text in ("one", "two", "one", "two"):
+        import_content(memory, "a.md", text, "aave")
+    (first, second) = sorted(stored(memory))
+    assert first.startswith("a-")
+    assert first.endswith(".md")
+    assert second == "a.md"
+
+
+def test_an_edited_file_is_a_new_version_of_what_came_from_its_path(memory: Memory, tmp_path: Path) -> None:
+    paths = [tmp_path / name / "notes.md" for name in "ab"]
+    for path in paths:
+        memory.documents.import_document(paper(path, f"first of {path.parent.name}"), protocol="lore")
+    one = memory.documents.import_document(paper(paths[1], "second of b"), protocol="lore")
+    assert (one.state, one.note) == (
+        "changed", "lore/b/notes.md: a new version; undo brings back the one before",
+    )  # fmt: skip
+    assert stored(memory) == {"notes.md": "first of a", "b/notes.md": "second of b"}
+    memory.undo()
+    assert stored(memory) == {"notes.md": "first of a", "b/notes.md": "first of b"}
+
+
+def test_the_same_paper_under_another_name_is_there_already(memory: Memory) -> None:
+    import_content(memory, "a.md", "words", "aave")
+    one = memory.documents.import_document(Path("copy.md"), protocol="Aave", content=b"words")
+    assert (one.source.id, one.state) == ("aave/a.md", "present")
+    assert one.note == "copy.md: this paper is there already, as aave/a.md"
+    import_content(memory, "a.md", "words", "compound")
+    assert len(memory.documents.sources()) == 2, "of another protocol it is another document"
+
+
+def test_an_edited_passage_stays_when_its_paper_is_imported_again(memory: Memory) -> None:
+    import_content(memory, "a.md", "words with a mistale", "aave")
+    (row,) = memory.documents.passages.find()
+    memory.documents.passages.edit(row["id"], content="words with a mistake")
+    import_content(memory, "a.md", "words with a mistale", "aave")
+    assert stored(memory) == {"a.md": "words with a mistake"}
+
+
+def test_a_paper_of_before_passages_had_sections_is_read_again(memory: Memory) -> None:
+    import_content(memory, "a.md", "# Fees\n\nwords", "aave")
+    with memory.documents.passages.database.writing() as db:
+        db.execute("UPDATE sources SET has_sections = 0")
+        db.execute("UPDATE documents SET section = ''")
+    one = memory.documents.import_document(Path("a.md"), protocol="aave", content=b"# Fees\n\nwords")
+    assert (one.state, one.source.id) == ("changed", "aave/a.md")
+    assert [row["section"] for row in memory.documents.passages.find()] == ["Fees"]
 
 
 def test_undo_restores_a_removed_document_with_its_original(memory: Memory) -> None:
@@ -128,6 +211,6 @@ def test_chroma_gets_source_page_and_protocol_and_no_text(memory: Memory) -> Non
     import_content(memory, "p.pdf", small_pdf("some words"), "aave")
     assert memory.wait_for_chroma(60)
     memory.close()
-    (entry,) = stored(memory.places.root, "documents").values()
+    (entry,) = in_chroma(memory.places.root, "documents").values()
     assert entry["metadata"] == {"source": "p.pdf", "page": 1, "protocol": "aave"}
     assert entry["document"] is None

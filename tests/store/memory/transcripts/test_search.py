@@ -52,6 +52,39 @@ def test_full_text_covers_message_texts_and_chunk_texts(imported: Memory) -> Non
     assert imported.transcripts.search('re" OR (relay*', mode="full_text") == []
 
 
+def test_a_question_by_words_needs_any_of_its_telling_words_and_ranks_by_how_telling_they_are(
+    memory: Memory, tmp_path: Path
+) -> None:
+    texts = [
+        "Who moved the vault?", "The vault keys are with Mira.", "Keys open doors.", "The frog sleeps.",
+    ]  # fmt: skip
+    path = tmp_path / "s.jsonl"
+    lines(path, [{"role": "user", "content": text} for text in texts])
+    memory.transcripts.import_sessions([path])
+
+    def found(question: str) -> list[str]:
+        hits = memory.transcripts.search(question, mode="full_text")
+        return [hit.message["text_content"] for hit in hits]
+
+    assert found("Where can I find a key of the vault?")[0] == "The vault keys are with Mira."
+    assert set(found("Where can I find a key of the vault?")) == set(texts[:3])
+    assert found('"vault keys"') == ["The vault keys are with Mira."], "quoted words stay together"
+    assert found("fro") == ["The frog sleeps."], "the beginning of a word, if nothing has the word"
+
+
+def test_words_of_most_messages_do_not_hide_a_rare_one(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.memory.transcripts.search.EXACT", 4)
+    monkeypatch.setattr("store.memory.transcripts.search.NEWEST", 2)
+    texts = ["the walrus talks about coins", *(f"coins of day {n}" for n in range(8))]
+    path = tmp_path / "s.jsonl"
+    lines(path, [{"role": "user", "content": text} for text in texts])
+    memory.transcripts.import_sessions([path])
+    hits = memory.transcripts.search("coins of the walrus", mode="full_text")
+    assert [hit.message["text_content"] for hit in hits] == ["the walrus talks about coins"]
+
+
 def test_hybrid_search_goes_by_words_alone_while_the_model_is_away(
     imported: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,7 +65,7 @@ def test_another_threshold_or_no_such_entry_would_have_changed_it(keeping: Memor
 def test_another_chunk_size_is_tried_without_changing_what_is_stored(keeping: Memory, tmp_path: Path) -> None:
     path = tmp_path / "paper.md"
     path.write_text("The reserve factor is ten percent.\n\nLiquidation begins at eighty percent.")
-    source = keeping.documents.import_document(path, protocol="Aave")
+    source = keeping.documents.import_document(path, protocol="Aave").source
     keeping.documents.search("reserve factor", 1)
     before = keeping.documents.passages.find()
     assert whats(keeping, chunk=(40, 0)) == [
@@ -90,8 +90,9 @@ def test_a_context_of_transcripts_is_asked_again_by_the_same_search(keeping: Mem
     keeping.transcripts.search("frogs bridges", mode="full_text", n=4)
     (kept,) = replay.contexts(keeping)
     assert (kept.n, kept.where["mode"]) == (4, "full_text")
-    assert whats(keeping) == [("same", "frogs build bridges of stone")], "words alone, as then"
-    assert whats(keeping, without=[kept.hits[0].id]) == [("removed", "frogs build bridges of stone")]
+    again = [("same", "frogs build bridges of stone"), ("same", "frogs like tea")]
+    assert whats(keeping) == again, "words alone, as then"
+    assert ("removed", "frogs build bridges of stone") in whats(keeping, without=[kept.hits[0].id])
     keeping.transcripts.search("frogs bridges", mode="semantic", min_score=10)
     assert [what for what, _ in whats(keeping)] == ["same", "same"]
     assert [what for what, _ in whats(keeping, threshold=60.0)] == ["same", "removed"]
