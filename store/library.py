@@ -14,7 +14,7 @@ from store.jobs import cancel_own
 from store.operations import CaptionSource
 from store.outcome import ImportReport, Outcome, Refusal
 from store.progress import Progress
-from store.records import Facet
+from store.records import Facet, Record
 from store.tags import taxonomy_file
 from store.writing import edits, transitions
 from store.writing.prepare import WritePath
@@ -100,7 +100,7 @@ class Library(LibraryUpkeep):
         progress: Progress | None = None,
         actor: str = "",
     ) -> ImportReport:
-        """Add candidates, each to its tier; records that exist in any tier stay as they are.
+        """Add candidates, each to its tier; records that exist get only what they lack.
 
         `source` names where they come from, for the history and for filters. `decision` makes it part of that
         decision. What comes into the library is embedded at the end, unless `embed` is False.
@@ -115,11 +115,44 @@ class Library(LibraryUpkeep):
             for batch in batches(intake.ahead(candidates), transitions.EMBEDDED, progress):
                 changes, payload = intake.ingest(batch)
                 self._transitions.carry_out(decided, changes, payload, report)
+                self._complete(intake.present, report, decision=decided.id, actor=actor)
                 waits = waits or any(change.after.tier == "library" for change in changes)
         if waits and embed:
             with contextlib.suppress(MemedexError):  # no model: they wait, and doctor says so
                 self.embed_all(self.embedder, progress=progress or Progress())
         return report
+
+    def _complete(
+        self, given: Mapping[str, Candidate], report: ImportReport, *, decision: str, actor: str
+    ) -> None:
+        """Write what these coins lack and an import states, as part of its decision."""
+        from store.writing.completion import Completion, compared, completed
+
+        found: dict[str, Completion] = {}
+
+        def compare(record: Record) -> Completion:
+            candidate = given[record.address]
+            found[record.address] = one = compared(
+                record, candidate.sidecar, earlier=lambda: self.sidecars_of(record.address),
+                picture_name=candidate.picture_name,
+            )  # fmt: skip
+            return one
+
+        def written(record: Record) -> dict[str, Any]:
+            fields = dict(compare(record).fields)
+            if "tags" in fields:
+                own = given[record.address].sidecar.get("tags_categories")
+                fields["tags_categories"] = own or self.taxonomy.categories(fields["tags"])
+            return completed(record.sidecar, fields)
+
+        lacking = [address for address in given if compare(self.get(address)).fields]
+        if lacking:
+            done = self._transitions.rewrite("complete", lacking, written, actor=actor, decision=decision)
+            report.completed += [address for address in done.done if address not in done.unchanged]
+            report.refused += done.refused
+            report.decision = done.decision or report.decision
+            report.failure, report.stuck = report.failure or done.failure, report.stuck or done.stuck
+        report.not_taken += [one for address in given for one in found[address].not_taken]
 
     def caption(
         self,

@@ -1,9 +1,13 @@
 """The result of a verb: what was done, and what was refused and why."""
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from store.errors import LibraryStuck, NotWritten
 from store.records import Tier
+
+_MANY = 20  # values that cannot be read for one reason are named each, more as a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +39,50 @@ class Outcome:
             raise (LibraryStuck if self.stuck else NotWritten)(self.failure)
 
 
+@dataclass(frozen=True, slots=True)
+class NotTaken:
+    """A field that an import states otherwise than the coin that is here, and why it did not come in."""
+
+    address: str
+    field: str  # of the sidecar; "caption.entity" for a facet
+    reason: str
+
+
 @dataclass(slots=True)
 class ImportReport(Outcome):
     """`done` are the records added; `present` those that existed, with their tier."""
 
     present: dict[str, Tier] = field(default_factory=dict)
+    completed: list[str] = field(default_factory=list)  # of those present, which got what they lacked
+    not_taken: list[NotTaken] = field(default_factory=list)
+    unread: list[Refusal] = field(default_factory=list)  # values of coins that came in without them
+    undated: int = 0  # coins that came in without a date, so that they have the time of import
+
+    @property
+    def notes(self) -> list[str]:
+        """What came in in part, a sentence for each kind."""
+        return [
+            *_grouped((f"{one.item}: {one.reason}", one.reason) for one in self.unread),
+            *([f"{self.undated:,} without a date of their own: they have the time of import"]
+              if self.undated else []),
+            *(not_taken_notes(self.not_taken)),
+        ]  # fmt: skip
+
+
+def not_taken_notes(fields: Sequence[NotTaken]) -> list[str]:
+    """A sentence for each field and reason, with the number of coins."""
+    counts = Counter((one.field, one.reason) for one in fields)
+    return [f"not taken: {field} of {count:,} already there: {reason}"
+            for (field, reason), count in counts.items()]  # fmt: skip
+
+
+def _grouped(lines: Iterable[tuple[str, str]]) -> list[str]:
+    """Each line, or the first of many with the same reason and their number."""
+    alike: dict[str, list[str]] = {}
+    for line, reason in lines:
+        alike.setdefault(reason, []).append(line)
+    return [
+        sentence
+        for found in alike.values()
+        for sentence in (found if len(found) <= _MANY else [f"{found[0]} (and {len(found) - 1:,} more)"])
+    ]

@@ -4,11 +4,13 @@ import streamlit as st
 
 from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
+from components.grid import fields
 from components.shell import format, forms, job_bar, server_paths, tables, uploads
 from components.shell.forms import Button
 from store.errors import NotPermitted
 from store.importing.captions import captions_at, captions_dropped
 from store.library import Library
+from store.outcome import not_taken_notes
 from store.records import CAPTION_FACETS, Facet
 from store.tasks import import_captions
 from store.tasks.import_captions import CaptionChange, Preview
@@ -16,7 +18,7 @@ from store.tasks.import_captions import CaptionChange, Preview
 _ROUND = "memedex.import-captions.round"
 _OPENED = "memedex.import-captions.opened"
 _SHOWN = 300  # changes in the list
-TYPES = ["zip", "csv", "tsv", "jsonl", "ndjson", "json", "txt"]
+TYPES = ["zip", "csv", "tsv", "jsonl", "ndjson", "json", "txt", "png", "jpg", "jpeg", "webp", "gif", "bmp"]
 
 
 def show(library: Library) -> None:
@@ -33,7 +35,7 @@ def show(library: Library) -> None:
                 TYPES,
                 "zip, CSV, TSV, JSON, JSONL, txt",
                 key=f"import-captions-{turn}",
-                hint="JSONL, CSV, metadata.jsonl, sidecars, ADDRESS.txt, or a zip. Pictures are left aside.",
+                hint="JSONL, CSV, metadata.jsonl, sidecars, .txt beside pictures, or a zip.",
             )
         with right:
             path = server_paths.can_be_named() and st.text_input(
@@ -86,6 +88,8 @@ def _preview(library: Library, shown: Preview) -> None:
             st.switch_page("pages/captions.py", query_params={"address": address})
         if len(rows) > _SHOWN:
             st.caption(f"The first {_SHOWN} of {len(rows):,} changes.")
+    for note in not_taken_notes(shown.not_taken):
+        st.caption(format.plain(note, limit=300))
     if shown.refused:
         with st.expander(f"Refused and why ({len(shown.refused):,})"):
             refused = [{"item": refusal.item, "reason": refusal.reason} for refusal in shown.refused[:1000]]
@@ -109,6 +113,7 @@ def _rows(change: CaptionChange) -> list[EditorRow]:
     ]
     if change.tags is not None:
         texts.append(("Tags", ", ".join(record.tags), ", ".join(change.tags)))
+    texts += [(fields.label(name), "", str(value)) for name, value in change.others.items()]
     return [
         EditorRow(f"{record.address} {label}", record, label, text=before, after=after)
         for label, before, after in texts

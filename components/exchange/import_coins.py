@@ -22,6 +22,7 @@ _JOB = "memedex.import"
 _BRINGS_COINS = {"brings": "coins"}  # the options of such a job that ends with the program
 _DROPPED = "memedex.dropped"
 _ROUND = "memedex.drop_round"
+_NOTES = 20
 TYPES = ["jpg", "jpeg", "png", "gif", "webp", "bmp", "json", "csv", "zip"]
 
 
@@ -140,6 +141,8 @@ def _figures(name: str, result: ImportReport) -> None:
                 color="green" if result.done else "gray",
             )
             st.badge(f"{len(result.present):,} already there", icon=":material/done_all:", color="gray")
+            if result.completed:
+                st.badge(f"{len(result.completed):,} completed", icon=":material/edit:", color="green")
             if result.refused:
                 st.badge(f"{len(result.refused):,} refused", icon=":material/block:", color="red")
         if result.done:
@@ -148,6 +151,10 @@ def _figures(name: str, result: ImportReport) -> None:
             _offer_logos(name, logos)
         if result.present:
             _present(result)
+        for note in result.notes[:_NOTES]:
+            st.caption(format.plain(note, limit=300))
+        if (more := len(result.notes) - _NOTES) > 0:
+            st.caption(f"… and {more:,} more of this kind.")
         if result.refused:
             _refused(result)
 
@@ -181,7 +188,8 @@ def _present(result: ImportReport) -> None:
     for tier in result.present.values():
         tiers[tier] = tiers.get(tier, 0) + 1
     where = ", ".join(f"{number:,} in {format.TIERS[tier]}" for tier, number in sorted(tiers.items()))
-    st.caption(f"Already there: {where}. They were left as they are.")
+    what = "They got only what they lacked." if result.completed else "They were left as they are."
+    st.caption(f"Already there: {where}. {what}")
 
 
 def _refused(result: ImportReport) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DAYS = 90  # shown where nobody asks for a day to begin with
 _KINDS = {
     "approve": "Approved", "reject": "Rejected", "delete": "Rejected", "promote": "Promoted",
-    "caption": "Edited", "captions": "Edited", "replace": "Edited",
+    "caption": "Edited", "captions": "Edited", "complete": "Edited", "replace": "Edited",
     "correct text": "Edited", "flag": "Edited", "tag": "Edited", "rename tag": "Edited",
 }  # fmt: skip
 _OTHER = "Other"

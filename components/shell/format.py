@@ -25,6 +25,7 @@ VERBS = {  # of design section 2, as they read in a history
     "flag": "flagged",
     "correct text": "corrected the picture text of",
     "captions": "imported captions of",
+    "complete": "completed",
     "tag": "tagged",
     "rename tag": "renamed a tag of",
     "taxonomy": "edited the taxonomy",

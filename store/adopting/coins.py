@@ -14,14 +14,13 @@ from store.disk.files import content_hash
 from store.errors import BadPicture, InvalidRecord
 from store.importing import Candidate, Refusal
 from store.importing.candidate import RemoteLogo
-from store.importing.library_folder import FILLED_IN
+from store.importing.metadata import FILLED_IN
 from store.progress import Progress
 from store.records import Facet, Record, Tier, checked_address, validate
 
 if TYPE_CHECKING:
     from store.library import Library
 
-_BATCH = 64
 _EVENTS = 100_000  # far above the events of one coin
 _DEFAULTS = {"ticker": "", "description": "", "created_at": 0}
 
@@ -76,8 +75,7 @@ def add(
 ) -> tuple[AdoptionReport, dict[str, Candidate]]:
     """Add the coins, each to its tier, as part of the request's decision.
 
-    A coin that is there stays as it is, except that it gets tags if it has none. The second value has the
-    other program's version of each coin that is there.
+    Coins that are there get what they lack. The second value has the other program's version of these.
     """
     report = AdoptionReport(survey.system, str(survey.path), decision=request.decision)
     given: dict[str, Candidate] = {}
@@ -100,9 +98,9 @@ def add(
     report.taken += [*(address for address in known if address in earlier), *done.done]
     report.refused += [refusal for refusal in done.refused if refusal.item not in earlier]
     present = [address for address in done.present if address not in earlier]
-    report.present += present
-    if not progress.cancelled:
-        _complete_tags(library, {one: given[one] for one in present if one in given}, request, report)
+    report.taken += [address for address in done.completed if address not in earlier]
+    report.present += [address for address in present if address not in set(done.completed)]
+    report.notes += done.notes
     return report, {address: given[address] for address in done.present if address in given}
 
 
@@ -151,30 +149,3 @@ def _text(caption: object, facet: str) -> str:
 def _of_decision(library: "Library", decision: str, addresses: list[str]) -> list[str]:
     with library.catalog.reading() as db:
         return history.of_decision(db, decision, among=addresses)
-
-
-def _was_never_edited(library: "Library", address: str) -> bool:
-    events = library.history(address=address, limit=_EVENTS)
-    return len({event.after.sidecar_hash for event in events if event.after}) <= 1
-
-
-def _complete_tags(
-    library: "Library", given: dict[str, Candidate], request: AdoptionRequest, report: AdoptionReport
-) -> None:
-    """Give coins that nobody has edited here, and that have no tags, those of the other program."""
-    wanted = {}
-    for address, candidate in given.items():
-        record = library.get(address)
-        has_tags = bool(record.tags) or not candidate.sidecar.get("tags")
-        if not has_tags and record.tier != "trash" and _was_never_edited(library, address):
-            wanted[address] = {
-                "caption": {}, "tags": candidate.sidecar["tags"], "revision": record.revision,
-                "categories": candidate.sidecar.get("tags_categories"),
-            }  # fmt: skip
-    for start in range(0, len(wanted), _BATCH):
-        part = dict([*wanted.items()][start : start + _BATCH])
-        outcome = library.import_captions(part, decision=request.decision, actor=request.actor)
-        report.refused += outcome.refused
-        report.taken += outcome.done
-    tagged = set(report.taken)
-    report.present = [address for address in report.present if address not in tagged]

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from store.catalog.catalog import read_json
@@ -162,6 +163,16 @@ def events(
         )
         for row in rows
     ]  # fmt: skip
+
+
+def sidecars(db: sqlite3.Connection, address: str) -> list[dict[str, Any]]:
+    """Each sidecar that a record had here, without those that were undone."""
+    rows = db.execute(
+        "SELECT DISTINCT s.text FROM history h JOIN sidecars s ON s.hash = h.after ->> 'sidecar_hash' "
+        "LEFT JOIN decisions d ON d.id = h.decision WHERE h.address = ? AND NOT coalesce(d.reversed, 0)",
+        [address],
+    )
+    return [json.loads(row[0]) for row in rows]
 
 
 def decisions(db: sqlite3.Connection, *, only: str | None = None, limit: int = 20) -> list[PastDecision]:

@@ -66,6 +66,12 @@ class RecordLists:
             found = catalog_rows.records(db, ordered)
         return [found[address] for address in ordered if address in found]
 
+    def with_picture(self, image_hash: str) -> list[str]:
+        """The addresses of the records with this picture, as it is stored."""
+        with self.catalog.reading() as db:
+            found = db.execute("SELECT address FROM records WHERE image_hash = ?", [image_hash])
+            return [row[0] for row in found]
+
     def find(
         self, filter: Filter, *, sort: str = "newest", offset: int = 0, limit: int | None = None
     ) -> list[Record]:

@@ -1,6 +1,7 @@
 """Commands for language models and their suggestions."""
 
 from argparse import Namespace
+from dataclasses import asdict
 from typing import Any
 
 from store.captioning.accept_suggestions import accept as accept_suggestions
@@ -13,6 +14,7 @@ from store.disk.files import read_regular
 from store.errors import BadSource
 from store.library import Library
 from store.llm.prompts import DEFAULT, MAX_BYTES
+from store.outcome import not_taken_notes
 from store.progress import Progress
 from store.records import CAPTION_FACETS
 from store.tasks.draft_start import LANES, Plan, lacking, plan_drafting, start
@@ -123,10 +125,16 @@ def import_captions(arguments: Namespace, terminal: Terminal) -> int:
             terminal.answer_json(
                 {
                     "changes": [
-                        {"address": one.record.address, "caption": one.caption, "tags": one.tags}
+                        {
+                            "address": one.record.address,
+                            "caption": one.caption,
+                            "tags": one.tags,
+                            "others": one.others,
+                        }
                         for one in shown.changes
                     ],
                     "same": shown.same,
+                    "not_taken": [asdict(one) for one in shown.not_taken],
                     "refused": as_json(shown.refused),
                 }
             )
@@ -137,12 +145,15 @@ def import_captions(arguments: Namespace, terminal: Terminal) -> int:
                 for facet, text in [
                     *one.caption.items(),
                     *([("tags", ", ".join(one.tags))] if one.tags else []),
+                    *((name, str(value)) for name, value in one.others.items()),
                 ]
             ]
             terminal.answer_table(("ADDRESS", "NAME", "FACET", "WOULD SAY"), rows)
         terminal.say(
             f"{len(shown.changes):,} to change, {shown.same:,} the same, {len(shown.refused):,} refused"
         )
+        for note in not_taken_notes(shown.not_taken):
+            terminal.say(note)
         status = named(shown.refused, terminal)
         if arguments.preview or not shown.changes:
             return status

@@ -3,6 +3,7 @@
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from store.cli.terminal import Terminal
 from store.outcome import ImportReport, Outcome, Refusal
@@ -49,12 +50,26 @@ def report(outcome: Outcome, arguments: Namespace, terminal: Terminal) -> int:
 def report_import(done: ImportReport, arguments: Namespace, terminal: Terminal) -> int:
     """Print what was added, what existed and where, and what was refused; returns the exit status."""
     if arguments.json:
-        terminal.answer_json({"added": done.done, "present": done.present, "refused": as_json(done.refused)})
+        terminal.answer_json(
+            {
+                "added": done.done,
+                "present": done.present,
+                "completed": done.completed,
+                "not_taken": [asdict(one) for one in done.not_taken],
+                "unread": as_json(done.unread),
+                "undated": done.undated,
+                "refused": as_json(done.refused),
+            }
+        )
     where = Counter(done.present.values())
     tiers = f" ({', '.join(f'{count:,} in {tier}' for tier, count in where.items())})" if where else ""
+    completed = f", {len(done.completed):,} of them completed" if done.completed else ""
     terminal.say(
-        f"added {len(done.done):,}, already there {len(done.present):,}{tiers}, refused {len(done.refused):,}"
+        f"added {len(done.done):,}, already there {len(done.present):,}{tiers}{completed}, "
+        f"refused {len(done.refused):,}"
     )
+    for note in done.notes:
+        terminal.say(note)
     return named(done.refused, terminal)
 
 

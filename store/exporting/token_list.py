@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from store.errors import BadSource
+from store.importing.values import MAX_DECIMALS, chain_id, is_empty, whole_number
 from store.records import Record, bare_address, is_evm, is_made_up
 
 FILE = "tokenlist.json"
 MAX_TOKENS = 10_000
 _MAX_NAME, _MAX_SYMBOL, _MAX_TAG = 40, 20, 10
-_MAX_DECIMALS = 255
 _MAX_TAGS, _MAX_TAGS_OF_ONE = 20, 10
 _MAX_EXTENSIONS, _MAX_EXTENSION = 10, 42
 _ETHEREUM, _SOLANA = 1, 101  # chain ids; the latter is the one of Solana's own registry
@@ -86,6 +86,9 @@ def check_token(record: Record) -> None:
         raise BadSource(f"its ticker {record.ticker!r} has no letter or digit that a token list allows")
     if not _name(record):
         raise BadSource("its name has no letter or digit that a token list allows")
+    chain = record.sidecar.get("chainId")
+    if not is_empty(chain) and chain_id(chain) is None:
+        raise BadSource(f"its chainId {chain!r} is no chain's number, which a token list needs")
 
 
 def _version(previous: Mapping[str, Any] | None, tokens: Sequence[Mapping[str, Any]]) -> ListVersion:
@@ -101,14 +104,15 @@ def _version(previous: Mapping[str, Any] | None, tokens: Sequence[Mapping[str, A
 
 def _token(record: Record, ids: Mapping[str, str]) -> dict[str, Any]:
     sidecar = record.sidecar
-    chain, decimals = _whole(sidecar.get("chainId"), 1), _whole(sidecar.get("decimals"), 0)
+    chain = chain_id(sidecar.get("chainId"))
+    decimals = whole_number(sidecar.get("decimals"), least=0, most=MAX_DECIMALS)
     extensions = sidecar.get("extensions")
     kept = {
         key: value
         for key, value in (extensions if isinstance(extensions, dict) else {}).items()
         if not _NOT_IN_WORD.search(key) and 0 < len(key) <= 40 and _is_plain(value)
     }
-    if decimals is None or decimals > _MAX_DECIMALS:
+    if decimals is None:
         decimals, kept = 0, {"decimalsUnknown": True, **kept}
     token: dict[str, Any] = {
         "chainId": chain or (_ETHEREUM if is_evm(record.address) else _SOLANA),
@@ -145,11 +149,6 @@ def _identifier(tag: str) -> str:
 
 def _word(tag: str) -> str:
     return " ".join(_NOT_IN_WORD.sub(" ", tag).split())
-
-
-def _whole(value: object, least: int) -> int | None:
-    """The value if it is a whole number of at least this size."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= least else None
 
 
 def _is_plain(value: object) -> bool:

@@ -21,6 +21,7 @@ class Candidate:
     sidecar: dict[str, Any]
     picture: Path | bytes
     tier: Tier = "pending"
+    picture_name: str = ""  # the name that the picture's file gives a coin without one of its own
 
 
 @dataclass(frozen=True, slots=True)

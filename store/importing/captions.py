@@ -1,18 +1,20 @@
-"""Import captions and tags alone, from all export formats; pictures are ignored."""
+"""Import captions and tags of coins that are here, from all export formats and beside their pictures."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from store.captions.caption_text import HOLDS, JOINED, joined
 from store.errors import BadSource, InvalidRecord
-from store.importing import archives, tables, texts
+from store.importing import archives, caption_files, tables, texts
 from store.importing.candidate import shown
 from store.importing.metadata import sidecar_of
-from store.importing.names import stem, suffix
-from store.importing.trees import DiskTree, Tree, UploadTree
+from store.importing.names import folder_of, stem, suffix
+from store.importing.pictures import Pictures, endings
+from store.importing.trees import DiskTree, Tree, UploadTree, picture_bytes
 from store.outcome import Refusal
 from store.records import CAPTION_FACETS, Facet, checked_address
 
@@ -22,9 +24,11 @@ class ImportedCaption:
     """What one file or row says about one record; a missing facet stays as it is."""
 
     item: str
-    address: str
+    address: str  # "": the picture says whose caption it is
     caption: dict[Facet, str]
     tags: list[str] | None  # None: not spoken of
+    others: dict[str, Any] = field(default_factory=dict)  # fields of the sidecar beside these
+    picture: Callable[[], bytes] | None = None  # the picture that lies beside, for a coin unknown by address
 
 
 class _CaptionReading(NamedTuple):
@@ -60,7 +64,8 @@ def captions_at(paths: Iterable[Path], *, facet: Facet) -> Iterator[ImportedCapt
                     yield one
                 if is_empty:
                     raise BadSource(
-                        "it has no captions: they are read from tables, JSON, zips of these, and ADDRESS.txt"
+                        "it has no captions: they are read from tables, JSON, zips of these, ADDRESS.txt, "
+                        "and a .txt beside its picture"
                     )
             except BadSource as error:
                 yield Refusal(shown(str(path)), str(error))
@@ -75,6 +80,7 @@ def captions_dropped(
 
 def _captions(tree: Tree, facet: Facet) -> Iterator[ImportedCaption | Refusal]:
     yield from tree.refused
+    pictures = Pictures(tree.names)
     readings: dict[str, _CaptionReading] = {}
     for name in sorted(tree.chosen, key=lambda name: suffix(name) == ".txt"):  # tables say what these hold
         kind = suffix(name)
@@ -84,7 +90,9 @@ def _captions(tree: Tree, facet: Facet) -> Iterator[ImportedCaption | Refusal]:
                     yield from _captions(inner, facet)
             elif kind in (*tables.SUFFIXES, ".json", ".txt"):
                 yield from (
-                    _text(tree, name, facet, readings) if kind == ".txt" else _read(tree, name, readings)
+                    _text(tree, pictures, name, facet, readings)
+                    if kind == ".txt"
+                    else _read(tree, pictures, name, readings)
                 )
         except archives.TooMuch as error:
             yield Refusal(tree.title, f"{error}; the rest of it was left out")
@@ -94,16 +102,29 @@ def _captions(tree: Tree, facet: Facet) -> Iterator[ImportedCaption | Refusal]:
 
 
 def _text(
-    tree: Tree, name: str, facet: Facet, readings: Mapping[str, _CaptionReading]
+    tree: Tree, pictures: Pictures, name: str, facet: Facet, readings: Mapping[str, _CaptionReading]
 ) -> Iterator[ImportedCaption]:
-    """One facet; if an export's table is beside it, only what was changed since the export."""
+    """One facet; if an export's table is beside it, only what was changed since the export.
+
+    A text that has the name of a picture instead of an address means what it means to `import`.
+    """
     text = texts.decoded(tree.read(name, limit=texts.MAX_BYTES)).strip()
-    address = checked_address(Path(stem(name)).name)
+    beside = pictures.beside(name)
+    picture = partial(picture_bytes, tree, beside) if beside else None
+    try:
+        address = checked_address(Path(stem(name)).name)
+    except InvalidRecord as error:
+        if picture is None:
+            raise BadSource(f"it is beside no picture of its name, and {error}") from error
+        fields = caption_files.parse_caption(text)
+        caption = {facet: text} if "caption" in fields else {}
+        yield ImportedCaption(tree.item(name), "", caption, fields.get("tags"), picture=picture)
+        return
     reading = readings.get(address)
     if reading is None or reading.holds != JOINED:
         which = reading.holds if reading else facet
         if reading is None or text != reading.caption.get(which, "").strip():
-            yield ImportedCaption(tree.item(name), address, {which: text}, None)
+            yield ImportedCaption(tree.item(name), address, {which: text}, None, picture=picture)
     elif text != joined(reading.caption, reading.tags or []):
         raise BadSource(
             "it was changed, and in a joined line nobody can tell where a facet ends; "
@@ -111,18 +132,29 @@ def _text(
         )
 
 
-def _read(tree: Tree, name: str, readings: dict[str, _CaptionReading]) -> Iterator[ImportedCaption | Refusal]:
+def _read(
+    tree: Tree, pictures: Pictures, name: str, readings: dict[str, _CaptionReading]
+) -> Iterator[ImportedCaption | Refusal]:
+    beside = None
     if suffix(name) in tables.SUFFIXES:
-        rows = tables.rows_of(tree.read(name, limit=tables.MAX_BYTES), suffix=suffix(name))
+        rows = list(tables.rows_of(tree.read(name, limit=tables.MAX_BYTES), suffix=suffix(name)))
     else:
         value = texts.parsed(texts.decoded(tree.read(name, limit=texts.MAX_BYTES)))
-        rows = tables.listed(value if isinstance(value, list) else [value])
+        beside = None if isinstance(value, list) else pictures.beside(name)
+        rows = list(tables.listed(value if isinstance(value, list) else [value]))
+    shared = endings(tables.picture_reference(dict(row)) for _, row in rows if isinstance(row, dict))
     for number, row in rows:
         item = shown(f"{tree.item(name)} row {number}") if suffix(name) != ".json" else tree.item(name)
         try:
             if isinstance(row, BadSource):
                 raise row
-            one = _arrived(item, sidecar_of(tables.metadata_of(dict(row))))
+            given = dict(row)
+            reference = tables.picture_reference(given)
+            sidecar = sidecar_of(tables.metadata_of(caption_files.with_whole_caption(given)))
+            found = beside
+            if found is None and "token_address" not in sidecar:
+                found = pictures.meant(reference, folder=folder_of(name), address="", shared=shared)
+            one = _arrived(item, sidecar, picture=partial(picture_bytes, tree, found) if found else None)
             if (holds := row.get(HOLDS)) in (JOINED, *CAPTION_FACETS):
                 readings[one.address] = _CaptionReading(holds, one.caption, one.tags)
             yield one
@@ -130,12 +162,11 @@ def _read(tree: Tree, name: str, readings: dict[str, _CaptionReading]) -> Iterat
             yield Refusal(item, str(error))
 
 
-def _arrived(item: str, sidecar: dict[str, Any]) -> ImportedCaption:
-    if "token_address" not in sidecar:
-        raise BadSource("it names no address, so it cannot be told whose caption this is")
+def _arrived(item: str, sidecar: dict[str, Any], *, picture: Callable[[], bytes] | None) -> ImportedCaption:
     caption = sidecar.get("caption") or {}
     if not isinstance(caption, dict) or not all(isinstance(text, str) for text in caption.values()):
         raise BadSource("its caption must be an object of texts")
     found: dict[Facet, str] = {facet: caption[facet] for facet in CAPTION_FACETS if facet in caption}
     tags = list(sidecar["tags"]) if "tags" in sidecar else None
-    return ImportedCaption(item, str(sidecar["token_address"]), found, tags)
+    others = {key: value for key, value in sidecar.items() if key not in ("caption", "tags")}
+    return ImportedCaption(item, str(sidecar.get("token_address", "")), found, tags, others, picture)

@@ -217,7 +217,7 @@ class _Reading:
         if "token_address" not in sidecar:
             whole = content if isinstance(content, bytes) else picture_bytes(self.tree, picture)
             sidecar["token_address"] = _address_in(picture) or made_up_address(whole)
-        return Candidate(item, sidecar, content)
+        return Candidate(item, sidecar, content, picture_name=_name_from(picture))
 
 
 def _label(row: dict[str, Any] | BadSource) -> str:

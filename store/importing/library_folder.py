@@ -11,12 +11,11 @@ from store.chroma.contents import DATABASE, read_contents, read_entries
 from store.disk.aside import PREFIX
 from store.errors import InvalidRecord
 from store.importing.candidate import Candidate
-from store.importing.metadata import NAMES, sidecar_of, tags
+from store.importing.metadata import FILLED_IN, NAMES, date_of, sidecar_of, tags
 from store.importing.names import folders_above, stem
 from store.importing.trees import Tree
 from store.records import MAX_NAME, REQUIRED_FACETS, Tier, checked_address
 
-FILLED_IN = "filled_in"  # the sidecar's key that lists what was missing
 COLLECTIONS = re.compile(r"(?:meme_image|(?:entity|context|visual|emotions)_caption)_embeddings")
 _LIBRARY = re.compile(r"(?:^|/)rag_db/(?:metadata/|chroma\.sqlite3$)")
 _FILLED = ("token_name", "ticker", "description", "created_at")
@@ -56,9 +55,12 @@ class LibraryFolders:
         for key in ("tags", "tags_categories"):
             if not sidecar.get(key) and (found := tags(str(fields.get(key) or ""))):
                 sidecar[key] = found
-        missing = [key for key in _FILLED if all(raw.get(own) is None for own in NAMES[key])]
+        missing = [key for key in _FILLED if all(raw.get(own) is None for own in NAMES.get(key, ()))]
+        if "created_at" in sidecar:
+            missing.remove("created_at")
         if missing:
-            given = {"token_name": fields.get("name"), **fields}
+            others = dict(fields)
+            given = {"token_name": fields.get("name"), **date_of(others), **others}
             for key in ("token_name", "ticker", "created_at"):
                 if key in missing and given.get(key) not in (None, ""):
                     sidecar[key] = given[key]

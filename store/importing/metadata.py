@@ -1,13 +1,12 @@
 """Map one coin's metadata, with the field names of many programs, to the sidecar of reference 1."""
 
-import contextlib
 import re
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from store.captions.caption_text import HOLDS
 from store.errors import BadSource
+from store.importing import values
 from store.records import CAPTION_FACETS, checked_address, sidecar_bytes
 
 # The sidecar's keys, and what else they are called; the first that is there counts.
@@ -16,23 +15,33 @@ NAMES: dict[str, tuple[str, ...]] = {
     "ticker": ("ticker", "symbol"),
     "description": ("description",),
     "token_address": ("token_address", "address", "mint", "contract_address"),
-    "created_at": ("created_at", "createdAt", "created_timestamp"),
     "tags": ("tags",),
 }
+# Keys of dates and numbers, compared without case and signs; the first with a value that can be read counts.
+READ: dict[str, tuple[str, ...]] = {
+    "created_at": (
+        *("createdat", "createdtimestamp", "created", "createdon", "createdtime", "datecreated"),
+        *("creationdate", "creationtime", "timestamp", "date", "launchdate", "launchedat", "launchtime"),
+        *("launchtimestamp", "paircreatedat", "mintedat", "mintdate", "deployedat", "listedat", "dateadded"),
+        *("genesisdate", "blocktime", "opentimestamp"),
+    ),
+    "decimals": ("decimals", "decimal", "tokendecimals"),
+    "chainId": ("chainid", "chain", "network", "blockchain"),
+}
+IMPORT_TIME = "created_at_is_import_time"  # the sidecar's key for a coin that names no date of its own
+FILLED_IN = "filled_in"  # … for what was missing in a library of another program
+GIVEN_DATE = "created_at_given"  # … and for what it says instead of a date that can be read
 _OWN = ("tier", HOLDS)  # said by exports and `list --json`, known by the library
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_MILLISECONDS = 1e11  # as seconds, that is the year 5138
-_MICROSECONDS = 1e14
-_LARGEST = 2**63  # in any unit; an integer of 400 digits cannot be divided into seconds
 
 
 def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     """The sidecar: known fields under their own names, all others unchanged.
 
-    `created_at` is missing if nothing states it. Raises BadSource or InvalidRecord, naming what cannot be
-    used.
+    Dates and numbers that cannot be read are kept as they are (`unread` names them); `created_at` is missing
+    if nothing states it. Raises BadSource or InvalidRecord, naming what cannot be used.
     """
-    rest = {str(key): value for key, value in raw.items() if key not in _OWN}
+    rest = {str(key): value for key, value in raw.items() if key not in _OWN and value == value}
     found = {key: _taken(rest, names) for key, names in NAMES.items()}
     sidecar: dict[str, Any] = {}
     for key in ("token_name", "ticker"):
@@ -41,9 +50,7 @@ def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     sidecar["description"] = _description(found["description"], rest)
     if found["token_address"] not in (None, ""):
         sidecar["token_address"] = checked_address(found["token_address"])
-    created = unix_seconds(found["created_at"])
-    if created is not None:
-        sidecar["created_at"] = created
+    sidecar |= _numbers(rest)
     for key, value in (("tags", found["tags"]), ("tags_categories", rest.pop("tags_categories", None))):
         if value is not None:
             sidecar[key] = tags(value)
@@ -81,33 +88,75 @@ def tags(value: Any) -> list[str]:
     return list(dict.fromkeys(tag for tag in single if tag))
 
 
-def unix_seconds(value: Any) -> int | None:
-    """UNIX seconds from seconds, milliseconds, microseconds or ISO 8601 (UTC without a time zone).
-
-    None for an empty value. Raises BadSource for anything else.
-    """
-    if value is None or value == "":
-        return None
-    if isinstance(value, str):
-        value = _from_text(value.strip())
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not abs(value) < _LARGEST:  # also what is infinite, or no number at all
-        raise BadSource("created_at must be UNIX seconds or a date as in 2024-05-01T12:00:00Z")
-    if abs(value) > _MICROSECONDS:
-        value /= 1_000_000
-    elif abs(value) > _MILLISECONDS:
-        value /= 1000
-    return int(value)
+def unread(sidecar: Mapping[str, Any]) -> Iterator[str]:
+    """What a sidecar says as a date or a number that cannot be read, a sentence each."""
+    if GIVEN_DATE in sidecar:
+        given = _short(sidecar[GIVEN_DATE])
+        yield f"created_at {given} is no date that can be read; it is kept as {GIVEN_DATE}"
+    for key in ("decimals", "chainId"):
+        value = sidecar.get(key)
+        if not values.is_empty(value) and (isinstance(value, bool) or not isinstance(value, int)):
+            yield f"{key} {_short(value)} is no number that can be read; it is kept as it is"
 
 
-def _from_text(text: str) -> int | float | None:
-    with contextlib.suppress(ValueError):  # no number, so it may be a date
-        return float(text) if "." in text else int(text)
-    try:
-        moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return None
+def meaning(key: str) -> str:
+    """The date or number that a key states, by its name in a sidecar; "" for all other keys."""
+    return next((field for field, names in READ.items() if _plain(key) in names), "")
+
+
+def _numbers(rest: dict[str, Any]) -> dict[str, Any]:
+    """The date and the numbers that can be read; removes from `rest` the keys that they are taken from."""
+    found = date_of(rest)
+    for field, read in (("decimals", _decimals), ("chainId", values.chain_id)):
+        for name in _stating(rest, field):
+            if (number := read(rest[name])) is not None:
+                found[field] = number
+                if _plain(name) == _plain(field):  # a `network` may say more than a number
+                    del rest[name]
+                break
+    return found
+
+
+def date_of(rest: dict[str, Any]) -> dict[str, Any]:
+    """`created_at` of these fields, or what they say instead; removes the key that it is taken from."""
+    names, unreadable = _stating(rest, "created_at"), []
+    if rest.get(IMPORT_TIME):  # any other date is better
+        names.sort(key=lambda name: name == "created_at")
+    for name in names:
+        try:
+            seconds = values.unix_seconds(rest[name])
+        except BadSource:
+            unreadable.append(name)
+            continue
+        if name != "created_at":
+            for key in (name, IMPORT_TIME, GIVEN_DATE):
+                rest.pop(key, None)
+        given = rest.pop("created_at", None)
+        kept = {GIVEN_DATE: given} if "created_at" in unreadable else {}
+        return {"created_at": seconds, **kept}
+    given = rest.pop("created_at", None)
+    return {GIVEN_DATE: rest.get(unreadable[0], given)} if unreadable else {}
+
+
+def _stating(rest: Mapping[str, Any], field: str) -> list[str]:
+    """The keys that say something about this date or number, the most exact first."""
+    named = {_plain(name): name for name in reversed(list(rest)) if not values.is_empty(rest[name])}
+    if not values.is_empty(rest.get(field)):
+        named[_plain(field)] = field
+    return [named[plain] for plain in READ[field] if plain in named]
+
+
+def _decimals(value: Any) -> int | None:
+    return values.whole_number(value, least=0, most=values.MAX_DECIMALS)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
 
 
 def _description(text: Any, rest: Mapping[str, Any]) -> Any:

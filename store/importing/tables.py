@@ -9,7 +9,7 @@ from typing import Any
 from store.disk.csv import as_typed
 from store.errors import BadSource
 from store.importing import texts
-from store.importing.metadata import NAMES, caption_columns
+from store.importing.metadata import NAMES, READ, caption_columns, meaning
 from store.importing.texts import decoded, parsed
 from store.records import CAPTION_FACETS
 
@@ -28,9 +28,8 @@ _HEADINGS = {
     **{f"caption.{facet}": facet for facet in CAPTION_FACETS},
     "tag": "tags",
     "contract": "token_address",
-    "date": "created_at",
 }
-_KNOWN = {*NAMES, *_FILE, *CAPTION_FACETS, "caption", "text", "tags_categories", "tier", MORE}
+_KNOWN = {*NAMES, *READ, *_FILE, *CAPTION_FACETS, "caption", "text", "tags_categories", "tier", MORE}
 
 _SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n")  # a first line that spreadsheets write and read
 
@@ -62,7 +61,7 @@ def mapping(content: bytes) -> dict[str, str]:
     except csv.Error as error:
         raise BadSource(f"it is not CSV: {error}") from error
     heads = {head.strip(): _heading(head) for head in named if head.strip()}
-    return {head: meant if meant in _KNOWN else "" for head, meant in heads.items()}
+    return {head: meant if meant in _KNOWN else meaning(head) for head, meant in heads.items()}
 
 
 def listed(values: list[Any]) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
@@ -112,7 +111,7 @@ def _cells(text: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
         twice = next((head for head in heads if head and heads.count(head) > 1), None)
         if twice or not any(heads):
             raise BadSource(f"two columns mean {twice}" if twice else "it has no line of column names")
-        if not _KNOWN.intersection(heads):
+        if not _KNOWN.intersection(heads) and not any(map(meaning, heads)):
             raise BadSource("no column is called address, name, file or the like")
         for cells in reader:
             if any(cell.strip() for cell in cells):

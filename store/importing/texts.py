@@ -3,7 +3,7 @@
 import codecs
 import json
 from collections import Counter
-from typing import Any, NoReturn
+from typing import Any
 
 from store.errors import BadSource
 
@@ -32,9 +32,12 @@ def decoded(content: bytes) -> str:
 
 
 def parsed(text: str) -> Any:
-    """The JSON value. Raises BadSource, with the position, if it is no JSON or has NaN or repeated keys."""
+    """The JSON value, with NaN as a float, as programs write a number that they lack.
+
+    Raises BadSource, with the position, if it is no JSON or has repeated keys.
+    """
     try:
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         raise BadSource(f"it is not JSON: {error.msg} in line {error.lineno}") from error
     except RecursionError as error:
@@ -49,7 +52,3 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise BadSource(f"the key {twice[:40]!r} stands in it twice")
     return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise BadSource(f"{name} is not a number JSON knows")

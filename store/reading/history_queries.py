@@ -1,5 +1,7 @@
 """Queries over decisions, and over the texts that they left behind."""
 
+from typing import Any
+
 from store.captions import revisions
 from store.captions.revisions import Revision
 from store.catalog import history
@@ -39,6 +41,11 @@ class HistoryQueries:
         """Every text that a record's caption had, newest first."""
         with self.catalog.reading() as db:
             return revisions.of(db, address)
+
+    def sidecars_of(self, address: str) -> list[dict[str, Any]]:
+        """Each sidecar that a record had here, without those that were undone."""
+        with self.catalog.reading() as db:
+            return history.sidecars(db, address)
 
     def sidecar_text(self, digest: str) -> str:
         """A former sidecar, by the hash in the history."""

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from store.errors import InvalidRecord
+from store.disk.files import content_hash
+from store.errors import BadPicture, BadSource, InvalidRecord
 from store.jobs import Item, Job, JobContext, JobKind, Result, results_of
-from store.outcome import Refusal
-from store.records import Facet, Record, validate
+from store.outcome import NotTaken, Refusal
+from store.records import Facet, Record, made_up_address, validate
+from store.writing.completion import compared, completed
 
 if TYPE_CHECKING:
     from store.importing.captions import ImportedCaption  # with Pillow behind it, which a list does without
@@ -19,11 +21,12 @@ _BATCH = 64  # records of one operation: library records are embedded again
 
 @dataclass(frozen=True, slots=True)
 class CaptionChange:
-    """What would be written to one record; only differences."""
+    """What would be written to one record: captions and tags that differ, other fields that it lacks."""
 
     record: Record
     caption: dict[Facet, str]
     tags: list[str] | None
+    others: dict[str, Any] = field(default_factory=dict)  # fields that the record lacks
 
 
 @dataclass(slots=True)
@@ -33,6 +36,7 @@ class Preview:
     changes: list[CaptionChange] = field(default_factory=list)
     same: int = 0  # records that say it already
     refused: list[Refusal] = field(default_factory=list)
+    not_taken: list[NotTaken] = field(default_factory=list)  # fields beside captions and tags that it has
 
 
 def preview(reader: "Reader", arrived: "Iterable[ImportedCaption | Refusal]") -> Preview:
@@ -42,15 +46,24 @@ def preview(reader: "Reader", arrived: "Iterable[ImportedCaption | Refusal]") ->
     for one in arrived:
         if isinstance(one, Refusal):
             shown.refused.append(one)
-        elif one.address in captions:
-            before = captions[one.address]
-            tags = before.tags if one.tags is None else one.tags
-            captions[one.address] = replace(one, caption=before.caption | one.caption, tags=tags)
-        else:
-            captions[one.address] = one
-    for one in captions.values():
+            continue
         try:
-            _compare(reader, one, shown)
+            address = _whose(reader, one)
+        except (BadSource, BadPicture, InvalidRecord, LookupError) as error:
+            shown.refused.append(Refusal(one.item, str(error)))
+            continue
+        if address in captions:
+            before = captions[address]
+            one = replace(
+                one,
+                caption=before.caption | one.caption,
+                tags=before.tags if one.tags is None else one.tags,
+                others=before.others | one.others,
+            )
+        captions[address] = one
+    for address, one in captions.items():
+        try:
+            _compare(reader, reader.get(address), one, shown)
         except (InvalidRecord, LookupError) as error:
             shown.refused.append(Refusal(one.item, str(error)))
     return shown
@@ -68,7 +81,12 @@ def start(library: "Library", changes: Sequence[CaptionChange], *, actor: str = 
         [
             (
                 change.record.address,
-                {"caption": change.caption, "tags": change.tags, "revision": change.record.revision},
+                {
+                    "caption": change.caption,
+                    "tags": change.tags,
+                    "others": change.others,
+                    "revision": change.record.revision,
+                },
             )
             for change in changes
         ],
@@ -79,10 +97,31 @@ def start(library: "Library", changes: Sequence[CaptionChange], *, actor: str = 
     )
 
 
-def _compare(reader: "Reader", one: "ImportedCaption", shown: Preview) -> None:
-    record = reader.get(reader.spelling_of(one.address) or one.address)
+def _whose(reader: "Reader", one: "ImportedCaption") -> str:
+    """The address of the coin: the one that is named, else that of the coin with the picture beside."""
+    if one.address and ((known := reader.spelling_of(one.address)) or one.picture is None):
+        return known or one.address
+    if one.picture is None:
+        raise BadSource("it names no address, so it cannot be told whose caption this is")
+    content = one.picture()
+    if known := reader.spelling_of(made_up_address(content)):
+        return known
+    from store.disk.images import normalise  # Pillow comes along
+
+    alike = reader.with_picture(content_hash(normalise(content)))
+    if len(alike) > 1:
+        raise BadSource(f"{len(alike)} coins have the picture beside it ({', '.join(alike[:3])}); name one")
+    if not alike:
+        raise BadSource("no coin has the picture beside it, or the address that it names; import it first")
+    return alike[0]
+
+
+def _compare(reader: "Reader", record: Record, one: "ImportedCaption", shown: Preview) -> None:
     if record.tier == "trash":
         raise InvalidRecord(f"{record.name} is rejected; restore it first")
+    completion = compared(record, one.others, earlier=lambda: reader.sidecars_of(record.address))
+    shown.not_taken += completion.not_taken
+    others = completion.fields
     caption = {
         facet: text
         for facet, text in one.caption.items()
@@ -90,13 +129,13 @@ def _compare(reader: "Reader", one: "ImportedCaption", shown: Preview) -> None:
         if facet not in record.caption or record.caption[facet].strip() != text.strip()
     }
     tags = None if one.tags is None or one.tags == record.tags else one.tags
-    if not caption and tags is None:
+    if not caption and tags is None and not others:
         shown.same += 1
         return
-    sidecar: dict[str, Any] = {**record.sidecar, "tags": record.tags if tags is None else tags}
+    sidecar = completed(record.sidecar, others) | {"tags": record.tags if tags is None else tags}
     sidecar["caption"] = {**(record.sidecar.get("caption") or {}), **caption}
     validate(sidecar, tier=record.tier)
-    shown.changes.append(CaptionChange(record, caption, tags))
+    shown.changes.append(CaptionChange(record, caption, tags, others))
 
 
 def _import(context: "JobContext[Library]") -> None:

@@ -119,6 +119,10 @@ class Inbox:
             return
         report.done += done.done
         report.present |= done.present
+        report.completed += done.completed
+        report.not_taken += done.not_taken
+        report.unread += done.unread
+        report.undated += done.undated
         report.refused += done.refused
         report.decision = done.decision or report.decision
         if done.failure:  # nothing is wrong with the files: the next look tries them again

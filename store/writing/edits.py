@@ -7,6 +7,7 @@ from store.captions.replacement import Replacement
 from store.errors import InvalidRecord
 from store.records import MAX_FACET, PICTURE_TEXT, UNFIT, Facet, Record
 from store.tags.taxonomy import Taxonomy
+from store.writing.completion import completed
 
 Written = Callable[[Record], dict[str, Any]]
 _LOOK_AGAIN = "it was changed since you looked at it; look again"
@@ -56,8 +57,7 @@ def with_imported(captions: Mapping[str, Mapping[str, Any]], *, taxonomy: Callab
         if record.revision != each["revision"]:
             raise InvalidRecord(_LOOK_AGAIN)
         tagged = _tagged(record, record.tags if each["tags"] is None else each["tags"], taxonomy)
-        if each.get("categories"):  # of a system that has its own
-            tagged["tags_categories"] = list(each["categories"])
+        tagged = completed(tagged, each.get("others") or {})
         if not each["caption"]:
             return tagged
         return {**tagged, "caption": {**(record.sidecar.get("caption") or {}), **each["caption"]}}

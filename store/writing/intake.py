@@ -15,6 +15,7 @@ from store.disk.images import normalise
 from store.duplicates.fingerprints import fingerprint
 from store.errors import BadPicture, InvalidRecord, UnknownRecord
 from store.importing.candidate import Candidate
+from store.importing.metadata import GIVEN_DATE, IMPORT_TIME, unread
 from store.operations import Change, State
 from store.outcome import Refusal
 from store.records import (
@@ -37,10 +38,12 @@ _AHEAD = 48  # pictures that are converted while a batch is written; at most 50 
 
 
 class Report(Protocol):
-    """Collects what existed already and what was refused."""
+    """Collects what existed already, what was refused, and what came in without a value or a date."""
 
     refused: list[Refusal]
     present: dict[str, Tier]
+    unread: list[Refusal]
+    undated: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,8 @@ class Intake:
         self._reader = reader
         self._taxonomy = taxonomy
         self._threads = ThreadPoolExecutor(_THREADS)
+        self.present: dict[str, Candidate] = {}  # of the last batch, what it says about coins that were here
+        self._added: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -99,6 +104,10 @@ class Intake:
 
     def ingest(self, batch: Sequence[AwaitedCoin | Refusal]) -> tuple[list[Change], Payload]:
         """The changes that add these candidates to their tiers; all others go to the report."""
+        self.present = {}
+        return self._ingest(batch)
+
+    def _ingest(self, batch: Sequence[AwaitedCoin | Refusal]) -> tuple[list[Change], Payload]:
         fresh: dict[str, _Fresh] = {}  # by the address in lower case: two keys must not meet on a disk
         again: list[
             AwaitedCoin
@@ -115,6 +124,8 @@ class Intake:
                 sidecar["token_address"] = address
                 if tier := _tier_of(self._reader, address):
                     self._report.present[address] = tier
+                    if address not in self._added:
+                        self.present.setdefault(address, found)
                 elif known := self._reader.spelling_of(address):
                     raise InvalidRecord(_TWIN.format(known))
                 elif address.lower() in fresh:
@@ -126,7 +137,7 @@ class Intake:
                 self._report.refused.append(Refusal(found.item, str(error)))
         changes, payload = self._prepared(list(fresh.values()))
         if rest := _not_among(changes, again, self._report):
-            more, of_more = self.ingest(rest)
+            more, of_more = self._ingest(rest)
             changes += more
             payload.pictures |= of_more.pictures
             payload.sidecars |= of_more.sidecars
@@ -149,6 +160,10 @@ class Intake:
             payload.sidecars[content_hash(content)] = content
             state = State(candidate.tier, content_hash(content), picture.image_hash)
             changes.append(Change(new.address, None, state))
+            self._added.add(new.address)
+            sentences = list(unread(new.sidecar))
+            self._report.unread += [Refusal(candidate.item, sentence) for sentence in sentences]
+            self._report.undated += IMPORT_TIME in new.sidecar and GIVEN_DATE not in new.sidecar
         return changes, payload
 
     def _begun(self, candidate: Candidate) -> "Future[_NewPicture | BadPicture] | None":
@@ -210,7 +225,7 @@ def _completed(given: dict[str, Any], taxonomy: Taxonomy, *, keep_categories: bo
     sidecar["token_address"] = checked_address(sidecar.get("token_address"))
     if "created_at" not in sidecar:
         sidecar["created_at"] = int(time.time())
-        sidecar["created_at_is_import_time"] = True
+        sidecar[IMPORT_TIME] = True
     tags = sidecar.get("tags", [])
     if isinstance(tags, list) and all(isinstance(tag, str) for tag in tags):
         sidecar["tags"] = list(dict.fromkeys(tag.strip() for tag in tags))

@@ -69,3 +69,22 @@ def test_an_exported_list_is_imported_again(tmp_path) -> None:
     assert isinstance(coin, Candidate)
     assert coin.sidecar["token_address"] == MINT
     assert coin.sidecar["tags"] == ["dog", "atagwithsp"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "number"),
+    [({"decimals": "9"}, 9), ({"decimals": " 6 "}, 6), ({"decimals": "8.0"}, 8), ({"decimals": 9.0}, 9)],
+)
+def test_decimals_that_an_earlier_version_stored_as_text_leave_as_a_number(
+    fields: dict[str, object], number: int
+) -> None:
+    (token,) = token_list([record(**fields)])["tokens"]
+    assert token["decimals"] == number
+    assert "decimalsUnknown" not in token["extensions"]
+
+
+def test_a_chain_leaves_as_its_number_and_an_unknown_one_is_refused() -> None:
+    chains = [{"chainId": "56"}, {"chainId": "bsc"}, {}]
+    assert [token_list([record(**fields)])["tokens"][0]["chainId"] for fields in chains] == [56, 56, 1]
+    with pytest.raises(BadSource, match="its chainId 'mine' is no chain's number"):
+        check_token(record(chainId="mine"))

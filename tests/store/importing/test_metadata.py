@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.importing import uploaded
+from store.importing.metadata import sidecar_of, unread
 from store.records import validate
 from tests.store.importing.files import MINT, import_folder, import_uploads, png, sidecar, split_results
 
@@ -22,7 +23,7 @@ from tests.store.importing.files import MINT, import_folder, import_uploads, png
         (b"\xff\xfe\xfa", "UTF-8"),
         (b"\x80abc", "UTF-8"),
         (b'"text"', "neither"),
-        (b'{"token_name": NaN}', "NaN"),
+        (b'{"token_name": "a", "x": [NaN]}', "cannot be written"),
         (b'{"token_name": "a", "token_name": "b"}', "twice"),
         (json.dumps(sidecar(x=1)).replace("1}", "1e999}").encode(), "cannot be written"),
         (json.dumps(sidecar(x=1)).replace("1}", "9" * 5000 + "}").encode(), "cannot be read"),
@@ -34,9 +35,6 @@ from tests.store.importing.files import MINT, import_folder, import_uploads, png
         (json.dumps(sidecar(token_address=7)).encode(), "base58"),
         (json.dumps(sidecar(tags=[1])).encode(), "tags"),
         (json.dumps(sidecar(tags={"a": 1})).encode(), "tags"),
-        (json.dumps(sidecar(created_at="soon")).encode(), "created_at"),
-        (json.dumps(sidecar(created_at=True)).encode(), "created_at"),
-        (json.dumps(sidecar(created_at=[])).encode(), "created_at"),
     ],
     ids=lambda value: repr(value[-24:]),
 )
@@ -98,11 +96,69 @@ _NUMBER = "9" * 400
     ],
     ids=["sidecar", "sidecar, as text", "token list", "CSV", "JSON Lines"],
 )
-def test_a_date_of_400_digits_is_refused_in_every_file_format(tmp_path: Path, files: dict[str, str]) -> None:
+def test_a_date_of_400_digits_is_kept_as_it_is_and_the_coin_comes_in_without_one(
+    tmp_path: Path, files: dict[str, str]
+) -> None:
     given = {**{name: text.encode() for name, text in files.items()}, "far.png": png()}
-    for coins, refused in (import_folder(tmp_path, given), split_results(uploaded(given.items()))):
-        assert not any("created_at" in coin.sidecar for coin in coins)
-        assert any("created_at must be UNIX seconds" in reason for reason in refused.values())
+    for (coin,), _ in (import_folder(tmp_path, given), split_results(uploaded(given.items()))):
+        assert "created_at" not in coin.sidecar
+        assert str(coin.sidecar["created_at_given"]) == _NUMBER
+        assert "no date that can be read" in next(unread(coin.sidecar))
+
+
+@pytest.mark.parametrize(
+    ("fields", "seconds", "kept"),
+    [
+        ({"timestamp": 1_714_564_800}, 1_714_564_800, {}),
+        ({"created_at": "", "timestamp": 1_714_564_800_000}, 1_714_564_800, {}),
+        ({"created_at": 5, "timestamp": 6}, 5, {"timestamp": 6}),
+        ({"created_at": "soon", "pairCreatedAt": 7}, 7, {"created_at_given": "soon"}),
+        ({"launch_date": "soon"}, None, {"created_at_given": "soon", "launch_date": "soon"}),
+        ({"created_at": 9, "created_at_is_import_time": True, "date": "1 May 2024"}, 1_714_521_600, {}),
+        ({"created_at": 9, "created_at_is_import_time": True}, 9, {"created_at_is_import_time": True}),
+        ({"created_at": "NaT"}, None, {}),
+    ],
+    ids=repr,
+)
+def test_a_date_under_another_key_counts_and_an_unreadable_one_is_kept(
+    fields: dict[str, object], seconds: int | None, kept: dict[str, object]
+) -> None:
+    read = sidecar_of({"name": "Frog", **fields})
+    assert read.pop("created_at", None) == seconds
+    assert read == {"token_name": "Frog", "description": "", **kept}
+
+
+@pytest.mark.parametrize(
+    ("fields", "read"),
+    [
+        ({"decimals": "9"}, {"decimals": 9}),
+        ({"Decimals": " 6 "}, {"decimals": 6}),
+        ({"token_decimals": 8.0, "chain_id": "0x38"}, {"token_decimals": 8.0, "decimals": 8, "chainId": 56}),
+        ({"chainId": "solana"}, {"chainId": 101}),
+        ({"network": "bsc"}, {"network": "bsc", "chainId": 56}),
+        ({"network": "mine"}, {"network": "mine"}),
+        ({"decimals": "nine", "chainId": "mine"}, {"decimals": "nine", "chainId": "mine"}),
+    ],
+    ids=repr,
+)
+def test_decimals_and_chains_are_numbers_in_every_spelling(
+    fields: dict[str, object], read: dict[str, object]
+) -> None:
+    found = sidecar_of({"name": "Frog", **fields})
+    assert found == {"token_name": "Frog", "description": "", **read}
+    named = [key for key in ("decimals", "chainId") if isinstance(found.get(key), str)]
+    assert [sentence.split()[0] for sentence in unread(found)] == named
+
+
+def test_a_missing_number_costs_neither_its_row_nor_the_others(tmp_path: Path) -> None:
+    rows = [{"file": "x.png", "name": "Frog", "market_cap": float("nan")}, {"file": "y.png", "name": "Dog"}]
+    files = {"list.json": json.dumps(rows).encode(), "x.png": png(), "y.png": png("blue")}
+    coins, refused = import_folder(tmp_path, files)
+    assert not refused
+    assert [(coin.sidecar["token_name"], "market_cap" in coin.sidecar) for coin in coins] == [
+        ("Frog", False),
+        ("Dog", False),
+    ]
 
 
 def test_tags_are_split_trimmed_and_deduplicated(tmp_path):

@@ -6,10 +6,11 @@ import pytest
 
 from store.catalog.filters import Filter
 from store.exporting import export
+from store.importing import candidates
 from store.importing.captions import captions_at, captions_dropped
 from store.library import Library
 from store.tasks.import_captions import Preview, preview, start
-from tests.store.conftest import address, approved_with_caption
+from tests.store.conftest import address, approved_with_caption, coin, picture
 from tests.store.exporting.coins import LOSSLESS
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
@@ -112,3 +113,41 @@ def test_an_import_keeps_typed_drafts(library: Library, coins: list[str]) -> Non
         library, preview(library, captions_dropped([(f"{coins[0]}.txt", b"a file's")], facet="entity"))
     )
     assert library.drafts.own(coins[0]) == {"entity": "half a sen"}
+
+
+def test_a_text_beside_a_picture_is_of_the_coin_with_that_picture(library: Library, tmp_path) -> None:
+    folder = tmp_path / "frogs"
+    folder.mkdir()
+    for number in range(4):
+        (folder / f"frog {number}.png").write_bytes(picture(number))
+    library.add(candidates([folder / "frog 0.png", folder / "frog 1.png"]))  # known by their pictures
+    library.add([coin(2)])  # known by its address, and called otherwise in that folder
+    (folder / "frog 0.txt").write_text("A green frog, on a lily pad.")
+    (folder / "frog 1.txt").write_text("frog, lily pad, moon")
+    (folder / "frog 2.txt").write_text("A dog.")
+    (folder / "frog 3.txt").write_text("Nobody knows it.")
+    (folder / "frog 4.txt").write_text("It is beside nothing.")
+    rows = [{"file_name": "frog 1.png", "text": "A frog."}, {"file_name": "frog 9.png", "text": "?"}]
+    (folder / "metadata.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    shown = preview(library, captions_at([folder], facet="visual"))
+    assert [(one.caption, one.tags) for one in shown.changes] == [
+        ({"entity": "A frog."}, ["frog", "lily pad", "moon"]),
+        ({"visual": "A green frog, on a lily pad."}, None),
+        ({"visual": "A dog."}, None),
+    ]
+    assert [refusal.reason.partition(",")[0] for refusal in shown.refused] == [
+        "no picture: frog 9.png is not in the import",
+        "no coin has the picture beside it",
+        "it is beside no picture of its name",
+    ]
+    import_and_wait(library, shown)
+    assert library.get(address(2)).caption == {"visual": "A dog."}
+
+
+def test_other_fields_come_in_where_the_coin_lacks_them(library: Library, coins: list[str]) -> None:
+    row = {"address": coins[0], "entity": "new", "decimals": "9", "ticker": "OTHER"}
+    shown = preview(library, captions_dropped([("a.jsonl", json.dumps(row).encode())], facet="entity"))
+    assert [(one.caption, one.others) for one in shown.changes] == [({"entity": "new"}, {"decimals": 9})]
+    assert [(one.address, one.field) for one in shown.not_taken] == [(coins[0], "ticker")]
+    import_and_wait(library, shown)
+    assert (library.get(coins[0]).sidecar["decimals"], library.get(coins[0]).ticker) == (9, "C0")
