@@ -4,13 +4,13 @@ Derived from the catalog; nothing is stored. Results for one text are cached by 
 after a change only the changed ones are examined again.
 """
 
-import json
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from store.captioning.repeats import ALIKE, overlap, repeats, words
+from store.catalog.catalog import read_json
 from store.embedding.embedding_cache import stored_vectors
 from store.embedding.protocol import Embedder
 from store.evaluation.caption_fit import AT_ODDS, Fit, disagreements
@@ -98,7 +98,7 @@ class CheckUp:
             key = digest, model
             row = self._rows.get(key)
             if row is None or (row.tier, row.picture) != (tier, picture):
-                row = _row(address, tier, picture, json.loads(text), embedder)
+                row = _row(address, tier, picture, read_json(text, f"the text of {address}"), embedder)
             rows[key] = row
         self._rows = rows if len(rows) <= _KEPT else {}
         return list(rows.values())

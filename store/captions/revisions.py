@@ -1,10 +1,10 @@
 """The revisions of a caption: every text it had, who wrote it, and with which model."""
 
-import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from store.catalog.catalog import read_json
 from store.catalog.history import Event, events
 from store.operations import CaptionSource
 from store.records import CAPTION_FACETS, Facet, Record
@@ -102,7 +102,7 @@ def _written(db: sqlite3.Connection, state: object) -> WrittenCaption:
     row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [digest]).fetchone() if digest else None
     if row is None:
         return WrittenCaption({}, [])
-    record = Record(json.loads(row["text"]), "pending")
+    record = Record(read_json(row["text"], "an earlier text"), "pending")
     return WrittenCaption(
         {facet: text for facet, text in record.caption.items() if isinstance(text, str)}, record.tags
     )

@@ -3,8 +3,9 @@
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -31,6 +32,9 @@ VERSION = len(_VERSIONS)
 OWNER = "owner"  # in `meta`; a catalog that was salvaged begins with another one
 REMOVALS, WORD_EDITS = "removals", "word edits"  # in `meta`: changes that leave no row with a generation
 _OWN = {"meta", "sidecars", "records"}  # tables of every version, also before there was an application_id
+_CERTAIN = _OWN | {"embeddings", "journal", "decisions", "history"}  # ours even if its number is damaged
+_FORMAT = "unsupported file format"  # SQLite's words for a damaged header
+_SCHEMA = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
 
 
 class Catalog(SqliteFile):
@@ -48,9 +52,10 @@ class Catalog(SqliteFile):
                 self._connections.writer = self._connect()
                 _prepare(self._writer, path)
             with self.reading() as db:
+                check_schema(db)
                 db.execute("SELECT EXISTS (SELECT 1 FROM meta, journal, labels)").fetchone()
         except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
+            if isinstance(error, sqlite3.OperationalError) and str(error) != _FORMAT:
                 raise
             raise damaged(path, error) from error
 
@@ -152,6 +157,27 @@ def _text(content: bytes) -> str:
     return content.decode(errors="replace")
 
 
+def check_schema(db: sqlite3.Connection) -> None:
+    """Raises sqlite3.DatabaseError if a table, index or trigger is not what the file's version made.
+
+    SQLite accepts a damaged name of a column, and tells of it when something reads that column. A trigger
+    that was removed by hand loses nothing: doctor compares the rows with their checksums.
+    """
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    found = dict(db.execute(_SCHEMA).fetchall())
+    for name, sql in _schema_of(version).items():
+        if found.get(name) != sql and (name in found or not sql.startswith("CREATE TRIGGER")):
+            raise sqlite3.DatabaseError(f"{name} in its schema is damaged")
+
+
+@cache
+def _schema_of(version: int) -> dict[str, str]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        checksums.install(db)
+        _upgrade(db, _VERSIONS[:version])
+        return dict(db.execute(_SCHEMA).fetchall())
+
+
 def read_json(text: str, what: str) -> Any:
     """Parse a JSON value of the catalog. Raises CatalogDamaged, with the remedy, if it is not JSON."""
     try:
@@ -200,7 +226,8 @@ def check_is_ours(path: Path) -> None:
     found = identify(path)
     if found is None:
         return
-    if found.application_id != CATALOG_ID and not (found.application_id == 0 and found.tables >= _OWN):
+    own = _OWN if found.application_id == 0 else _CERTAIN
+    if found.application_id != CATALOG_ID and not found.tables >= own:
         raise ForeignFile(
             f"{path} is {found.summary}; it was not touched. Move it away, or doctor --repair moves it aside "
             "whole and begins a new catalog from the sidecars"
@@ -208,7 +235,8 @@ def check_is_ours(path: Path) -> None:
     if found.version > VERSION:
         raise CatalogTooNew(
             f"{path} was written by a newer Memedex (catalog version {found.version}, this one knows "
-            f"{VERSION}); it was not touched: update the program"
+            f"{VERSION}); it was not touched: update the program. If no newer one was ever used here, this "
+            "number is damaged: move the catalog away, and the next opening makes one from its last copy"
         )
 
 
@@ -272,19 +300,24 @@ def _count_up(db: sqlite3.Connection, key: str) -> None:
     db.execute(f"INSERT INTO meta VALUES (?, 1) {counted}", [key])
 
 
+def _upgrade(db: sqlite3.Connection, versions: Iterable[str]) -> None:
+    for statements in versions:
+        for statement in statements.split(";\n"):
+            db.execute(statement)
+
+
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
     found = db.execute("PRAGMA user_version").fetchone()[0]
+    check_schema(db)
     if found == VERSION:
-        if not db.execute("PRAGMA application_id").fetchone()[0]:
+        if db.execute("PRAGMA application_id").fetchone()[0] != CATALOG_ID:
             db.execute(f"PRAGMA application_id = {CATALOG_ID}")
         return
     if found:
         snapshots.make(path, "upgrade")
     db.execute("BEGIN IMMEDIATE")
     try:
-        for statements in _VERSIONS[found:]:
-            for statement in statements.split(";\n"):
-                db.execute(statement)
+        _upgrade(db, _VERSIONS[found:])
         if not found:
             start = {"generation": 0, "secret": token_hex(32), "made_at": int(time.time())}
             db.executemany("INSERT INTO meta VALUES (?, ?)", start.items())

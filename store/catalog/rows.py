@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from store.catalog import picture_rows, spelling_rows, unfit_rows
-from store.catalog.catalog import next_removal
+from store.catalog.catalog import next_removal, read_json
 from store.catalog.filters import Filter, conditions
 from store.disk.files import content_hash
 from store.operations import State
@@ -167,7 +167,7 @@ def _write_words(db: sqlite3.Connection, number: int, record: Record) -> None:
 
 def _sidecar_record(db: sqlite3.Connection, sidecar_hash: str, tier: Tier) -> Record:
     (text,) = db.execute("SELECT text FROM sidecars WHERE hash = ?", [sidecar_hash]).fetchone()
-    return Record(json.loads(text), tier)
+    return Record(read_json(text, "the text of a sidecar"), tier)
 
 
 def is_sound(db: sqlite3.Connection, sidecar_hash: str) -> bool:

@@ -168,7 +168,7 @@ def _copy(source: Path, target: Path, *, without: Collection[str], progress: Pro
     except sqlite3.OperationalError as error:
         if progress.cancelled:
             raise _Stopped from None
-        if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
             place = source.parent
             raise NotWritten(f"the disk that holds {place} has no room for a copy of the catalog") from error
         raise

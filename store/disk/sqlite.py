@@ -15,7 +15,7 @@ from weakref import WeakSet
 from store.disk.file_system import identity
 from store.disk.files import Disk
 from store.disk.replica import held, is_replica
-from store.disk.sqlite_identity import to_read
+from store.disk.sqlite_identity import plain_errors, to_read
 from store.errors import InvalidRecord, ReadOnly
 from store.permissions import OPERATOR, Actor
 
@@ -216,14 +216,16 @@ class _Connection(sqlite3.Connection):
     def execute(self, sql: str, values: Any = (), /) -> sqlite3.Cursor:
         """Execute a statement. Raises InvalidRecord for an unpaired surrogate and for an endless number."""
         try:
-            return super().execute(sql, values)
+            with plain_errors():
+                return super().execute(sql, values)
         except (UnicodeEncodeError, OverflowError) as error:
             raise _cannot_be_stored(error) from error
 
     def executemany(self, sql: str, values: Iterable[Any], /) -> sqlite3.Cursor:
         """Execute a statement for each of the values; raises as `execute`."""
         try:
-            return super().executemany(sql, values)
+            with plain_errors():
+                return super().executemany(sql, values)
         except (UnicodeEncodeError, OverflowError) as error:
             raise _cannot_be_stored(error) from error
 

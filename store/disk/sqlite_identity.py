@@ -2,7 +2,8 @@
 
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def identify(path: Path) -> Identity | None:
     if not path.stat().st_size:  # SQLite would delete a log beside it
         return None
     check_size(path)
-    with closing(sqlite3.connect(to_inspect(path), uri=True)) as db:
+    with closing(sqlite3.connect(to_inspect(path), uri=True)) as db, plain_errors():
         (application_id,), (version,) = (
             db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version")
         )
@@ -67,6 +68,15 @@ def identify(path: Path) -> Identity | None:
         tables = frozenset(row[0] for row in db.execute("SELECT name FROM sqlite_schema"))
     is_something = bool(tables or application_id or version or pages > 1)
     return Identity(application_id, version, tables) if is_something else None
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Raises sqlite3.DatabaseError where Python cannot decode what SQLite says of a damaged schema."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise sqlite3.DatabaseError(error.object.decode(errors="replace")) from error
 
 
 def check_size(path: Path) -> None:

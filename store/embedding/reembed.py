@@ -1,10 +1,9 @@
 """Embed the library's records with a model: those without a vector, or all beside the old vectors."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from store.catalog.catalog import Catalog, next_generation
+from store.catalog.catalog import Catalog, next_generation, read_json
 from store.disk.layout import Layout
 from store.embedding import embedding_cache, kept_vectors
 from store.embedding.embedding_cache import EmbeddingSource
@@ -147,7 +146,7 @@ def _library(
         )
         for row in rows:
             sources = embedding_cache.sources(
-                json.loads(row["text"]),
+                read_json(row["text"], f"the text of {row['address']}"),
                 picture=layout.image("library", row["address"]),
                 image_hash=row["image_hash"],
                 embedder=embedder,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from store.catalog import history, pages, rows, snapshots
-from store.catalog.catalog import OWNER, VERSION, Catalog, check_is_ours, next_generation
+from store.catalog.catalog import OWNER, Catalog, check_is_ours, next_generation
 from store.catalog.snapshots import CatalogSnapshot
 from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk
@@ -219,11 +219,7 @@ def _is_damaged(layout: Layout) -> bool:
     except CatalogDamaged:
         return True
     try:
-        with catalog.reading() as db:
-            there = {row["name"] for row in db.execute("SELECT name FROM sqlite_schema")}
-            (version,) = db.execute("PRAGMA user_version").fetchone()
-            if version == VERSION and not there.issuperset(TABLES):
-                return True
+        with catalog.reading() as db:  # whose schema was compared on opening
             return bool(pages.first_fault(db))
     except sqlite3.OperationalError:  # busy, or not permitted: no damage
         return False

@@ -2,15 +2,16 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from store.catalog import snapshots
+from store.catalog import checksums, snapshots
 from store.catalog.snapshots import CatalogSnapshot
 from store.disk.files import content_hash
 from store.disk.layout import Layout
-from store.disk.sqlite_identity import to_read
+from store.disk.sqlite_identity import plain_errors, to_read
+from store.disk.sqlite_values import marks
 from store.operations import Operation
 from store.writing.sqlite_pages import RawRows, Value
 
@@ -66,6 +67,7 @@ def take_rows(db: sqlite3.Connection, layout: Layout) -> CatalogSnapshot | None:
     torn = [table for table in TABLES if not _taken_whole(db, broken, table)]
     if torn:
         _take_raw(db, broken, [table for table in torn if table != _NOT_RAW])
+    _take_checksums(db, broken, [table for table in checksums.TABLES if table not in torn])
     copy = _take_copy(db, layout, torn)
     db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", made.items())
     if "golden" in torn:
@@ -80,11 +82,28 @@ def _taken_whole(db: sqlite3.Connection, broken: Path, table: str) -> bool:
     with contextlib.closing(sqlite3.connect(to_read(broken), uri=True)) as old:
         old.row_factory = sqlite3.Row
         try:
-            for row in old.execute(f"SELECT * FROM {table}"):
-                _insert_named(db, table, row, or_else="REPLACE")
+            with plain_errors():
+                fit = [
+                    _insert_named(db, table, row, or_else="REPLACE")
+                    for row in old.execute(f"SELECT * FROM {table}")
+                ]
         except sqlite3.Error:
             return False
-    return True
+    return all(fit)
+
+
+def _take_checksums(db: sqlite3.Connection, broken: Path, whole: list[str]) -> None:
+    """The checksums of tables that were read whole: a damaged row must not get one that matches it."""
+    if not whole or not broken.is_file() or not broken.stat().st_size:
+        return
+    with (
+        contextlib.closing(sqlite3.connect(to_read(broken), uri=True)) as old,
+        contextlib.suppress(sqlite3.Error),  # unreadable, or of an earlier version
+        plain_errors(),
+    ):
+        rows = [row for row in old.execute("SELECT * FROM checksums") if row[0] in whole]
+        db.executemany("DELETE FROM checksums WHERE name = ?", [(table,) for table in whole])
+        db.executemany("INSERT INTO checksums VALUES (?, ?, ?)", rows)
 
 
 def _take_copy(db: sqlite3.Connection, layout: Layout, torn: list[str]) -> CatalogSnapshot | None:
@@ -136,7 +155,7 @@ def _remove_outdated(db: sqlite3.Connection, known: set[int]) -> None:
     )
 
 
-def _take_raw(db: sqlite3.Connection, broken: Path, torn: Iterable[str]) -> None:
+def _take_raw(db: sqlite3.Connection, broken: Path, torn: Collection[str]) -> None:
     shapes: dict[tuple[str, int], list[_Table]] = {}
     for name in torn:
         columns = db.execute(f"PRAGMA table_info({name})").fetchall()
@@ -149,17 +168,25 @@ def _take_raw(db: sqlite3.Connection, broken: Path, torn: Iterable[str]) -> None
         rowid = columns[0]["type"] == "INTEGER" and columns[0]["pk"] == 1
         tree = "index" if "WITHOUT ROWID" in sql else "table"
         shapes.setdefault((tree, len(columns)), []).append(_Table(name, types, rowid and tree == "table"))
+    sums: dict[tuple[str, Value], set[int]] = {}
     for tree, rowid, values in RawRows(broken):
         for table in shapes.get((tree, len(values)), ()):
             if row := table.row(rowid, values):
                 _insert(db, table.name, row, or_else="IGNORE")
+        if tree == "index" and len(values) == 3 and values[0] in torn and isinstance(values[2], int):
+            sums.setdefault((str(values[0]), values[1]), set()).add(values[2])
+    for (of, key), known in sums.items():  # some of pages that were given up
+        put = "UPDATE checksums SET sum = ? WHERE name = ? AND key = ? AND sum NOT IN ({})"
+        db.execute(put.format(marks(known)), [min(known), of, key, *known])
 
 
-def _insert_named(db: sqlite3.Connection, table: str, row: sqlite3.Row, *, or_else: str) -> None:
-    """By column names, because an earlier version may have fewer columns."""
+def _insert_named(db: sqlite3.Connection, table: str, row: sqlite3.Row, *, or_else: str) -> bool:
+    """By column names, because an earlier version may have fewer columns; whether the row fits."""
     names, marks = ", ".join(row.keys()), ", ".join("?" * len(row))
     with contextlib.suppress(sqlite3.Error):  # a row that was read wrong does not fit
         db.execute(f"INSERT OR {or_else} INTO {table} ({names}) VALUES ({marks})", tuple(row))
+        return True
+    return False
 
 
 def _insert(db: sqlite3.Connection, table: str, row: tuple[Value, ...], *, or_else: str) -> None:

@@ -4,7 +4,7 @@ import errno
 import os
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.errors import CatalogDamaged
 from store.library import Library
+from store.maintenance import doctor
 from store.reading.reader import Reader
 from store.runtime import open_library, open_reader
 from store.writing.salvage import SalvageReport, salvage, salvage_if_damaged
@@ -264,3 +265,82 @@ def test_a_salvage_that_fails_keeps_no_file_open(quick_root: Path, monkeypatch: 
     with pytest.raises(MemoryError):
         salvage(Layout(quick_root))
     assert not list(Layout(quick_root).memecoins.glob("*.unfinished-wal")), "which SQLite deletes on closing"
+
+
+def flipped(text: bytes, *, at: int, bit: int) -> Callable[[Path], None]:
+    """One bit of the place where the catalog's schema has this text."""
+
+    def damage(catalog: Path) -> None:
+        content = bytearray(catalog.read_bytes())
+        place = content.rindex(text) + at
+        content[place] ^= 1 << bit
+        catalog.write_bytes(content)
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        flipped(b"CREATE TABLE decisions", at=15, bit=7),
+        flipped(b"CREATE INDEX job_items_by_state ON job_items", at=38, bit=7),
+        flipped(b"CREATE TABLE records (", at=14, bit=1),
+        flipped(b"CREATE TABLE history (", at=8, bit=7),
+        flipped(b"    sidecar_hash TEXT NOT NULL", at=8, bit=0),
+        flipped(b"CREATE TRIGGER history_insert_sum", at=0, bit=0),
+        flipped(b"SQLite format 3\0", at=47, bit=7),
+        flipped(b"SQLite format 3\0", at=68, bit=4),
+        flipped(b"SQLite format 3\0", at=63, bit=0),
+    ],
+    ids=[
+        "table",
+        "index's table",
+        "records",
+        "keyword",
+        "column",
+        "trigger",
+        "schema format",
+        "whose it is",
+        "version",
+    ],
+)
+def test_one_flipped_bit_of_the_schema_costs_nothing(
+    damage: Callable[[Path], None], quick_root: Path
+) -> None:
+    with open_library(quick_root, embedder=Hashed()) as library:
+        approved_with_caption(library, 0, 1)
+        library.reject([SECOND], reason="blurred")
+        events = library.history(limit=-1)
+    with closing(sqlite3.connect(Layout(quick_root).catalog)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    damage(Layout(quick_root).catalog)
+    with suppress(CatalogDamaged):  # the number that says whose it is does not matter
+        open_library(quick_root, embedder=Hashed()).close()
+
+    salvage_if_damaged(Layout(quick_root))
+
+    with open_library(quick_root, embedder=Hashed()) as library:
+        assert library.history(limit=-1) == events
+        assert (library.get(FIRST).tier, library.get(SECOND).tier) == ("approved", "trash")
+        assert [one.what for one in doctor.repair(library) if "Chroma" not in one.what] == []
+        holds(library)
+
+
+def test_a_damaged_row_is_not_made_the_truth_by_a_salvage(quick_root: Path) -> None:
+    with open_library(quick_root, embedder=Hashed()) as library:
+        library.add([coin(0)])
+        library.reject([FIRST], reason="a scam")
+        library.catalog.keep_snapshot("daily")
+    catalog = Layout(quick_root).catalog
+    with closing(sqlite3.connect(catalog)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = catalog.read_bytes()
+    catalog.write_bytes(content.replace(b"a scam", b"a scan"))
+    flipped(b"CREATE TABLE decisions", at=15, bit=7)(catalog)
+
+    assert salvage_if_damaged(Layout(quick_root))
+
+    with open_library(quick_root, embedder=Hashed()) as library:
+        assert "row 2 of history" in " ".join(one.what for one in doctor.check(library))
+        doctor.repair(library)
+        assert [event.reason for event in library.history(address=FIRST)] == ["a scam", ""]
