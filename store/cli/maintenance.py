@@ -27,6 +27,7 @@ from store.errors import LibraryInUse, ReadOnly
 from store.maintenance import doctor as checking
 from store.maintenance.doctor import DoctorFinding
 from store.reading.reader import Reader
+from store.tags.taxonomy_file import set_aside_if_broken
 from store.tasks import switch_model
 from store.writing.salvage import move_foreign_catalog_aside, salvage_if_damaged
 
@@ -40,6 +41,8 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
         move_foreign_catalog_aside(Layout(root_of(arguments)))
         if salvaged := salvage_if_damaged(Layout(root_of(arguments))):
             terminal.say(salvaged.summary)
+        if told := set_aside_if_broken(Layout(root)):
+            terminal.say(told)
         with making(arguments, terminal) as library:
             left = terminal.watch(
                 lambda progress: checking.repair(library, progress=progress, tell=terminal.say)

@@ -13,21 +13,23 @@ from store.chroma.follower import LibraryFollower
 from store.chroma.server import ChromaServer
 from store.chroma.server_place import is_there
 from store.disk.aside import KEPT
-from store.disk.files import Disk
+from store.disk.files import Disk, content_hash
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
 from store.disk.replica import is_replica, refuse_replica
 from store.disk.sidecars import blocked
 from store.embedding import reembed
-from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, MemedexError, ModelUnavailable
+from store.errors import BadSource, CatalogDamaged, CatalogTooNew, ForeignFile, MemedexError, ModelUnavailable
 from store.maintenance import catalog_pages, record_checks
 from store.maintenance import repair as maintenance_repair
 from store.maintenance.checked_batches import CheckedBatches
 from store.maintenance.interruption import ended_by
 from store.maintenance.record_checks import SilentChange, catalog_state
 from store.maintenance.repair import Damage
+from store.pictures.shared_pictures import shared_pictures
 from store.progress import Progress
 from store.reading.reader import Reader
+from store.records import Tier
 from store.tags import taxonomy_file
 from store.writing import reconcile
 from store.writing.salvage import is_lost, last_copy
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 _REBUILDS = "repair rebuilds Chroma from the catalog"
 _FOLLOWS = "nothing is lost, Chroma follows when the server answers"
 _FIRST = "nothing else is looked at before"
+_BACKUP = "put it back from a backup; repair does it with MEMEDEX_PICTURES"
 _SALVAGE = "close the program; doctor --repair on the command line makes a new one from it"
 
 
@@ -179,6 +182,10 @@ def _operations(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
             "remove the cause, then repair" if status.stuck else "it is finished on opening, or by repair"
         )
         yield DoctorFinding(f"a change is decided but not finished: {cause}", remedy, address)
+    try:
+        reader.taxonomy.knows("")
+    except BadSource as error:
+        yield DoctorFinding(str(error), "repair sets it aside whole and writes the last one that was decided")
     if taxonomy_file.waiting(reader.catalog):
         what = f"the taxonomy was changed, but {reader.layout.own_taxonomy} could not be written"
         yield DoctorFinding(what, "make room or fix the permission, then repair")
@@ -197,8 +204,9 @@ def _files(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
         yield DoctorFinding(
             "its files were removed", "restore a backup; otherwise repair removes the record", row["address"]
         )
-    for address, tier, what in _silent_changes(reader, work):
-        yield DoctorFinding(f"its {what} in {tier} is not what was written", "repair imports it", address)
+    for one in _silent_changes(reader, work):
+        remedy = "repair writes it again from the catalog" if one.what == "sidecar" else _BACKUP
+        yield DoctorFinding(f"its {one.what} in {one.tier} is not what was written", remedy, one.address)
 
 
 def _silent_changes(reader: Reader, work: _Work) -> Iterator[SilentChange]:
@@ -210,9 +218,16 @@ def _silent_changes(reader: Reader, work: _Work) -> Iterator[SilentChange]:
 def _notice_silent_changes(library: "Library", work: _Work) -> None:
     total = sum(library.counts().values()) + catalog_pages.count_vectors(library.catalog)
     work.progress.done, work.progress.total = 0, total
-    changed = [(one.address,) for one in _silent_changes(library, work)]
-    with library.catalog.writing() as db:
-        db.executemany("UPDATE records SET sidecar_stat = '' WHERE address = ?", changed)
+    for one in list(_silent_changes(library, work)):
+        if (
+            one.what == "sidecar"
+            and content_hash(library.sidecar_text(one.expected).encode()) == one.expected
+        ):
+            _mend(reconcile.Fault(one.address, "", "", lost=(one.tier, one.expected)), library)
+        column = "image_stat" if one.what == "picture" else "sidecar_stat"
+        with library.catalog.writing() as db:  # its time counts no longer, its size does
+            shorter = f"UPDATE records SET {column} = substr({column}, 1, instr({column}, ':'))"
+            db.execute(f"{shorter} WHERE address = ?", [one.address])
 
 
 def _vectors(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
@@ -276,8 +291,19 @@ def _moved_aside(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
         yield DoctorFinding("; ".join(one.summary for one in aside), remedy, is_fault=False)
 
 
+def _put_picture_back(address: str, tier: Tier, image_hash: str, *, layout: Layout) -> None:
+    """Exchange a damaged picture for the one of the shared place, if that has it; the damaged one is kept."""
+    place, disk = shared_pictures(layout), Disk()
+    with contextlib.suppress(BadSource):  # the place does not answer: the check says what is damaged
+        if place and (content := place.read(image_hash)):
+            set_aside(layout.image(tier, address), layout, disk)
+            disk.replace(layout.image(tier, address), content)
+
+
 def _mend(fault: reconcile.Fault, library: "Library") -> None:
     disk = Disk()
+    if fault.damaged:
+        _put_picture_back(fault.address, *fault.damaged, layout=library.layout)
     sidecar = library.layout.sidecar(fault.lost[0], fault.address) if fault.lost else None
     for path in (*fault.stray, *([sidecar] if sidecar and sidecar.exists() else [])):
         set_aside(path, library.layout, disk)

@@ -17,6 +17,7 @@ from store.maintenance import repair
 from store.maintenance.checked_batches import CheckedBatches
 from store.maintenance.repair import Damage
 from store.progress import Progress
+from store.records import Tier
 
 _BATCH = 500  # records: a second's work at most, which is what an interruption waits for and loses
 _READERS = 4  # files at once: a disk answers several requests in the time of one
@@ -26,8 +27,9 @@ class SilentChange(NamedTuple):
     """A file with the expected size and time but other content."""
 
     address: str
-    tier: str
+    tier: Tier
     what: str
+    expected: str  # hash of the content that was written
 
 
 def silent_changes(
@@ -84,7 +86,7 @@ def _ranges(catalog: Catalog) -> Iterator[tuple[int, int, int]]:
 
 class _File(NamedTuple):
     address: str
-    tier: str
+    tier: Tier
     what: str
     path: Path
     stat: str  # as the catalog knows it
@@ -134,4 +136,4 @@ def _silent(file: _File) -> SilentChange | None:
     found = file_hash(file.path)
     if found in (None, file.expected) or stat_text(file.path) != file.stat:
         return None
-    return SilentChange(file.address, file.tier, file.what)
+    return SilentChange(file.address, file.tier, file.what, file.expected)

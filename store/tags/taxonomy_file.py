@@ -10,8 +10,10 @@ from collections.abc import Mapping
 
 from store.catalog import history
 from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
+from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk
 from store.disk.layout import Layout
+from store.disk.lock import WriterLock
 from store.errors import BadSource, InvalidRecord, NotWritten
 from store.operations import DecisionIntent
 from store.tags.taxonomy import Taxonomy, parsed, written
@@ -68,6 +70,36 @@ def finish(catalog: Catalog, layout: Layout, disk: Disk) -> None:
             disk.replace(layout.own_taxonomy, text.encode())
         with catalog.writing() as db:
             db.execute("DELETE FROM meta WHERE key = ?", [_TO_WRITE])
+
+
+def set_aside_if_broken(layout: Layout) -> str:
+    """Move a taxonomy that cannot be read aside; the last one that was decided is written on opening.
+
+    Returns what was done, in a sentence; "" if it is sound. Raises LibraryInUse beside a process that writes.
+    """
+    if not layout.own_taxonomy.exists():
+        return ""
+    try:
+        Taxonomy.load(layout.own_taxonomy)
+    except BadSource as error:
+        what = str(error)
+    else:
+        return ""
+    lock, disk = WriterLock(layout.lock), Disk()
+    lock.acquire()
+    try:
+        name, into = layout.own_taxonomy.name, layout.memecoins
+        place = move_aside([name], source=layout.root, into=into, what=f"a broken {name}", disk=disk)
+        carry_out_moves(into, disk=disk)
+        with contextlib.closing(Catalog(layout.catalog, disk=disk, writable=True)) as catalog:
+            with catalog.reading() as db:
+                row = db.execute("SELECT after FROM taxonomies ORDER BY number DESC").fetchone()
+            if row and not waiting(catalog):
+                catalog.set_meta(_TO_WRITE, row["after"])
+    finally:
+        lock.release()
+    source = "the last one that was decided here" if row else "the one that comes with the program"
+    return f"{what}; it was moved to {place}, and {source} is in its place"
 
 
 def waiting(catalog: Catalog) -> str:

@@ -39,6 +39,7 @@ class Fault:
     remedy: str
     stray: tuple[Path, ...] = ()  # files that count for nothing
     lost: tuple[Tier, str] | None = None  # a sidecar that is gone: its tier and the hash of its text
+    damaged: tuple[Tier, str] | None = None  # a picture that decayed: its tier and the hash it had
 
 
 @dataclass(slots=True)
@@ -203,6 +204,9 @@ def _compare(
             return
         before = catalog_rows.state_of(row) if row else None
         is_new_picture = before is None or before.image_hash != state.image_hash
+        if row and before and is_new_picture and _size(row["image_stat"]) == _size(pair.image):
+            found.faults.append(_decayed(address, tier, before.image_hash))
+            return
         if is_new_picture and (reason := _unusable(layout.image(tier, address))):
             remedy = "put the picture back from a backup, or remove the sidecar as well"
             found.faults.append(Fault(address, f"its picture in {tier} cannot be used: {reason}", remedy))
@@ -215,6 +219,21 @@ def _compare(
         else:
             found.texts[state.sidecar_hash] = content.decode()
             found.changed.append(Change(address, before, state, row["revision"] if row else 0))
+
+
+def _size(stat: str) -> str:
+    return stat.partition(":")[0]
+
+
+def _decayed(address: str, tier: Tier, image_hash: str) -> Fault:
+    """A picture of the same size with other content: a person who edits one saves another size."""
+    return Fault(
+        address,
+        f"its picture in {tier} is damaged: it is as long as the one that was written, with other bytes",
+        "put the picture back from a backup (repair does it with MEMEDEX_PICTURES), or save it again in an "
+        "image editor to take it as it is",
+        damaged=(tier, image_hash),
+    )
 
 
 def _unusable(picture: Path) -> str:

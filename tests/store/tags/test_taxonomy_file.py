@@ -1,11 +1,17 @@
 """Edits of the taxonomy keep each other, and undo takes back one of them alone."""
 
 import threading
+from pathlib import Path
 
 import pytest
 
+from store.cli import main
+from store.disk.layout import Layout
+from store.embedding import open_embedder
 from store.library import Library
+from store.runtime import open_library
 from store.tags import taxonomy_file
+from tests.store.conftest import coin
 
 
 def test_undo_of_one_of_two_edits_at_once_keeps_the_other(
@@ -31,3 +37,23 @@ def test_undo_of_one_of_two_edits_at_once_keeps_the_other(
     assert second["before"] == first["after"]
     library.undo()
     assert library.taxonomy.tags == ["moon"]
+
+
+@pytest.mark.usefixtures("without_chroma")
+@pytest.mark.parametrize("content", [b"{", b"\xff\xfe{}", b'{"dog": 7}', b""])
+def test_a_broken_file_is_named_set_aside_and_written_as_it_was_decided(
+    content: bytes, quick_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    layout = Layout(quick_root)
+    with open_library(quick_root, embedder=open_embedder("offline")) as library:
+        library.add([coin(0)])
+        library.edit_taxonomy({"dog": "animals", "moon": "space"}, decision="first")
+    layout.own_taxonomy.write_bytes(content)
+    assert main(["--root", str(quick_root), "doctor"]) == 1
+    assert str(layout.own_taxonomy) in capsys.readouterr().err
+    assert main(["--root", str(quick_root), "doctor", "--repair"]) == 0
+    assert main(["--root", str(quick_root), "doctor"]) == 0
+    with open_library(quick_root, embedder=open_embedder("offline")) as library:
+        assert library.taxonomy.entries == {"dog": "animals", "moon": "space"}
+        [aside] = library.moved_aside()
+        assert (aside.place / layout.own_taxonomy.name).read_bytes() == content

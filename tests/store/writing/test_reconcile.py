@@ -1,6 +1,7 @@
 """Manual changes to the files are found on opening, applied, and recorded in the history."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -8,11 +9,15 @@ from pathlib import Path
 import pytest
 
 from store.catalog.filters import Filter
+from store.disk.files import content_hash
+from store.disk.images import decode
 from store.library import Library
 from store.maintenance import doctor
+from store.pictures.shared_pictures import shared_pictures
 from store.records import Tier
 from store.runtime import open_library
 from store.search.query import Part, Query
+from store.settings import settings
 from store.writing.reconcile import OUTSIDE
 from tests.store.conftest import address, approved_with_caption, coin, normal_picture, written
 from tests.store.hashed import Hashed
@@ -263,3 +268,56 @@ def test_records_of_a_missing_folder_are_removed_only_by_a_repair(
     doctor.repair(library)
     assert library.counts()["pending"] == 0
     assert library.history(address=FIRST)[0].verb == "remove"
+
+
+@pytest.mark.parametrize("is_silent", [True, False], ids=["looks untouched", "with a new time"])
+def test_a_damaged_picture_that_still_decodes_is_no_edit(is_silent: bool, library: Library) -> None:
+    library.add([coin(0)])
+    path = library.layout.image("pending", FIRST)
+    written, stat, before = path.read_bytes(), path.stat(), library.get(FIRST)
+    damaged = written[:-40] + bytes([written[-40] ^ 1]) + written[-39:]
+    path.write_bytes(damaged)
+    if is_silent:
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert decode(path)
+    for found in (doctor.check(library), doctor.repair(library), doctor.repair(library)):
+        [finding] = [one for one in found if one.address == FIRST]
+        assert "its picture in pending" in finding.what
+        assert "backup" in finding.remedy
+    assert library.get(FIRST).image_hash == before.image_hash
+    assert [event.verb for event in library.history(address=FIRST)] == ["import"]
+    assert path.read_bytes() == damaged, "which a person may want to see"
+    path.write_bytes(written)
+    assert not [one for one in doctor.repair(library) if one.address == FIRST]
+
+
+def test_a_damaged_picture_is_put_back_from_the_shared_ones(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add([coin(0)])
+    path = library.layout.image("pending", FIRST)
+    written = path.read_bytes()
+    monkeypatch.setenv("MEMEDEX_PICTURES", str(tmp_path / "pictures"))
+    settings.cache_clear()
+    place = shared_pictures(library.layout)
+    assert place
+    place.write(content_hash(written), written)
+    damaged = written[:-40] + bytes([written[-40] ^ 1]) + written[-39:]
+    path.write_bytes(damaged)
+    found = doctor.repair(library)
+    settings.cache_clear()
+    assert not [one for one in found if one.address == FIRST]
+    assert path.read_bytes() == written
+    [kept] = library.layout.set_aside.iterdir()
+    assert kept.read_bytes() == damaged
+
+
+def test_a_sidecar_that_decayed_unseen_is_written_again_from_the_catalog(library: Library) -> None:
+    library.add([coin(0)])
+    path = library.layout.sidecar("pending", FIRST)
+    written, stat = path.read_bytes(), path.stat()
+    path.write_bytes(written.replace(b"Coin 0", b"Coin 8"))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert not [one for one in doctor.repair(library) if one.address == FIRST]
+    assert path.read_bytes() == written
+    assert [event.verb for event in library.history(address=FIRST)] == ["import"]
