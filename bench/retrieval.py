@@ -19,7 +19,7 @@ from pathlib import Path
 
 from store.memory.engine import fusion
 from store.memory.engine.fusion import PassageHit
-from store.memory.memories import passes
+from store.memory.memories import has_words
 from store.memory.memory import Memory
 
 _HERE = Path(__file__).parent
@@ -124,7 +124,7 @@ def memories(memory: Memory) -> None:
     ranked = [(content, searched(question)[0]) for content, question in right]
     others = [searched(question)[0] for question in unrelated]
     for threshold in (25.0, 27.5, 30.0, 32.5, 35.0):
-        for name, does in (("meaning", _by_cosine), ("with words", passes)):
+        for name, does in (("meaning", _by_cosine), ("with words", _by_either)):
             found = sum(
                 any(hit.row["content"] == content and does(hit, threshold) for hit in hits[:5])
                 for content, hits in ranked
@@ -136,6 +136,10 @@ def memories(memory: Memory) -> None:
 
 def _by_cosine(hit: PassageHit, threshold: float) -> bool:
     return 100 * (hit.cosine or 0) >= threshold
+
+
+def _by_either(hit: PassageHit, threshold: float) -> bool:
+    return _by_cosine(hit, threshold) or has_words(hit, threshold, usual=threshold)
 
 
 def _plain(text: str) -> str:

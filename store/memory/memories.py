@@ -2,14 +2,16 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
 from store.memory.engine.errors import InvalidInput
-from store.memory.engine.fusion import PassageHit
+from store.memory.engine.fusion import PassageHit, question_words, searched_text, words_in
 from store.memory.engine.inputs import (
     LONGEST,
     LONGEST_QUESTION,
@@ -36,10 +38,17 @@ _THIRD_PERSON = {
 }  # fmt: skip
 _FIRST_PERSON = re.compile(r"\b(am I|do I|Do I|have I|I|me|my|My)\b")
 
-# What passes by words: such a share of the question's telling words in the text or the tags of a memory whose
-# relevance is at most `MARGIN` below the threshold (`bench/retrieval.py`).
+# Below the threshold a memory answers by words if it has such a share of the question's telling words, and
+# is at most `MARGIN` below, has them all, or has one that no other has (`bench/retrieval.py`). Words of
+# asking tell nothing.
 WORDS_SHARE = 0.5
 MARGIN = 15.0  # percent
+_ASK = """
+    anybody anyone anything ask asked everybody everyone everything find give got know known let look me
+    mention mentioned mentions note notes nothing please recall remember said say says show somebody someone
+    something talk talked tell told us want we wrote memory memories
+"""
+_ASKING = frozenset(_ASK.split())
 
 
 def _joined_tags(row: Any) -> dict[str, str]:
@@ -154,11 +163,11 @@ class Memories:
     ) -> FoundMemories:
         """The most relevant memories, each at least `threshold` percent (the root's own unless given).
 
-        A memory below it that shares enough words with the question has `"found_by": "words"`. `near_misses`
-        asks for so many of the others. `where` filters by `tags` (all of them), `since` and `until` (UNIX
-        seconds); `mmr` is λ of marginal relevance, 1 for relevance alone. `note` says if the model does not
-        read the question's language. While the model is away words alone are compared,
-        `query_embedding_generated` is False and `relevance_score` 0.
+        A memory below it that answers by words, such as one that no other memory has, comes after those, with
+        `"found_by": "words"`. `near_misses` asks for so many of the others. `where` filters by `tags` (all of
+        them), `since` and `until` (UNIX seconds); `mmr` is λ of marginal relevance, 1 for relevance alone.
+        `note` says if the model does not read the question's language. While the model is away words alone
+        are compared, `query_embedding_generated` is False and `relevance_score` 0.
 
         Raises InvalidInput (a ValueError) for an empty query, a limit outside 1–20, a threshold outside
         0–100, and near misses outside 0–20.
@@ -169,18 +178,22 @@ class Memories:
         if near_misses:
             checked_count(near_misses, what="the number of near misses", most=MOST_RESULTS)
         hits, is_by_meaning = self.ranked(query, where=where)
-        found = [hit for hit in hits if passes(hit, least)]
-        found = sorted(found, key=lambda hit: is_by_words(hit, least))
+        near = [hit for hit in hits if relevance(hit.cosine or 0.0) >= least]
+        others = [hit for hit in hits if hit not in near]
+        by_words = [hit for hit in others if has_words(hit, least, usual=self.threshold)]
+        found = near + by_words
         if mmr is not None:
             ids, scores = [hit.row["id"] for hit in found], [hit.cosine or 0.0 for hit in found]
             order = diverse_order(self.passages, ids, scores, n=limit, trade_off=mmr)
             found = [found[place] for place in order]
-        found = found[:limit]
+        else:  # no other memory answers by the word of one that has it alone
+            first = sorted(found, key=lambda hit: not hit.is_alone)[:limit]
+            found = [hit for hit in found if hit in first]
         self.passages.log_retrieval(query, found, scope="", n=limit, where=where, threshold=least)
         self.passages.questions.record("memories")
         results = [_answer(hit) for hit in found]
         for result, hit in zip(results, found, strict=True):
-            if is_by_words(hit, least):
+            if hit in by_words:
                 result["found_by"] = "words"
         answer = FoundMemories(
             results=results, total_results=len(results), query_embedding_generated=is_by_meaning
@@ -188,9 +201,9 @@ class Memories:
         if note := self.passages.not_read(query):
             answer["note"] = note
         if near_misses:
-            others = [hit for hit in hits if not passes(hit, least)]
+            misses = [hit for hit in others if hit not in by_words]
             answer["threshold"] = least
-            answer["near_misses"] = [_answer(hit) for hit in others[:near_misses]]
+            answer["near_misses"] = [_answer(hit) for hit in misses[:near_misses]]
         return answer
 
     def ranked(self, query: str, *, where: Where | None = None) -> tuple[list[PassageHit], bool]:
@@ -206,7 +219,7 @@ class Memories:
                 known = best.get(hit.row["id"])
                 if known is None or (known.cosine or 0.0) < (hit.cosine or 0.0):
                     best[hit.row["id"]] = hit
-        ordered = sorted(best.values(), key=lambda hit: -hit.score)
+        ordered = sorted(_compared_by_word(query, [*best.values()]), key=lambda hit: -hit.score)
         ordered.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference
         return ordered, vector is not None
 
@@ -234,6 +247,18 @@ class Memories:
         self.passages.edit(id, actor=actor, **columns)
 
 
+def _compared_by_word(query: str, hits: Sequence[PassageHit]) -> list[PassageHit]:
+    """These memories with the words that the user asked by, and whether one of them is in no other."""
+    every = question_words(query)
+    asked = [word for word in every if word not in _ASKING] or every
+    exact, compared = Counter[str](), list[PassageHit]()
+    for hit in hits:
+        text = searched_text(hit.row, KIND)
+        exact.update(words_in(text, asked, variants=lambda word: [word]))
+        compared.append(replace(hit, found=words_in(text, asked), telling=len(asked)))
+    return [replace(hit, is_alone=any(exact[word] == 1 for word in hit.found)) for hit in compared]
+
+
 def _in_third_person(question: str) -> str:
     """An English question of the user's as one about the user."""
     return _FIRST_PERSON.sub(lambda found: _THIRD_PERSON[found[0]], question)
@@ -250,16 +275,15 @@ def _answer(hit: PassageHit) -> FoundMemory:
     }
 
 
-def passes(hit: PassageHit, threshold: float) -> bool:
-    """Whether a memory answers: by its meaning, or by the words that it shares with the question."""
-    return relevance(hit.cosine or 0.0) >= threshold or is_by_words(hit, threshold)
+def has_words(hit: PassageHit, threshold: float, *, usual: float = RELEVANT) -> bool:
+    """Whether a memory below the threshold has enough of the question's words to answer all the same.
 
-
-def is_by_words(hit: PassageHit, threshold: float) -> bool:
-    """Whether a memory below the threshold has enough of the question's words to answer all the same."""
+    Who asks for more relevance than the `usual` threshold gets what is hardly below it.
+    """
     if not hit.found or len(hit.found) < WORDS_SHARE * hit.telling:
         return False
-    return hit.cosine is None or threshold - MARGIN <= relevance(hit.cosine) < threshold
+    is_sure = threshold <= usual and (hit.is_alone or len(hit.found) == hit.telling)
+    return hit.cosine is None or is_sure or relevance(hit.cosine) >= threshold - MARGIN
 
 
 def relevance(cosine: float) -> float:

@@ -5,10 +5,11 @@ times the share of the question's telling words that it has, so between 0 and 1.
 ranks in `bench/retrieval.py`. Without a model the words' part alone decides.
 """
 
+import json
 import re
 import sqlite3
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from store.memory.engine.resident import Where
 
 WEIGHT = 0.25
 POOL = 50  # entries ranked by each part, at least
+_MOST_WORDS = 16  # of a question without a telling one
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class PassageHit:
     found: tuple[str, ...]  # the question's telling words that are in it
     telling: int  # how many telling words the question has
     late_interaction: float | None = None  # −1 to 1, where it decided the place (`late_interaction.py`)
+    is_alone: bool = False  # it has a word of the question that no other entry has; told of memories
 
     def parts(self) -> dict[str, Any]:
         """What gave the hit its place, for an answer in JSON."""
@@ -46,10 +49,9 @@ def word_shares(
     """BM25 of the entries that have any telling word of the question, as a share of the best, by id."""
     filters, values = conditions(kind, "", where, None)
     rowids = f"p.rowid IN (SELECT rowid FROM {kind.table} WHERE {filters})" if where else "TRUE"
-    found: Counter[str] = Counter()
-    if terms := [
-        f'"{form}"' for word in content_words(cjk_search.without_runs(question)) for form in forms(word)
-    ]:
+    found = dict[str, float]()
+    words = _words(question)
+    if terms := [f'"{form}"' for word in words for form in forms(word)]:
         rows = db.execute(
             "SELECT p.id, -bm25(words) AS score FROM words "
             f"CROSS JOIN {kind.table} p ON p.rowid = words.rowid "
@@ -58,10 +60,23 @@ def word_shares(
         )
         found.update({row["id"]: row["score"] for row in rows})
     texts = f"SELECT id, {kind.text} AS text FROM {kind.table} WHERE {filters}"
-    found.update(cjk_search.scores(db, cjk_search.pairs(question), rows=texts, values=values))
+    for id, score in cjk_search.scores(db, cjk_search.pairs(question), rows=texts, values=values).items():
+        found[id] = found.get(id, 0.0) + score
     best = max(found.values(), default=0.0)
     ranked = sorted(found.items(), key=lambda one: (-one[1], one[0]))[:limit]
-    return {id: score / best if best > 0 else 1.0 for id, score in ranked}
+    labelled = sorted(_labelled(db, kind, words, filters, values))[:limit]
+    return {id: score / best if best > 0 else 1.0 for id, score in ranked} | dict.fromkeys(labelled, 1.0)
+
+
+def _labelled(
+    db: sqlite3.Connection, kind: MemoryKind, words: Sequence[str], filters: str, values: Sequence[Any]
+) -> set[str]:
+    """The entries that have one of these words in a label, which full text does not know."""
+    found = set[str]()
+    for label in kind.labels if words else ():
+        rows = db.execute(f"SELECT id, {label} FROM {kind.table} WHERE {filters} AND {label} != '[]'", values)
+        found |= {row["id"] for row in rows if words_in(" ".join(json.loads(row[label])), words)}
+    return found
 
 
 def fused(
@@ -76,21 +91,46 @@ def fused(
     wanted = question_words(question)
     hits = []
     for row in rows:
-        id, text = row["id"], " ".join(str(row[column]) for column in (kind.text, *kind.labels))
+        id, text = row["id"], searched_text(row, kind)
         found, cosine = words_in(text, wanted), cosines.get(row["id"])
         part = words.get(id, 0.0) * len(found) / max(1, len(wanted))
         hits.append(PassageHit(row, (cosine or 0.0) + WEIGHT * part, cosine, part, found, len(wanted)))
     return sorted(hits, key=lambda hit: (-hit.score, hit.row["id"]))
 
 
+def searched_text(row: Mapping[str, Any], kind: MemoryKind) -> str:
+    """The text of an entry and the words of its labels."""
+    return " ".join([row[kind.text], *(one for label in kind.labels for one in json.loads(row[label]))])
+
+
 def question_words(question: str) -> tuple[str, ...]:
     """The telling words of a question; of Chinese, Japanese and Korean the pairs of neighbouring signs."""
-    return (*content_words(cjk_search.without_runs(question)), *cjk_search.pairs(question))
+    return (*_words(question), *cjk_search.pairs(question))
 
 
-def words_in(text: str, words: Sequence[str]) -> tuple[str, ...]:
-    """Those of these words that a text has, in the singular or the plural."""
-    has = set(re.findall(r"\w+", text.lower()))
+def words_in(
+    text: str, words: Sequence[str], *, variants: Callable[[str], Iterable[str]] = forms
+) -> tuple[str, ...]:
+    """Those of these words that a text has, with or without accents, in the singular or the plural.
+
+    `variants` gives another choice of what counts as the same word.
+    """
+    has = set(re.findall(r"\w+", _plain(text)))
     return tuple(
-        word for word in words if (word in text if cjk_search.runs(word) else not has.isdisjoint(forms(word)))
+        word
+        for word in words
+        if (word in text if cjk_search.runs(word) else not has.isdisjoint(map(_plain, variants(word))))
     )
+
+
+def _words(question: str) -> tuple[str, ...]:
+    """The telling words; all words if none tells more than the others, as in "Who" or "May I"."""
+    rest = cjk_search.without_runs(question)
+    every = dict.fromkeys(re.findall(r"\w+", rest.lower()))
+    return content_words(rest) or (() if cjk_search.runs(question) else tuple(every)[:_MOST_WORDS])
+
+
+def _plain(text: str) -> str:
+    """A text in lower case without accents, as full text compares it."""
+    whole = unicodedata.normalize("NFKD", text.lower())
+    return whole if whole.isascii() else "".join(sign for sign in whole if not unicodedata.combining(sign))

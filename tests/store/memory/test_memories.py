@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -275,3 +276,65 @@ def test_a_question_in_the_first_person_finds_what_is_said_of_the_user(memory: M
     (hit,) = memory.memories.search_memory("my cat", threshold=60)["results"]
     assert hit["relevance_score"] == pytest.approx(100 * 3 / np.sqrt(3 * 5), abs=0.1)
     assert memory.memories.search_memory("cat", threshold=60)["total_results"] == 0
+
+
+# -- a word that only one memory has -------------------------------------------------------------------------
+
+LONG = " ".join(f"filler{number}" for number in range(90))
+
+
+def contents(memory: Memory, query: str, **asked: Any) -> list[str]:
+    return [hit["content"][:20] for hit in memory.memories.search_memory(query, **asked)["results"]]
+
+
+@pytest.fixture
+def sixty(memory: Memory) -> Memory:
+    """Memories of which each has a word of its own in 90 others, far below the threshold by its cosine."""
+    for number in range(60):
+        memory.memories.store_memory(f"Unique{number}x says {LONG}", [f"label{number}x", "shared"])
+    return memory
+
+
+@pytest.mark.parametrize(
+    "question", ["{}", "{}?", "What about {}?", "What do you know about {}?", "Did anybody mention {}?"]
+)
+@pytest.mark.parametrize("word", ["unique{}x", "LABEL{}X"])
+def test_each_of_sixty_memories_is_found_by_the_word_that_only_it_has(
+    sixty: Memory, question: str, word: str
+) -> None:
+    for number in range(0, 60, 7):
+        asked = question.format(word.format(number))
+        (hit,) = sixty.memories.search_memory(asked)["results"]
+        assert hit["content"].startswith(f"Unique{number}x ")
+        assert (hit["found_by"], hit["relevance_score"] < 30) == ("words", True)
+        assert contents(sixty, asked, threshold=90) == [], "who asks for more relevance gets it"
+
+
+def test_nearer_memories_do_not_take_the_place_of_the_one_that_has_the_word(memory: Memory) -> None:
+    for number in range(8):
+        memory.memories.store_memory(f"train {number}")
+    memory.memories.store_memory(f"The night train to Zagreb leaves at {LONG}")
+    found = contents(memory, "train Zagreb", limit=3)
+    assert found[-1] == "The night train to Z"
+    assert len(found) == 3
+
+
+def test_a_label_is_found_however_many_memories_there_are(memory: Memory) -> None:
+    rows = [
+        {
+            "id": f"mem_{n}",
+            "content": f"number {n}",
+            "tags": '["caf\\u00e9"]' if n == 7 else "[]",
+            "timestamp": "",
+        }
+        for n in range(300)
+    ]
+    memory.memories.passages.upsert(rows, verb="store")
+    assert contents(memory, "café") == contents(memory, "Cafe") == ["number 7"]
+
+
+@pytest.mark.parametrize("question", ["Will", "will?", "WILL"])
+def test_a_name_that_is_also_a_function_word_is_found(memory: Memory, question: str) -> None:
+    memory.memories.store_memory(f"Will signs {LONG}")
+    memory.memories.store_memory("They sign nothing")
+    assert contents(memory, question) == ["Will signs filler0 fi"[:20]]
