@@ -30,6 +30,15 @@ class Outcome:
     reversed: str | None = None  # the decision that was taken back, or will be in the background
     unchanged: list[str] = field(default_factory=list)  # of those done, because they were so already
 
+    def add(self, part: "Outcome") -> None:
+        """Take in what became of a part of the same decision."""
+        self.done += part.done
+        self.refused += part.refused
+        self.unchanged += part.unchanged
+        self.decision = part.decision or self.decision
+        self.failure = part.failure or self.failure
+        self.stuck = part.stuck or self.stuck
+
     def raise_failure(self) -> None:
         """For a job, which waits with what is left: all of it would be refused as well.
 

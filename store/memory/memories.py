@@ -15,7 +15,6 @@ from store.memory.engine.fusion import PassageHit, question_words, searched_text
 from store.memory.engine.inputs import (
     LONGEST,
     LONGEST_QUESTION,
-    checked_characters,
     checked_count,
     checked_percentage,
     checked_text,
@@ -292,14 +291,17 @@ def relevance(cosine: float) -> float:
 
 
 def checked_tags(tags: Sequence[str] | None) -> list[str]:
-    """The tags as given, commas included. Raises InvalidInput beyond the limits of reference 2."""
+    """The tags as given, commas included.
+
+    Raises InvalidInput for an empty one, and beyond the limits of reference 2.
+    """
     if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags or ()):
         raise InvalidInput("tags have to be a list of texts")
     given = list(tags or ())
     if len(given) > MOST_TAGS:
         raise InvalidInput(f"{len(given)} tags are too many; at most {MOST_TAGS}")
     for tag in given:
-        checked_characters(tag, what=f"the tag {tag!r}")
+        checked_text(tag, what=f"the tag {tag!r}")
         if len(tag) > LONGEST_TAG:
             raise InvalidInput(f"the tag {tag[:20]!r}… has {len(tag)} characters; at most {LONGEST_TAG}")
     return given

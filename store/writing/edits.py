@@ -5,7 +5,7 @@ from typing import Any
 
 from store.captions.replacement import Replacement
 from store.errors import InvalidRecord
-from store.records import MAX_FACET, PICTURE_TEXT, UNFIT, Facet, Record
+from store.records import CAPTION_FACETS, MAX_FACET, PICTURE_TEXT, UNFIT, Facet, Record
 from store.tags.taxonomy import Taxonomy
 from store.writing.completion import completed
 
@@ -25,6 +25,7 @@ def with_caption(
     def written(record: Record) -> dict[str, Any]:
         if revision is not None and record.revision != revision:
             raise InvalidRecord("somebody else changed it in the meantime; look at both and save again")
+        _check_facets(caption)
         texts = {**(record.sidecar.get("caption") or {}), **caption}
         texts = {facet: text for facet, text in texts.items() if text is not None}
         return {**_tagged(record, record.tags if tags is None else tags, taxonomy), "caption": texts}
@@ -56,6 +57,7 @@ def with_imported(captions: Mapping[str, Mapping[str, Any]], *, taxonomy: Callab
         each = captions[record.address]
         if record.revision != each["revision"]:
             raise InvalidRecord(_LOOK_AGAIN)
+        _check_facets(each["caption"])
         tagged = _tagged(record, record.tags if each["tags"] is None else each["tags"], taxonomy)
         tagged = completed(tagged, each.get("others") or {})
         if not each["caption"]:
@@ -71,6 +73,7 @@ def with_tags(
     """Rename, add and remove tags; categories follow."""
 
     def written(record: Record) -> dict[str, Any]:
+        _check_tags([*_listed(add), *_listed(remove), *names])
         tags = [names.get(tag, tag) for tag in record.tags]
         return _tagged(record, [tag for tag in [*tags, *add] if tag not in remove], taxonomy)
 
@@ -100,5 +103,24 @@ def with_flag(unfit: bool | None) -> Written:
 
 
 def _tagged(record: Record, tags: Sequence[str], taxonomy: Callable[[], Taxonomy]) -> dict[str, Any]:
-    names = list(dict.fromkeys(tag.strip() for tag in tags))
+    names = list(dict.fromkeys(tag.strip() for tag in _listed(tags)))
     return {**record.sidecar, "tags": names, "tags_categories": taxonomy().categories(names)}
+
+
+def _check_facets(caption: Mapping[Any, Any]) -> None:
+    """Raises InvalidRecord if one of these is no facet of a caption, such as a misspelt one."""
+    if unknown := [str(name) for name in caption if name not in CAPTION_FACETS]:
+        raise InvalidRecord(
+            f"{', '.join(unknown)} is no facet of a caption; these are: {', '.join(CAPTION_FACETS)}"
+        )
+
+
+def _check_tags(tags: Iterable[str]) -> None:
+    if any(not tag.strip() for tag in tags):
+        raise InvalidRecord("a tag is empty")
+
+
+def _listed(tags: Sequence[str]) -> Sequence[str]:
+    if isinstance(tags, str):  # whose letters would count as tags
+        raise InvalidRecord(f"tags must be a list of texts, not the text {tags!r}")
+    return tags

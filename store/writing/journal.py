@@ -19,6 +19,7 @@ from store.writing.payload import Payload
 from store.writing.renames import arrived, has_new_sidecar, renames
 from store.writing.staging import remove_undecided, set_aside
 
+CHANGED_MEANWHILE = "it was changed by somebody else in the meantime; look at it again"
 CHANGED_OUTSIDE = (
     "its files were changed outside the program; repair the library (System status, or doctor --repair)"
 )
@@ -150,7 +151,7 @@ class Journal:
         """Why this change no longer applies; "" if it does."""
         row = db.execute("SELECT * FROM records WHERE folded = ?", [change.address.lower()]).fetchone()
         if (row["revision"] if row else 0) != change.revision:
-            return "it was changed by somebody else in the meantime; look at it again"
+            return CHANGED_MEANWHILE
         if change.before:
             found = file_stats(self._layout, change.before, change.address)
             if (row["sidecar_stat"], row["image_stat"]) != found:

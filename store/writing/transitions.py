@@ -1,7 +1,8 @@
 """Decisions of any size, carried out operation by operation; if cancelled, finished ones stay."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal, TypeVar
@@ -14,6 +15,7 @@ from store.operations import CaptionSource, Change, DecisionIntent, State
 from store.outcome import Outcome
 from store.progress import Progress
 from store.records import Facet, Record, Tier, sidecar_bytes, validate
+from store.writing.journal import CHANGED_MEANWHILE
 from store.writing.payload import Payload
 from store.writing.prepare import WritePath
 
@@ -74,7 +76,7 @@ class Transitions:
         decided = self._catalog.decide(verb, actor=actor, reason=reason, id=decision)
         size = EMBEDDED if verb == "promote" else OPERATION
         for batch in batches(left, size, progress):
-            self.carry_out(decided, self._path.changes(batch, moved, outcome), Payload(), outcome)
+            self._carry_out_in_turn(decided, batch, lambda record, state, _: moved(record, state), outcome)
         if verb == "promote" and outcome.refused:
             self._record_blockers(outcome)
         outcome.done += done
@@ -100,19 +102,18 @@ class Transitions:
         done, left = self._done_and_left(addresses, decision)
         outcome = Outcome()
         decided = self._catalog.decide(verb, actor=actor, sources=sources, id=decision)
+
+        def rewritten(record: Record, state: State, payload: Payload) -> State:
+            if record.tier == "trash" and not in_trash:
+                raise InvalidRecord("it is rejected; restore it first")
+            sidecar = written(record)
+            validate(sidecar, tier=record.tier)
+            content = sidecar_bytes(sidecar)
+            payload.sidecars[content_hash(content)] = content
+            return replace(state, sidecar_hash=content_hash(content))
+
         for batch in batches(left, EMBEDDED, progress):
-            payload = Payload()
-
-            def rewritten(record: Record, state: State, payload: Payload = payload) -> State:
-                if record.tier == "trash" and not in_trash:
-                    raise InvalidRecord("it is rejected; restore it first")
-                sidecar = written(record)
-                validate(sidecar, tier=record.tier)
-                content = sidecar_bytes(sidecar)
-                payload.sidecars[content_hash(content)] = content
-                return replace(state, sidecar_hash=content_hash(content))
-
-            self.carry_out(decided, self._path.changes(batch, rewritten, outcome), payload, outcome)
+            self._carry_out_in_turn(decided, batch, rewritten, outcome)
         outcome.done += done
         return outcome
 
@@ -127,6 +128,43 @@ class Transitions:
         return self.carry_out(
             decision, self._path.changes(list(addresses), goal, outcome), Payload(), outcome
         )
+
+    def _carry_out_in_turn(
+        self,
+        decision: DecisionIntent,
+        batch: Sequence[str],
+        goal: Callable[[Record, State, Payload], State],
+        outcome: Outcome,
+    ) -> None:
+        """One operation, after those of others that came first.
+
+        A record that another operation changed meanwhile is read again, and changed if that is the same
+        change as before: another tag, another facet or another tier in the meantime contradicts nothing.
+        """
+        seen: dict[str, frozenset[Any]] = {}
+        left = list(batch)
+        while left:
+            payload, tried = Payload(), Outcome()
+            contradicted = set[str]()
+
+            def changed(record: Record, state: State, payload: Payload = payload) -> State:
+                after = goal(record, state, payload)
+                if after != state:
+                    text = payload.sidecars.get(after.sidecar_hash)
+                    made = _difference(record, state, after, json.loads(text) if text else record.sidecar)
+                    if seen.setdefault(record.address, made) != made:
+                        contradicted.add(record.address)  # noqa: B023  called before the next round
+                        raise InvalidRecord(CHANGED_MEANWHILE)
+                return after
+
+            self.carry_out(decision, self._path.changes(left, changed, tried), payload, tried)
+            left = [
+                one.item
+                for one in tried.refused
+                if one.reason == CHANGED_MEANWHILE and one.item not in contradicted
+            ]
+            tried.refused = [one for one in tried.refused if one.item not in left]
+            outcome.add(tried)
 
     def carry_out(
         self, decision: DecisionIntent, changes: Iterable[Change], payload: Payload, outcome: Outcome
@@ -163,6 +201,24 @@ class Transitions:
             self._catalog.writing() as db,
         ):  # the answer says it all the same
             blockers.store(db, {refusal.item: refusal.reason for refusal in outcome.refused})
+
+
+def _difference(record: Record, state: State, after: State, sidecar: Mapping[str, Any]) -> frozenset[Any]:
+    """What a change makes of a record, such as a tag more, so that two changes can be compared."""
+    before, now = (_parts(one) for one in (record.sidecar, sidecar))
+    parts = {
+        (name, json.dumps(before.get(name)), json.dumps(now.get(name)))
+        for name in before.keys() | now.keys()
+        if before.get(name) != now.get(name)
+    }
+    return frozenset(parts | {("tier", state.tier, after.tier)} if state.tier != after.tier else parts)
+
+
+def _parts(sidecar: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a sidecar that one change may make without another: each facet and each tag is one."""
+    rest = {key: value for key, value in sidecar.items() if key not in ("caption", "tags", "tags_categories")}
+    caption = {f"caption {facet}": text for facet, text in (sidecar.get("caption") or {}).items()}
+    return rest | caption | {f"tag {tag}": True for tag in sidecar.get("tags") or ()}
 
 
 def batches(items: Iterable[T], size: int, progress: Progress | None = None) -> Iterator[list[T]]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.memory.engine.change import PENDING
-from store.memory.engine.errors import UnknownEntry
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
 
@@ -42,38 +41,46 @@ def count(passages: Passages) -> int:
         return int(db.execute("SELECT count(*) FROM pending").fetchone()[0])
 
 
-def accept(passages: Passages, id: str, *, actor: str = "") -> str:
-    """Carry out what waits under this id, as written by its agent; returns the entry's id.
+def accept(
+    passages: Passages, ids: Sequence[str], *, actor: str = "", number: int | None = None
+) -> list[str]:
+    """Carry out what waits under these ids, as written by its agent, in one transaction; returns which did.
 
-    One decision, which undo takes back. Raises UnknownEntry if it does not wait (any more), and
-    ModelUnavailable if it cannot be embedded.
+    One decision, which undo takes back, or a part of that with this `number`. Raises ModelUnavailable if it
+    cannot be embedded.
     """
     passages.refuse_agents(ACCEPT)
-    chosen = next((one for one in waiting(passages) if one.id == id), None)
-    text = str(chosen.row[passages.kind.text]) if chosen and chosen.row else ""
-    vectors, model = passages.embed([text]) if text else ([None], None)
-    with passages.change(ACCEPT, actor=actor) as change:
-        if chosen is None or change.row(PENDING, id) is None:
-            raise UnknownEntry(f"{id} does not wait for a decision (any more)")
+    chosen = [one for one in waiting(passages) if one.id in set(ids)]
+    texts = [str(one.row[passages.kind.text]) for one in chosen if one.row]
+    vectors, model = passages.embed(texts) if texts else ([], None)
+    following, accepted = iter(vectors), []
+    with passages.change(ACCEPT, actor=actor, number=number) as change:
         agent, via = change.agent, change.via
-        change.remove(id, table=PENDING)
-        change.agent, change.via = chosen.agent, chosen.via
-        if chosen.row is None:
-            change.remove(chosen.target)
-        else:
-            change.upsert({**chosen.row, "vector": vectors[0], "embedding_model": model})
-        change.agent, change.via = agent, via
-    return chosen.target
+        for one in chosen:
+            vector = next(following) if one.row else None
+            if change.row(PENDING, one.id) is None:  # decided meanwhile
+                continue
+            change.remove(one.id, table=PENDING)
+            change.agent, change.via = one.agent, one.via
+            if one.row is None:
+                change.remove(one.target)
+            else:
+                change.upsert({**one.row, "vector": vector, "embedding_model": model})
+            change.agent, change.via = agent, via
+            accepted.append(one.id)
+    return accepted
 
 
-def reject(passages: Passages, ids: Sequence[str], *, actor: str = "") -> int:
-    """Discard what waits under these ids, as one decision that undo takes back; returns how many."""
+def reject(
+    passages: Passages, ids: Sequence[str], *, actor: str = "", number: int | None = None
+) -> list[str]:
+    """Discard what waits under these ids, as `accept` carries it out; returns which did."""
     passages.refuse_agents(REJECT)
-    with passages.change(REJECT, actor=actor) as change:
-        found = [id for id in ids if change.row(PENDING, id) is not None]
+    with passages.change(REJECT, actor=actor, number=number) as change:
+        found = [id for id in dict.fromkeys(ids) if change.row(PENDING, id) is not None]
         for id in found:
             change.remove(id, table=PENDING)
-    return len(found)
+    return found
 
 
 def _entry(kind: MemoryKind, row: sqlite3.Row) -> PendingEntry:

@@ -1,13 +1,13 @@
 """What waits for a person's decision in all kinds, with what speaks against it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 from typing import TYPE_CHECKING, Literal
 
+from store.errors import ModelUnavailable, NotWritten
 from store.memory.engine import pending
 from store.memory.engine.entries import Row
-from store.memory.engine.errors import UnknownEntry
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.pending import PendingEntry
 from store.memory.text.conflicts import compared
@@ -57,25 +57,34 @@ def count(memory: "Memory") -> int:
 
 
 def accept(memory: "Memory", ids: Sequence[str], *, actor: str = "") -> Outcome:
-    """Accept what waits under these ids, one decision each; others are refused by name."""
-    places, outcome = _places(memory), Outcome()
-    for id in ids:
-        try:
-            pending.accept(memory.passages[places[id]], id, actor=actor)
-            outcome.done.append(id)
-        except (KeyError, UnknownEntry):
-            outcome.refused.append(Refusal(id, "it does not wait for a decision (any more)"))
-    return outcome
+    """Accept what waits under these ids as one decision; what cannot be is refused by name."""
+    return _decided(memory, ids, pending.accept, actor=actor)
 
 
 def reject(memory: "Memory", ids: Sequence[str], *, actor: str = "") -> Outcome:
-    """Reject what waits under these ids, one decision each; others are refused by name."""
+    """Reject what waits under these ids as one decision; what cannot be is refused by name."""
+    return _decided(memory, ids, pending.reject, actor=actor)
+
+
+def _decided(
+    memory: "Memory", ids: Sequence[str], decide: Callable[..., list[str]], *, actor: str
+) -> Outcome:
+    """One transaction for each kind, so that of a kind all are done or none; each id is answered for."""
     places, outcome = _places(memory), Outcome()
-    for id in ids:
-        if id in places and pending.reject(memory.passages[places[id]], [id], actor=actor):
-            outcome.done.append(id)
-        else:
-            outcome.refused.append(Refusal(id, "it does not wait for a decision (any more)"))
+    chosen = {id: places[id] for id in ids if id in places}
+    kinds = list(dict.fromkeys(chosen.values()))
+    number, reasons = None, dict[str, str]()
+    for kind in kinds:
+        of_kind = [id for id, name in chosen.items() if name == kind]
+        try:
+            if len(kinds) > 1 and number is None:
+                number = memory.new_decision()
+            outcome.done += decide(memory.passages[kind], of_kind, actor=actor, number=number)
+        except (ModelUnavailable, NotWritten) as error:
+            reasons |= dict.fromkeys(of_kind, str(error))
+    gone = "it does not wait for a decision (any more)"
+    done = set(outcome.done)
+    outcome.refused = [Refusal(id, reasons.get(id, gone)) for id in dict.fromkeys(ids) if id not in done]
     return outcome
 
 

@@ -2,13 +2,23 @@
 
 import json
 import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
 
 import pytest
 
 from store.catalog import label_rows
 from store.catalog.filters import Filter
 from store.library import Library
+from store.operations import Operation
+from store.outcome import Outcome
+from store.records import CAPTION_FACETS
 from store.search.query import Part, Query
+from store.writing.journal import CHANGED_MEANWHILE
+from store.writing.payload import Payload
 from tests.store.conftest import (
     address,
     coin,
@@ -54,6 +64,105 @@ def test_caption_is_refused_when_the_record_changed_meanwhile(library: Library) 
     assert "somebody else changed it" in outcome.refused[0].reason
     assert library.caption(FIRST, caption=written("mine"), revision=seen + 1).done == [FIRST]
     assert library.get(FIRST).tags == ["dog", "moon"]
+
+
+def at_once(*verbs: Callable[[], Outcome]) -> list[Outcome]:
+    """Carry out these verbs in threads that begin together."""
+    begin = threading.Barrier(len(verbs))
+
+    def carry_out(verb: Callable[[], Outcome]) -> Outcome:
+        begin.wait()
+        return verb()
+
+    with ThreadPoolExecutor(len(verbs)) as threads:
+        return list(threads.map(carry_out, verbs))
+
+
+def test_twelve_tags_added_to_one_coin_at_once_are_all_added(library: Library) -> None:
+    create_in_tier(library, "approved", 0)
+    names = [f"tag {number}" for number in range(12)]
+    outcomes = at_once(*(partial(library.edit_tags, [FIRST], add=[name]) for name in names))
+    assert [(outcome.done, outcome.refused) for outcome in outcomes] == [([FIRST], [])] * 12
+    assert sorted(library.get(FIRST).tags) == sorted(["dog", *names])
+    assert len({outcome.decision for outcome in outcomes}) == 12, "each is undone by itself"
+    holds(library)
+
+
+def test_different_facets_a_tag_and_a_move_at_once_contradict_nothing(library: Library) -> None:
+    create_in_tier(library, "pending", 0)
+    facets = [{facet: f"a {facet}"} for facet in CAPTION_FACETS]
+    outcomes = at_once(
+        *(partial(library.caption, FIRST, caption=facet) for facet in facets),
+        partial(library.edit_tags, [FIRST], add=["moon"]),
+        partial(library.approve, [FIRST]),
+    )
+    assert [outcome.done for outcome in outcomes] == [[FIRST]] * 6
+    record = library.get(FIRST)
+    assert record.caption == {facet: f"a {facet}" for facet in CAPTION_FACETS}
+    assert (record.tags, record.tier) == (["dog", "moon"], "approved")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"caption": {"entity": "one"}}, {"caption": {"entity": "two"}}),
+        ({"caption": {}, "tags": ["cat"]}, {"caption": {}, "tags": ["moon"]}),
+    ],
+    ids=["the same facet", "all tags"],
+)
+def test_two_texts_for_one_thing_are_refused_to_the_second(
+    library: Library, first: dict, second: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_in_tier(library, "approved", 0)
+    perform = library._journal.perform
+
+    def late(operation: Operation, payload: Payload) -> dict[str, str]:
+        monkeypatch.setattr(library._journal, "perform", perform)
+        assert library.caption(FIRST, **first).done == [FIRST]
+        return perform(operation, payload)
+
+    monkeypatch.setattr(library._journal, "perform", late)
+    (refused,) = library.caption(FIRST, **second).refused
+    assert refused.reason == CHANGED_MEANWHILE
+    record = library.get(FIRST)
+    assert record.caption.get("entity") == first["caption"].get("entity", "text 0 entity")
+    assert record.tags == first.get("tags", ["dog"])
+
+
+@pytest.mark.parametrize("caption", [{"sound": "ribbit"}, {"Entity": "a frog", "context": "the moon"}])
+def test_a_misspelt_facet_is_refused_by_name_and_nothing_is_written(
+    library: Library, caption: dict[Any, str]
+) -> None:
+    create_in_tier(library, "approved", 0)
+    record = library.get(FIRST)
+    imported = {FIRST: {"caption": caption, "tags": None, "revision": record.revision}}
+    for outcome in (
+        library.caption(FIRST, caption=caption),
+        library.import_captions(imported, decision="d"),
+    ):
+        assert outcome.refused[0].reason == (
+            f"{next(iter(caption))} is no facet of a caption; these are: entity, context, visual, emotions"
+        )
+    assert library.get(FIRST) == record
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"add": [""]},
+        {"add": [" "]},
+        {"remove": [""]},
+        {"rename": {"": "x"}},
+        {"rename": {"dog": ""}},
+        {"add": "moon"},
+    ],
+    ids=repr,
+)
+def test_nothing_passes_as_an_empty_tag_or_a_text_as_a_list(library: Library, edit: dict[str, Any]) -> None:
+    create_in_tier(library, "approved", 0)
+    outcome = library.edit_tags([FIRST], **edit)
+    assert (outcome.done, len(outcome.refused)) == ([], 1)
+    assert library.get(FIRST).tags == ["dog"]
 
 
 def test_saving_a_caption_deletes_only_the_users_own_draft(library: Library) -> None:

@@ -88,7 +88,7 @@ def _merge(memory: Memory) -> None:
 
 
 def _accept(memory: Memory) -> None:
-    pending.accept(memory.memories.passages, pending.waiting(memory.memories.passages)[0].id)
+    pending.accept(memory.memories.passages, [pending.waiting(memory.memories.passages)[0].id])
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,27 @@
 """What agents write waits until a person accepts it, with everything that speaks against it."""
 
+import errno
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
+from store.disk.files import Disk
 from store.errors import NotPermitted
 from store.memory.inspect.context_preview import assemble
 from store.memory.memory import Memory
 from store.memory.trust import review
+from store.outcome import Outcome
 from store.permissions import Actor
 from tests.store.memory.engine.test_versions import by_agent
+
+
+class FullDisk(Disk):
+    """A disk that takes no commit."""
+
+    def step(self, what: str, path: Path) -> None:
+        if what == "commit":
+            raise OSError(errno.ENOSPC, "No space left on device")
 
 
 @pytest.fixture
@@ -51,6 +65,41 @@ def test_an_accepted_entry_is_by_its_agent_and_undo_lets_it_wait_again(memory: M
     ann.undo()
     assert contents(memory) == []
     assert review.waiting(memory) == [waiting]
+
+
+def store_four(agent: Memory) -> None:
+    """Three memories, and between them an entry of another kind."""
+    for text in ("one", "two"):
+        agent.memories.store_memory(text)
+    agent.sessions.add_memory("elf_s1", "m1", "three")
+    agent.memories.store_memory("four")
+
+
+def test_what_is_accepted_together_is_one_decision_whatever_its_kinds(memory: Memory, agent: Memory) -> None:
+    store_four(agent)
+    before = review.waiting(memory)
+    outcome = review.accept(memory, [*(one.entry.id for one in before), "nobody"])
+    assert sorted(outcome.done) == sorted(one.entry.id for one in before)
+    assert [one.item for one in outcome.refused] == ["nobody"]
+    assert sorted(contents(memory)) == ["four", "one", "two"]
+    memory.undo()
+    assert contents(memory) == []
+    assert {one.entry.id: one for one in review.waiting(memory)} == {one.entry.id: one for one in before}
+
+
+@pytest.mark.parametrize("decide", [review.accept, review.reject])
+def test_each_id_is_answered_for_when_the_disk_refuses_one_kind(
+    memory: Memory, agent: Memory, decide: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_four(agent)
+    ids = [one.entry.id for one in review.waiting(memory)]
+    refused = [one.entry.id for one in review.waiting(memory) if one.entry.kind != "memories"]
+    monkeypatch.setattr(memory.sessions.passages.database, "_disk", FullDisk())
+    outcome = decide(memory, ids)
+    assert outcome.done == [id for id in ids if id not in refused]
+    assert [one.item for one in outcome.refused] == refused
+    assert all(one.reason.startswith("nothing was changed: ") for one in outcome.refused)
+    assert [one.entry.id for one in review.waiting(memory)] == refused, "of a kind all or none"
 
 
 def test_a_rejection_is_undone_too(memory: Memory, agent: Memory) -> None:
