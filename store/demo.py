@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from store.catalog import picture_rows
+from store.catalog import history, picture_rows
 from store.disk.layout import RESOURCES
 from store.embedding import embedding_cache
 from store.embedding.protocol import Embedder
@@ -25,7 +25,7 @@ from store.search import golden_queries
 FOLDER = RESOURCES / "demo"
 TEXTS = "texts.json"  # in that folder: what was read in its pictures
 RECORDED = "recorded draft"  # in place of a model's name: nobody was asked
-WHO = "demo"  # stands in the history, so that a load cut short is told from what a person decided
+WHO = history.DEMO  # stands in the history, so that a load cut short is told from what a person decided
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def figures(library: Library, filter: AuditFilter) -> None:
             "Reviewed per hour",
             f"{found.an_hour:,.0f}",
             border=True,
-            help="Coins approved or rejected, for each hour in which a person decided anything.",
+            help="Coins that people approved or rejected, for each hour in which one of them did.",
         )
         looked_at = found.approved + found.rejected
         st.metric("Approval rate", f"{found.approval:.0%}" if looked_at else "–", border=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from store.catalog import blockers, coin_sets, scripts
+from store.catalog import blockers, coin_sets, history, scripts
 from store.records import Facet, Tier, is_evm
 
 # Why a record `r` is in the trash: undo and redo bring it there without naming the reason again.
@@ -191,8 +191,8 @@ def _findings(filter: Filter) -> Iterator[FilterCondition]:
     if filter.decided_by or filter.decided_since is not None:
         whose = "h.who = ? AND " if filter.decided_by else ""
         yield FilterCondition(
-            "r.address IN (SELECT h.address FROM history h LEFT JOIN decisions d ON d.id = h.decision "
-            f"WHERE {whose}h.at >= ? AND h.verb NOT IN ('import', 'undo') AND NOT coalesce(d.reversed, 0))",
+            f"r.address IN (SELECT h.address FROM history h WHERE {whose}h.at >= ? "
+            f"AND h.verb NOT IN ('import', 'undo') AND h.decision NOT IN {history.UNDONE})",
             (*([filter.decided_by] if filter.decided_by else []), filter.decided_since or 0),
             is_own=False,
         )

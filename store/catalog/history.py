@@ -15,7 +15,21 @@ from store.records import Tier
 
 PROGRAM = "Memedex"  # who decided what the program does by itself
 MOVE_ASIDE, FORGET_VECTORS, EMPTY_TRASH = "move aside", "forget vectors", "empty trash"
+DEMO = "demo"  # … and by loading the demo
+NOBODY = (PROGRAM, DEMO)
 FINAL = (MOVE_ASIDE, FORGET_VECTORS, EMPTY_TRASH)  # what no undo takes back
+# SQL: every decision that was taken back, with all undos and redos that followed, each by its place.
+CHAIN = (
+    "WITH RECURSIVE links AS MATERIALIZED (SELECT id, reverses FROM decisions WHERE reverses IS NOT NULL), "
+    "chain (root, id, place) AS (SELECT id, id, 0 FROM decisions WHERE reverses IS NULL "
+    "AND id IN (SELECT reverses FROM links) UNION ALL SELECT chain.root, links.id, chain.place + 1 "
+    "FROM chain JOIN links ON links.reverses = chain.id)"
+)
+# … and those that do not count: an odd number of others follows. (`reversed` says which is not the last one.)
+UNDONE = (
+    f"({CHAIN} SELECT id FROM (SELECT id, max(place) OVER (PARTITION BY root) - place AS following "
+    "FROM chain) WHERE following % 2)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +183,7 @@ def sidecars(db: sqlite3.Connection, address: str) -> list[dict[str, Any]]:
     """Each sidecar that a record had here, without those that were undone."""
     rows = db.execute(
         "SELECT DISTINCT s.text FROM history h JOIN sidecars s ON s.hash = h.after ->> 'sidecar_hash' "
-        "LEFT JOIN decisions d ON d.id = h.decision WHERE h.address = ? AND NOT coalesce(d.reversed, 0)",
+        f"WHERE h.address = ? AND h.decision NOT IN {UNDONE}",
         [address],
     )
     return [json.loads(row[0]) for row in rows]

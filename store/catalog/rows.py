@@ -8,6 +8,7 @@ from typing import Any
 from store.catalog import picture_rows, spelling_rows, unfit_rows
 from store.catalog.catalog import next_removal, read_json
 from store.catalog.filters import Filter, conditions
+from store.catalog.history import UNDONE
 from store.disk.files import content_hash
 from store.operations import State
 from store.records import Facet, Record, Tier
@@ -39,8 +40,8 @@ def subjects(db: sqlite3.Connection) -> list[tuple[str, str]]:
 def approvers(db: sqlite3.Connection) -> dict[str, str]:
     """Who approved each library record last, by address; without those that came in approved."""
     rows = db.execute(
-        "SELECT h.address, h.who, max(h.id) FROM history h LEFT JOIN decisions d ON d.id = h.decision "
-        "WHERE h.verb = 'approve' AND NOT coalesce(d.reversed, 0) "
+        "SELECT h.address, h.who, max(h.id) FROM history h "
+        f"WHERE h.verb = 'approve' AND h.decision NOT IN {UNDONE} "
         "AND h.address IN (SELECT address FROM records WHERE tier = 'library') GROUP BY h.address"
     )
     return {address: actor for address, actor, _ in rows}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from typing import Any, NamedTuple
 
-from store.catalog.history import FINAL, PastDecision
+from store.catalog.history import CHAIN, FINAL, NOBODY, UNDONE, PastDecision
 from store.disk.csv import inert
 from store.reading.reader import Reader
 from store.records import Tier
@@ -37,13 +37,14 @@ class AuditFigures:
 
     approved: int
     rejected: int
-    hours: int  # in which somebody approved or rejected, each person's counted for itself
+    by_people: int  # of these, without what the demo brought
+    hours: int  # in which a person approved or rejected, each person's counted for itself
     reasons: dict[str, int]  # of rejections, most frequent first; "" where none was given
 
     @property
     def an_hour(self) -> float:
         """How many coins one person decides in an hour of work."""
-        return (self.approved + self.rejected) / self.hours if self.hours else 0.0
+        return self.by_people / self.hours if self.hours else 0.0
 
     @property
     def approval(self) -> float:
@@ -133,15 +134,19 @@ def figures(reader: Reader, filter: AuditFilter) -> AuditFigures:
     standing, values = _standing(filter)
     with reader.catalog.reading() as db:
         made = dict(db.execute(f"SELECT h.verb, count(*) {standing} GROUP BY h.verb", values).fetchall())
-        hours = db.execute(
-            f"SELECT count(*) FROM (SELECT DISTINCT h.who, CAST(h.at / 3600 AS INTEGER) {standing})", values
-        ).fetchone()[0]
+        by_people, hours = db.execute(
+            "SELECT coalesce(sum(coins), 0), count(*) FROM (SELECT count(*) AS coins "
+            f"{standing} AND h.who NOT IN (?, ?) GROUP BY h.who, CAST(h.at / 3600 AS INTEGER))",
+            [*values, *NOBODY],
+        ).fetchone()
         reasons = db.execute(
             f"SELECT h.reason, count(*) {standing} AND h.verb = 'reject' "
             "GROUP BY h.reason ORDER BY count(*) DESC, h.reason",
             values,
         ).fetchall()
-    return AuditFigures(made.get("approve", 0), made.get("reject", 0), hours, dict(map(tuple, reasons)))
+    return AuditFigures(
+        made.get("approve", 0), made.get("reject", 0), by_people, hours, dict(map(tuple, reasons))
+    )
 
 
 def count_by_verb(reader: Reader) -> dict[str, int]:
@@ -152,12 +157,17 @@ def count_by_verb(reader: Reader) -> dict[str, int]:
 
 
 def decisions_by_day(reader: Reader, filter: AuditFilter, zone: tzinfo = UTC) -> list[DecisionsOfDay]:
-    """These decisions counted by day in a time zone and by verb, oldest first; together they are `count`."""
+    """These decisions counted by day in a time zone and by verb, oldest first; together they are `count`.
+
+    A redo counts as the verb that it carries out again.
+    """
     where, values = _conditions("d", filter)
     with reader.catalog.reading() as db:
         rows = db.execute(
-            f"SELECT CAST(d.at / {_QUARTER} AS INTEGER), d.verb, count(*) FROM decisions d WHERE {where} "
-            "GROUP BY 1, 2",
+            f"{CHAIN}, meant (id, verb) AS "
+            "(SELECT chain.id, d.verb FROM chain JOIN decisions d ON d.id = chain.root WHERE place % 2 = 0) "
+            f"SELECT CAST(d.at / {_QUARTER} AS INTEGER), coalesce(meant.verb, d.verb), count(*) "
+            f"FROM decisions d LEFT JOIN meant ON meant.id = d.id WHERE {where} GROUP BY 1, 2",
             values,
         ).fetchall()
     made = Counter[tuple[int, str]]()
@@ -215,17 +225,17 @@ def as_csv(reader: Reader, filter: AuditFilter) -> str:
 def _lines(db: sqlite3.Connection, filter: AuditFilter) -> Iterator[tuple[str, ...]]:
     where, values = _conditions("h", filter)
     rows = db.execute(
-        "SELECT h.*, coalesce(r.name, '') AS name, coalesce(d.reversed, 0) AS reversed, "
+        f"SELECT h.*, coalesce(r.name, '') AS name, h.decision IN {UNDONE} AS is_undone, "
         "coalesce(h.before ->> 'tier', '') AS source, coalesce(h.after ->> 'tier', '') AS target "
         "FROM history h LEFT JOIN records r ON r.address = h.address "
-        f"LEFT JOIN decisions d ON d.id = h.decision WHERE {where} ORDER BY h.id DESC",
+        f"WHERE {where} ORDER BY h.id DESC",
         values,
     )
     for row in rows:
         when = datetime.fromtimestamp(row["at"], UTC).strftime("%Y-%m-%d %H:%M:%S")
         yield (
             when, row["who"], row["verb"], row["address"], row["name"], row["source"], row["target"],
-            row["reason"], "yes" if row["reversed"] else "",
+            row["reason"], "yes" if row["is_undone"] else "",
         )  # fmt: skip
 
 
@@ -242,10 +252,7 @@ def _day(quarter: int, zone: tzinfo) -> int:
 def _standing(filter: AuditFilter) -> tuple[str, list[Any]]:
     """SQL and values that select approvals and rejections that were not undone."""
     where, values = _conditions("h", filter)
-    found = (
-        "FROM history h LEFT JOIN decisions d ON d.id = h.decision "
-        f"WHERE {where} AND h.verb IN (?, ?) AND NOT coalesce(d.reversed, 0)"
-    )
+    found = f"FROM history h WHERE {where} AND h.verb IN (?, ?) AND h.decision NOT IN {UNDONE}"
     return found, [*values, *_FIRST_LOOKS]
 
 

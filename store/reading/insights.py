@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from store.captions.suggestions import BORROWED
 from store.catalog.filters import Filter, SqlCondition, conditions
+from store.catalog.history import NOBODY, UNDONE
 from store.catalog.scripts import LANGUAGES
 from store.reading.reader import Reader
 from store.records import TIERS, Tier
@@ -104,16 +105,16 @@ def sources(reader: Reader, filter: Filter) -> list[SourceCount]:
 
 
 def review_speed(reader: Reader, filter: Filter) -> list[ReviewSpeed]:
-    """Everybody who approved or rejected some of these coins, the busiest first."""
+    """Each person who approved or rejected some of these coins, the busiest first; without the demo."""
     where, values = conditions(filter)
     among = "" if filter.is_open and filter.tier is None else _AMONG.format(where)
     with reader.catalog.reading() as db:
         rows = db.execute(
             "SELECT h.who, sum(h.verb = 'approve'), sum(h.verb = 'reject'), "
             "count(DISTINCT CAST(h.at / 3600 AS INTEGER)) FROM history h "
-            "LEFT JOIN decisions d ON d.id = h.decision WHERE h.verb IN ('approve', 'reject') "
-            f"AND NOT coalesce(d.reversed, 0) {among} GROUP BY h.who ORDER BY count(*) DESC, h.who",
-            values if among else [],
+            f"WHERE h.verb IN ('approve', 'reject') AND h.who NOT IN (?, ?) "
+            f"AND h.decision NOT IN {UNDONE} {among} GROUP BY h.who ORDER BY count(*) DESC, h.who",
+            [*NOBODY, *(values if among else [])],
         ).fetchall()
     return [ReviewSpeed(*row) for row in rows]
 
@@ -149,8 +150,7 @@ def _settled(filter: Filter) -> SqlCondition:
         f"WITH chosen AS MATERIALIZED (SELECT r.address FROM records r WHERE {where}), "
         "settled (address, by, fate) AS ("
         f"  SELECT s.address, {by}, iif(s.edited, 'edited', 'unchanged') FROM sources s "
-        "  LEFT JOIN decisions d ON d.id = s.decision "
-        "  WHERE NOT coalesce(d.reversed, 0) AND s.address IN chosen UNION ALL "
+        f"  WHERE s.decision NOT IN {UNDONE} AND s.address IN chosen UNION ALL "
         f"  SELECT address, {by}, 'refused' FROM suggestions WHERE state = 'refused' "
         "  AND facet NOT IN ('tags', 'new_tags') AND address IN chosen)",
         values,

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
@@ -9,7 +10,7 @@ import pytest
 
 from store.catalog.filters import Filter
 from store.library import Library
-from store.reading import audit
+from store.reading import audit, insights
 from store.reading.audit import AuditFilter
 from tests.store.conftest import address, coin
 
@@ -69,6 +70,35 @@ def test_figures_show_speed_approval_rate_and_rejection_reasons(reviewed: Librar
         "what was taken back does not count"
     )
     assert audit.figures(reviewed, AuditFilter(actor="eve")).an_hour == 0
+
+
+def test_a_redone_decision_counts_as_before_however_often(reviewed: Library, clock: list[float]) -> None:
+    before = audit.figures(reviewed, AuditFilter())
+    clock[0] += 24 * HOUR
+    for _ in range(3):
+        reviewed.undo(actor="bob")
+        undone = audit.figures(reviewed, AuditFilter())
+        assert (undone.rejected, undone.reasons) == (2, {"copycat": 2})
+        assert len(reviewed.find(Filter(decided_by="bob"))) == 1
+        assert insights.review_speed(reviewed, Filter())[1].rejected == 1
+        reviewed.redo(actor="bob")
+        assert audit.figures(reviewed, AuditFilter()) == before
+        assert insights.review_speed(reviewed, Filter())[1].rejected == 2
+        assert len(reviewed.find(Filter(decided_by="bob"))) == 2
+    rows = list(csv.DictReader(io.StringIO(audit.as_csv(reviewed, AuditFilter(verb="reject")))))
+    assert [row["taken back"] for row in rows] == [""] * 3
+    kinds = Counter[str]()
+    for day in audit.decisions_by_day(reviewed, AuditFilter(since=clock[0])):
+        kinds[day.verb] += day.decisions
+    assert kinds == {"undo": 3, "reject": 3}, "a redo is what it carries out again"
+
+
+def test_what_the_demo_brings_is_no_persons_speed(reviewed: Library) -> None:
+    reviewed.approve([address(5)], actor="demo")
+    found = audit.figures(reviewed, AuditFilter())
+    assert (found.approved, found.rejected, found.by_people, found.hours) == (3, 3, 5, 2)
+    assert found.an_hour == 2.5
+    assert [one.actor for one in insights.review_speed(reviewed, Filter())] == ["ann", "bob"]
 
 
 def test_any_user_can_undo_any_decision(reviewed: Library) -> None:
