@@ -16,7 +16,8 @@ run: .venv/installed .venv/eyes-installed
 
 clip: .venv/clip-installed
 
-test: .venv/ready-to-test
+# axe-core comes with npm; without it the tests of accessibility are skipped.
+test: .venv/ready-to-test $(if $(shell command -v npm),node_modules/.package-lock.json)
 	$(BIN)/python -m pytest --numprocesses=2 --dist=loadscope
 
 # Else every process that the tests start would compile all modules again.
