@@ -1,5 +1,6 @@
 """What the model would see: the assembled context, compared with its budgets, with hints."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import streamlit as st
@@ -9,24 +10,24 @@ from components.memory.kinds import KINDS, place_of
 from components.shell import address, format, forms, resources, tables
 from components.shell.forms import Button
 from store.errors import MemedexError
-from store.memory.inspect.context_preview import (
+from store.memory.context import (
     BUDGETS,
+    DEFAULT,
+    KIND_OF,
+    LORE_RESULTS,
+    MEMORY_RESULTS,
     PLACEHOLDERS,
-    PRODUCTION,
-    REFERENCE,
     AssembledContext,
     Section,
-    assemble,
-    store_template,
-    stored_template,
 )
+from store.memory.engine.resident import Where
 from store.memory.memory import Memory
 from store.memory.story.sessions import memory_key
 from store.memory.text.conflicts import Conflict, compared
 from store.memory.trust import replay
 
 _TEMPLATE = "memedex.template"
-_NUMBERS = {**PRODUCTION, "memories": 5, "documents": 5, "transcripts": 3}
+_STORY = {"lore": LORE_RESULTS, "memory": MEMORY_RESULTS}
 
 
 def show(memory: Memory) -> None:
@@ -39,7 +40,7 @@ def show(memory: Memory) -> None:
             height=80,
             placeholder="What does the player say?",
         )
-        where, numbers = _scope(memory)
+        where, numbers = _scope(memory, (prompt or "").strip())
         template = _template(memory)
     with seen:
         if not (prompt or "").strip():
@@ -49,41 +50,48 @@ def show(memory: Memory) -> None:
             return
         try:
             with st.spinner("Putting it together …"):
-                context = assemble(memory, prompt, template=template, numbers=numbers, where=where)
+                context = memory.assemble(prompt, template=template, numbers=numbers, where=where)
         except MemedexError as error:
             st.error("This could not be put together:", icon=":material/error:")
             st.text(str(error))
             return
-        replay.keep(memory, prompt, context, where=where)
+        replay.keep(memory, prompt, context)
         _weighed(context)
         _conflicts(context)
-        _text(context)
+        _whole(context)
         _chunks(context)
 
 
-def beside(memory: Memory, question: str, *, where: dict[str, dict[str, str]]) -> None:
-    """What a model would be told along with this question, in this world and session."""
+def beside(memory: Memory, question: str, *, where: Mapping[str, Where], floors: Mapping[str, float]) -> None:
+    """What a model would be told along with this question, of the kinds that are asked (by placeholder)."""
     st.markdown(":material/smart_toy: **What a model would be told**")
+    kinds = [KIND_OF[name] for name in where]
     try:
-        context = assemble(memory, question, template=stored_template(memory), numbers=_NUMBERS, where=where)
+        context = memory.assemble(question, kinds=kinds, where=where, floors=floors)
     except MemedexError as error:
         st.error("This could not be put together:", icon=":material/error:")
         st.text(str(error))
         return
-    named = [format.plain(name) for scope in where.values() for name in scope.values() if name]
-    scope = f" · in {', '.join(named)}" if named else ""
-    st.caption(f"{context.characters:,} characters · {context.tokens:,} tokens{scope}")
-    _text(context)
+    _whole(context)
 
 
-def _scope(memory: Memory) -> tuple[dict[str, dict[str, str]], dict[str, int]]:
-    """The chosen world and session, and how many chunks of each."""
+def _best_scope(memory: Memory, kind: str, prompt: str) -> str:
+    """The world or session of the entry of this kind that fits the prompt best; "" if there is none."""
+    passages = memory.passages[kind]
+    return "".join(str(hit.row[passages.kind.scope]) for hit in passages.best(prompt, n=1)) if prompt else ""
+
+
+def _scope(memory: Memory, prompt: str) -> tuple[dict[str, dict[str, str]], dict[str, int]]:
+    """The world and session, chosen or those that fit the prompt best, and how many chunks of each."""
     worlds = list(memory.passages["world_lore"].counts())
     keys = list(memory.passages["session_memory"].counts())
-    world = st.selectbox("World", worlds, index=0 if worlds else None, key="in", bind="query-params")
+    world = st.selectbox(
+        "World", worlds, index=None, key="in", bind="query-params", placeholder="that of the best hit"
+    )
     key = st.selectbox(
-        "Session memory", keys, index=0 if keys else None, key="of", bind="query-params",
-        accept_new_options=True, help="{character}_{session}, or the character alone without a session.",
+        "Session memory", keys, index=None, key="of", bind="query-params",
+        placeholder="that of the best hit", accept_new_options=True,
+        help="{character}_{session}, or the character alone without a session.",
     )  # fmt: skip
     with st.container(horizontal=True, gap="small"):
         numbers = {
@@ -93,24 +101,27 @@ def _scope(memory: Memory) -> tuple[dict[str, dict[str, str]], dict[str, int]]:
                     help="In production (reference 4) lore 2, memory 3.",
                 )
             )
-            for name, number in PRODUCTION.items()
+            for name, number in _STORY.items()
         }  # fmt: skip
-    where = {"lore": {"world_id": world or ""}, "memory": {"session_id": memory_key(key or "")}}
-    return where, {**_NUMBERS, **numbers}
+    where = {
+        "lore": {"world_id": world or _best_scope(memory, "world_lore", prompt)},
+        "memory": {"session_id": memory_key(key) if key else _best_scope(memory, "session_memory", prompt)},
+    }
+    return where, numbers
 
 
 def _template(memory: Memory) -> str:
     with st.expander("Template", icon=":material/data_object:"):
-        st.session_state.setdefault(_TEMPLATE, stored_template(memory))
+        st.session_state.setdefault(_TEMPLATE, memory.template)
         st.caption("Placeholders: " + ", ".join(f"`{{{name}}}`" for name in PLACEHOLDERS))
         template = st.text_area(
             "Template", key=_TEMPLATE, height=160, persist_state="session", label_visibility="collapsed"
         )
         with st.container(horizontal=True, gap="small"):
-            st.button("Restore default", on_click=lambda: st.session_state.update({_TEMPLATE: REFERENCE}))
+            st.button("Restore default", on_click=lambda: st.session_state.update({_TEMPLATE: DEFAULT}))
             if memory.can_write:
                 forms.button(
-                    "keep-template", resources.library(), partial(store_template, memory, template),
+                    "keep-template", resources.library(), partial(memory.save_template, template),
                     button=Button("Save for everybody"), message="Template saved.", after_run=True,
                 )  # fmt: skip
     return template
@@ -171,15 +182,30 @@ def _conflict(conflict: Conflict, places: list[str]) -> None:
             st.text(f"{place + 1}. {sentence}", help=format.plain(places[place]))
 
 
-def _text(context: AssembledContext) -> None:
-    """The context itself; the box has a button to copy it."""
-    if not context.text:
+def _whole(context: AssembledContext) -> None:
+    """The context with its size, world and session, and what is not in it; the box can be copied."""
+    scopes = ("world_id", "session_id")
+    named = [
+        format.plain(str(one.where[name]))
+        for one in context.sections
+        for name in scopes
+        if one.where.get(name)
+    ]
+    scope = f" · in {', '.join(named)}" if named else ""
+    st.caption(f"{context.characters:,} characters · {context.tokens:,} tokens{scope}")
+    if context.text:
+        st.code(context.text, language=None, wrap_lines=True)
+        st.download_button(
+            "Download", context.text, "context.txt", "text/plain", icon=":material/download:",
+            on_click="ignore",
+        )  # fmt: skip
+    else:
         st.info("The context is empty: nothing is remembered here.", icon=":material/blur_on:")
-        return
-    st.code(context.text, language=None, wrap_lines=True)
-    st.download_button(
-        "Download", context.text, "context.txt", "text/plain", icon=":material/download:", on_click="ignore"
-    )
+    if context.left_out:
+        st.caption("Not in it:")
+    for one in context.left_out:
+        count = f"{one.count:,} " if one.count else ""
+        st.text(f"{KINDS[one.kind].label}: {count}{one.reason}")
 
 
 def _chunks(context: AssembledContext) -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -12,6 +13,7 @@ from components.memory.kinds import KINDS, counted
 from components.memory.probe_controls import Column, ProbeControls, Scores, controls, put_question
 from components.shell import format
 from store.errors import MemedexError
+from store.memory.context import KIND_OF
 from store.memory.inspect.probe import ProbeCandidate, ProbeMessage, probe_messages
 from store.memory.inspect.probe import probe as ask_kind
 from store.memory.memory import Memory
@@ -56,7 +58,8 @@ def show(memory: Memory) -> None:
                     place = str(options.columns.index(column))
                     _column(memory, options, column, sentence, shown, place=place)
     with beside, st.container(key="told"):
-        context_view.beside(memory, options.question, where=_scope(ordered))
+        where, floors = _asked(ordered)
+        context_view.beside(memory, options.question, where=where, floors=floors)
 
 
 def _best(shown: list[Card]) -> float:
@@ -64,15 +67,29 @@ def _best(shown: list[Card]) -> float:
     return max((card.share for card in shown if not card.kept_out), default=-1.0)
 
 
-def _scope(found: Sequence[tuple[Column, tuple[str, list[Card]]]]) -> dict[str, dict[str, str]]:
-    """The world and the session memory of the best hits, as a story would have them."""
-    first = {
-        column.kind: next((card.row for card in shown if not card.kept_out), {})
-        for column, (_, shown) in found
-    }
-    world = first.get("world_lore", {}).get("world_id", "")
-    session = first.get("session_memory", {}).get("session_id", "")
-    return {"lore": {"world_id": world}, "memory": {"session_id": session}}
+def _asked(
+    found: Sequence[tuple[Column, tuple[str, list[Card]]]],
+) -> tuple[dict[str, dict[str, Any]], dict[str, float]]:
+    """The filters and the least cosine of each kind that is asked, by placeholder.
+
+    Lore and session memory are those of the best hit, as a story would have them.
+    """
+    where: dict[str, dict[str, Any]] = {}
+    floors: dict[str, float] = {}
+    for name, kind in KIND_OF.items():
+        own = [(column, shown) for column, (_, shown) in found if column.kind == kind]
+        if not own:
+            continue
+        column, shown = own[0]
+        where[name] = dict(column.where)
+        if column.floor is not None:
+            floors[name] = column.floor
+        if scope := {"lore": "world_id", "memory": "session_id"}.get(name):
+            best = next((card.row for card in shown if not card.kept_out), {})
+            where[name][scope] = column.where.get(scope) or best.get(scope, "")
+        elif len(own) > 1:  # protocols side by side
+            where[name]["protocol"] = [each.where["protocol"] for each, _ in own]
+    return where, floors
 
 
 def _found(memory: Memory, options: ProbeControls) -> list[tuple[str, list[Card]]] | None:

@@ -129,11 +129,11 @@ STOPS = (
         title="What an agent is told, and why",
         heading="Lore & memory",
         page="pages/lore.py",
-        parameters={"view": "Prompt preview", "prompt": "Who guards the vault?"},
+        parameters={"view": "Prompt preview", "prompt": "Who guards the vault?", "in": "tide_archive"},
         mark=streamlit_style.CODE_OR_START,
-        text="An agent that asks gets these lines of the text memory and no others. Beside each stand its "
-        "score, its source and the threshold it passed. If the memory is empty, the demo memory is one click "
-        "away here; it stays until it is deleted.",
+        text="An agent that asks gets these lines of the text memory and no others. Below them the page says "
+        "what is not in them and why, and lists each entry with its score and source. If the memory is "
+        "empty, the demo memory is one click away here; it stays until it is deleted.",
     ),
     Stop(
         title="Everything can be undone",

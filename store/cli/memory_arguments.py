@@ -205,6 +205,10 @@ def _for_models(add: Callable[..., ArgumentParser]) -> None:
     """Commands that give the memory to a language model."""
     assemble = add("assemble", memory_verbs.assemble, "the context that a model gets for a prompt")
     assemble.add_argument("prompt", metavar="PROMPT")
+    assemble.add_argument(
+        "--kind", action="append", dest="kinds", choices=memory_edits.KINDS,
+        help="only of this kind of text memory; may be repeated (all)",
+    )  # fmt: skip
     ask = add("ask", memory_verbs.ask, "ask a language model; it cites the entries it answers from")
     ask.add_argument("question", metavar="TEXT")
     ask.add_argument("--model", default="", metavar="M", help="by its litellm name (MEMEDEX_CAPTION_MODEL)")

@@ -92,14 +92,13 @@ def redo(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def assemble(arguments: Namespace, terminal: Terminal) -> int:
-    """Print the context that a model would get for a prompt."""
-    from store.memory.inspect.context_preview import stored_template
-    from store.memory.verbs.verbs import MemoryVerbs
+    """Print the context that a model would get for a prompt, and say what is left out and why."""
+    from store.memory.verbs.verbs import KINDS, MemoryVerbs
 
     with reading(arguments) as memory:
         found = MemoryVerbs(memory).assemble(
             arguments.prompt, world=arguments.world, session=arguments.session,
-            template=stored_template(memory),
+            kinds=arguments.kinds or KINDS,
         )  # fmt: skip
     if not found.chunks:
         terminal.say(
@@ -109,13 +108,16 @@ def assemble(arguments: Namespace, terminal: Terminal) -> int:
         if section.context_warning:
             terminal.say(
                 f"context_warning: {section.name} has {section.characters:,} characters, more than "
-                f"{section.budget:,}; nothing was left out"
+                f"{section.budget:,}; nothing was left out for that"
             )
+    for one in found.left_out:
+        terminal.say(f"not in it: {one}")
     value = {
         "text": found.text,
         "characters": found.characters,
         "tokens": found.tokens,
         "entries": [{"kind": one.kind, "id": one.row["id"], "score": one.score} for one in found.chunks],
+        "left_out": [asdict(one) for one in found.left_out],
     }
     return answered(value, arguments, terminal, found.text.splitlines())
 

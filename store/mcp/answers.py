@@ -77,6 +77,14 @@ class CitedEntry(TypedDict):
     score: float
 
 
+class OmissionAnswer(TypedDict):
+    """Entries of a kind that a context does not have."""
+
+    kind: str
+    count: int  # 0 for a kind that is left out as a whole
+    reason: str
+
+
 class Context(TypedDict):
     """A context for a model, with what is in it."""
 
@@ -85,6 +93,7 @@ class Context(TypedDict):
     tokens: int
     context_warning: bool
     entries: list[CitedEntry]
+    left_out: list[OmissionAnswer]
 
 
 class ModelAnswer(TypedDict):
@@ -94,6 +103,7 @@ class ModelAnswer(TypedDict):
     citations: list[CitedEntry]
     unknown: list[int]
     model: str
+    left_out: list[OmissionAnswer]
 
 
 class NamesAnswer(TypedDict):

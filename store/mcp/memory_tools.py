@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -10,14 +11,16 @@ from pydantic import Field
 from store.mcp import answers
 from store.mcp.access import Access
 from store.mcp.limits import MOST, Characters, Content, Diversity, Moment, Name, Percent, Question, Tags
+from store.memory.context import Omission
 from store.memory.engine.entries import Row
 from store.memory.engine.inputs import checked_moment
 from store.memory.verbs.asking import Answer, configured_model
 from store.memory.verbs.searching import SearchFilters
-from store.memory.verbs.verbs import MemoryVerbs
+from store.memory.verbs.verbs import KINDS, MemoryVerbs
 from store.outcome import Outcome
 
 Kind = Literal["memories", "world_lore", "session_memory", "documents", "transcript_vectors"]
+Kinds = Annotated[list[Kind], Field(min_length=1, max_length=len(KINDS))]
 Limit = Annotated[int, Field(ge=1, le=MOST, description=f"1 to {MOST}")]
 Offset = Annotated[int, Field(ge=0, le=10_000_000)]
 Few = Annotated[int, Field(ge=1, le=20, description="1 to 20")]
@@ -133,13 +136,15 @@ class MemoryTools:
 
     def assemble_memory(
         self, prompt: Question, world: Name | None = None, session: Name | None = None,
-        max_chars: Characters = 2_500,
+        kinds: Kinds | None = None, max_chars: Characters = 2_500,
     ) -> answers.Context:  # fmt: skip
-        """The context for a prompt: lore of a world and what was said in a session, as a model would get it.
+        """The context for a prompt from every kind (or kinds), as a model would get it.
 
-        context_warning says that the entries have more than max_chars characters together.
+        Lore needs its world, session memory its session; what agents stored, papers and recorded sessions
+        need neither. left_out says what is not in it, and why. context_warning says that the entries have
+        more than max_chars characters together.
         """
-        found = self._verbs.assemble(prompt, world=world or "", session=session or "")
+        found = self._verbs.assemble(prompt, world=world or "", session=session or "", kinds=kinds or KINDS)
         return {
             "text": found.text,
             "characters": found.characters,
@@ -155,6 +160,7 @@ class MemoryTools:
                 }
                 for number, one in enumerate(found.chunks, start=1)
             ],
+            "left_out": _left_out(found.left_out),
         }
 
     async def ask_memory(
@@ -187,6 +193,7 @@ class MemoryTools:
             ],
             "unknown": answer.unknown,
             "model": answer.model,
+            "left_out": _left_out(answer.left_out),
         }
 
     def list_worlds(self) -> answers.NamesAnswer:
@@ -213,6 +220,10 @@ def seconds(moment: str | None) -> float | None:
 
 def _entry(row: Row) -> answers.EntryAnswer:
     return row  # type: ignore[return-value]  # a row of any kind has an id, and columns of its own
+
+
+def _left_out(found: Sequence[Omission]) -> list[answers.OmissionAnswer]:
+    return [{"kind": one.kind, "count": one.count, "reason": one.reason} for one in found]
 
 
 def _done(outcome: Outcome) -> answers.Done:

@@ -177,17 +177,14 @@ class Memories:
         if near_misses:
             checked_count(near_misses, what="the number of near misses", most=MOST_RESULTS)
         hits, is_by_meaning = self.ranked(query, where=where)
-        near = [hit for hit in hits if relevance(hit.cosine or 0.0) >= least]
-        others = [hit for hit in hits if hit not in near]
-        by_words = [hit for hit in others if has_words(hit, least, usual=self.threshold)]
+        near, by_words = self._answering(hits, least)
         found = near + by_words
         if mmr is not None:
             ids, scores = [hit.row["id"] for hit in found], [hit.cosine or 0.0 for hit in found]
             order = diverse_order(self.passages, ids, scores, n=limit, trade_off=mmr)
             found = [found[place] for place in order]
-        else:  # no other memory answers by the word of one that has it alone
-            first = sorted(found, key=lambda hit: not hit.is_alone)[:limit]
-            found = [hit for hit in found if hit in first]
+        else:
+            found = _first(found, limit)
         self.passages.log_retrieval(query, found, scope="", n=limit, where=where, threshold=least)
         self.passages.questions.record("memories")
         results = [_answer(hit) for hit in found]
@@ -200,10 +197,29 @@ class Memories:
         if note := self.passages.not_read(query):
             answer["note"] = note
         if near_misses:
-            misses = [hit for hit in others if hit not in by_words]
+            misses = [hit for hit in hits if hit not in near and hit not in by_words]
             answer["threshold"] = least
             answer["near_misses"] = [_answer(hit) for hit in misses[:near_misses]]
         return answer
+
+    def for_context(
+        self, query: str, *, n: int, threshold: float, where: Where | None = None
+    ) -> list[PassageHit]:
+        """The pinned memories, and then the n others that `search_memory` would answer with."""
+        hits, _ = self.ranked(query, where=where)
+        pinned = self.passages.pinned(where)
+        near, by_words = self._answering(hits, threshold)
+        first = _first([hit for hit in near + by_words if hit.row["id"] not in pinned], n)
+        vector = self.passages.question_or_none(query)
+        return self.passages.pinned_first(query, vector, first, n=n, where=where)
+
+    def _answering(
+        self, hits: Sequence[PassageHit], threshold: float
+    ) -> tuple[list[PassageHit], list[PassageHit]]:
+        """The memories that answer by their meaning, and those that answer by their words."""
+        near = [hit for hit in hits if relevance(hit.cosine or 0.0) >= threshold]
+        others = [hit for hit in hits if hit not in near]
+        return near, [hit for hit in others if has_words(hit, threshold, usual=self.threshold)]
 
     def ranked(self, query: str, *, where: Where | None = None) -> tuple[list[PassageHit], bool]:
         """The memories nearest to a question by their cosine, and whether the model was there.
@@ -256,6 +272,12 @@ def _compared_by_word(query: str, hits: Sequence[PassageHit]) -> list[PassageHit
         exact.update(words_in(text, asked, variants=lambda word: [word]))
         compared.append(replace(hit, found=words_in(text, asked), telling=len(asked)))
     return [replace(hit, is_alone=any(exact[word] == 1 for word in hit.found)) for hit in compared]
+
+
+def _first(found: Sequence[PassageHit], n: int) -> list[PassageHit]:
+    """The first n, and in their place those that alone have a word of the question."""
+    chosen = sorted(found, key=lambda hit: not hit.is_alone)[:n]
+    return [hit for hit in found if hit in chosen]
 
 
 def _in_third_person(question: str) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from copy import copy
 from functools import partial
 from math import inf
@@ -22,6 +22,16 @@ from store.embedding.protocol import Embedder
 from store.embedding.shared_models import with_shared_models
 from store.errors import ReadOnly
 from store.memory import memories
+from store.memory.context import (
+    ALL_KINDS,
+    DEFAULT,
+    STORY,
+    AssembledContext,
+    StoryContext,
+    log_handed_out,
+    placeholders,
+)
+from store.memory.context import assemble as assemble_context
 from store.memory.decisions import NUMBERED
 from store.memory.documents import schema
 from store.memory.documents.documents import Documents
@@ -29,14 +39,14 @@ from store.memory.engine.errors import InvalidInput
 from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
 from store.memory.engine.point_in_time import Changed, as_of
+from store.memory.engine.resident import Where
 from store.memory.kinds import OpenedKinds
 from store.memory.maintainer import MemoryMaintainer
 from store.memory.memories import Memories
 from store.memory.status import MemoryStatus
 from store.memory.story import lore, sessions
-from store.memory.story.context import StoryContext, retrieve
 from store.memory.story.lore import Lore
-from store.memory.story.sessions import Sessions
+from store.memory.story.sessions import Sessions, memory_key
 from store.memory.transcripts import tables
 from store.memory.transcripts.transcripts import Transcripts
 from store.memory.upkeep import MemoryUpkeep
@@ -208,11 +218,59 @@ class Memory(MemoryUpkeep):
             self.places.worlds.mkdir(parents=True, exist_ok=True)
             self.lore.load_worlds(self.places.worlds)
 
+    def assemble(
+        self,
+        prompt: str,
+        *,
+        template: str = "",
+        kinds: Collection[str] = ALL_KINDS,
+        numbers: Mapping[str, int] | None = None,
+        where: Mapping[str, Where] | None = None,
+        floors: Mapping[str, float] | None = None,
+    ) -> AssembledContext:
+        """What a model or an agent is told for this prompt, as `context.assemble`.
+
+        By the template that was saved for everybody, unless another is given.
+        """
+        self.actor.check_login()
+        return assemble_context(
+            self.passages, prompt, template=template or self.template, kinds=kinds, numbers=numbers,
+            where=where, floors=floors,
+        )  # fmt: skip
+
+    @property
+    def template(self) -> str:
+        """The template of contexts that was saved for everybody, else the default."""
+        self.actor.check_login()
+        try:
+            return self.places.template.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return DEFAULT
+
+    def save_template(self, template: str) -> None:
+        """Save a template for everybody, agents included. Raises InvalidInput or ReadOnly."""
+        placeholders(template)
+        self.actor.permit()
+        if not self.can_write:
+            raise ReadOnly("this text memory can be looked at, not changed")
+        Disk().replace(self.places.template, template.encode())
+
     def retrieve(
         self, prompt: str, *, world: str, character: str, session: str | None = None
     ) -> StoryContext:
         """A story model's context for this prompt: two chunks of lore, three memories; logged."""
-        return retrieve(self.lore, self.sessions, prompt, world=world, character=character, session=session)
+        where = {"lore": {"world_id": world}, "memory": {"session_id": memory_key(character, session)}}
+        try:
+            found = self.assemble(prompt, template=STORY, kinds=("world_lore", "session_memory"), where=where)
+        except InvalidInput as error:  # reference 4: a story goes on without it
+            log.error("Error assembling a context: %s", error)
+            return StoryContext([], [], False, False, "")
+        log_handed_out(self.passages, prompt, found)
+        told, remembered = found.sections
+        return StoryContext(
+            [chunk.text for chunk in told.chunks], [chunk.text for chunk in remembered.chunks],
+            told.context_warning, remembered.context_warning, remembered.text,
+        )  # fmt: skip
 
     def undo(self, *, actor: str = "") -> Outcome:
         """Undo as `Decisions.undo`; files of worlds are exchanged with those of the state before."""

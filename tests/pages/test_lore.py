@@ -1,17 +1,21 @@
 """The Lore & memory page: how it opens, and what its controls store."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from components.shell.tour_stops import STOPS
 from store.errors import ModelUnavailable
 from store.memory.memory import Memory
+from store.memory.verbs.verbs import MemoryVerbs
 from store.settings import settings
 from tests.pages.conftest import finish_jobs, opened, press, rerun, send, shown, words
 from tests.store.language_model_server import running, says
 from tests.store.memory.bags import Bags
 
 VIEWS = ("Test retrieval", "Prompt preview", "Ask", "Browse", "Connections", "Status")
+README = Path(__file__).parent.parent.parent / "README.md"
 QUESTION = "Who lights the lamps of the city?"
 
 
@@ -50,6 +54,39 @@ def test_kinds_are_ordered_by_their_best_hit_on_one_scale_beside_what_a_model_is
     assert "What a model would be told" in message
     assert "in mempool" in message, "the world of the best hit"
     assert "--- RECENT MEMORY ---" in app.code[0].value
+
+
+def test_the_tour_and_the_readme_ask_what_the_demo_memory_answers(memory: Memory) -> None:
+    (stop,) = [one for one in STOPS if one.heading == "Lore & memory"]
+    question, answer = stop.parameters["prompt"], "The Silver Skull guards the vault"
+    fifth_step = re.sub(r"\s+", " ", README.read_text("utf-8").partition("\n5. ")[2].partition("\n\n")[0])
+    assert question.rstrip("?").lower() in fifth_step
+    tour, preview = opened("lore", **stop.parameters), opened("lore", view="Prompt preview", prompt=question)
+    for app in (tour, preview, opened("lore", ask=question)):
+        assert answer in app.code[0].value
+        assert "an empty room" not in app.code[0].value, "no other world was asked"
+    told = [chunk.text for chunk in MemoryVerbs(memory).assemble(question, world="tide_archive").chunks]
+    assert any(answer in text for text in told)
+
+
+def test_beside_hits_of_papers_a_model_is_told_passages_of_papers(memory: Memory) -> None:
+    app = opened("lore", ask="When is a loan liquidated?", kinds="Papers")
+    told = app.code[0].value
+    first = memory.documents.search("When is a loan liquidated?")[0]["content"]
+    assert told.startswith("--- PASSAGES OF PAPERS ---")
+    assert first in told
+    assert "RECENT MEMORY" not in told, "only what is asked"
+    assert told == MemoryVerbs(memory).assemble("When is a loan liquidated?", kinds=["documents"]).text
+
+
+def test_a_template_saved_for_everybody_reaches_agents(memory: Memory) -> None:
+    app = opened("lore", view="Prompt preview", prompt="lamps", **{"in": "mempool_city"})
+    app.text_area(key="memedex.template").set_value("Mira knows:\n{lore}")
+    send(rerun(app), "keep-template")
+    found = MemoryVerbs(memory).assemble("lamps", world="mempool_city")
+    assert found.text.startswith("Mira knows:\n")
+    assert "Not in it:" in words(rerun(app))
+    assert "Papers: the template has no {documents}" in words(app)
 
 
 def test_the_question_has_its_own_parameters_and_old_links_still_work(memory: Memory) -> None:

@@ -201,13 +201,13 @@ def versions_of(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) ->
     return found
 
 
-def pinned(db: sqlite3.Connection, kind: MemoryKind, where: Where) -> list[str]:
-    """The entries that are in every context and pass these filters, oldest first."""
+def recalled(db: sqlite3.Connection, kind: MemoryKind, where: Where, *, state: str) -> list[str]:
+    """The entries in this state ("pinned" or "never") that pass these filters, oldest first."""
     filters, values = conditions(kind, "", where, None)
     found = db.execute(
         f"SELECT id FROM {kind.table} WHERE {filters} AND id IN "
-        "(SELECT id FROM recall WHERE state = 'pinned') ORDER BY rowid",
-        values,
+        "(SELECT id FROM recall WHERE state = ?) ORDER BY rowid",
+        [*values, state],
     )
     return [row[0] for row in found]
 

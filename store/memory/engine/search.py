@@ -128,11 +128,16 @@ class SearchableEntries(EmbeddedEntries):
 
     def for_context(self, question: str, *, n: int, where: Where | None = None) -> list[PassageHit]:
         """The pinned entries that pass the filters, and then the n others that fit the question best."""
-        where = where or {}
-        with self.database.reading() as db:
-            pinned = listing.pinned(db, self.kind, where)
         vector = self.question_or_none(question)
-        found = self.best_with(question, vector, n=n + len(pinned), where=where)
+        found = self.best_with(question, vector, n=n + len(self.pinned(where)), where=where)
+        return self.pinned_first(question, vector, found, n=n, where=where)
+
+    def pinned_first(
+        self, question: str, vector: NDArray[np.float32] | None, found: Sequence[PassageHit], *, n: int,
+        where: Where | None = None,
+    ) -> list[PassageHit]:  # fmt: skip
+        """The pinned entries that pass the filters, and then the first n others of what was found."""
+        pinned = self.pinned(where)
         known = {hit.row["id"]: hit for hit in found}
         rows = self.rows([id for id in pinned if id not in known])
         cosines = (
@@ -148,6 +153,16 @@ class SearchableEntries(EmbeddedEntries):
         }
         others = [hit for hit in found if hit.row["id"] not in pinned]
         return [*(known[id] for id in pinned if id in known), *others[:n]]
+
+    def pinned(self, where: Where | None = None) -> list[str]:
+        """The entries that are in every context and pass these filters, oldest first."""
+        with self.database.reading() as db:
+            return listing.recalled(db, self.kind, where or {}, state="pinned")
+
+    def never_recalled(self, where: Where | None = None) -> list[str]:
+        """The entries that are in no context and pass these filters, oldest first."""
+        with self.database.reading() as db:
+            return listing.recalled(db, self.kind, where or {}, state="never")
 
     def question_or_none(self, text: str) -> NDArray[np.float32] | None:
         """The vector of a question; None, with the reason in the log, while the model is away."""

@@ -52,13 +52,10 @@ class Scoped:
             change.upsert({**row, "vector": vector, "embedding_model": model})
 
     def _texts(self, key: str, query: str, *, n: int, max_chars: int, what: str) -> tuple[list[str], bool]:
-        """The texts that `search` finds, and whether they exceed `max_chars`; ([], False) if it fails.
-
-        Raises InvalidInput for a `max_chars` that is not from 1 to 1,000,000.
-        """
+        """The texts that `search` finds, and whether they exceed `max_chars`; ([], False) if it fails."""
         self.passages.actor.check_login()
-        checked_count(max_chars, what="max_chars", most=MOST_CHARS)
         try:
+            checked_count(max_chars, what="max_chars", most=MOST_CHARS)
             found = self.search(key, query, n=n)
         except Exception as error:  # noqa: BLE001  reference 4: a story goes on without it
             log.error("Error querying %s: %s", what, error)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
+from store.memory.context import AssembledContext
 from store.memory.documents.schema import DocumentSource
 from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import checked_percentage
 from store.memory.engine.kept_contexts import KeptContext, kept_contexts
 from store.memory.engine.point_in_time import Changed
-from store.memory.inspect.context_preview import AssembledContext
 from store.memory.memories import relevance
 from store.memory.transcripts.search import search as search_transcripts
 from store.memory.transcripts.tables import KIND as TRANSCRIPTS
@@ -110,7 +110,7 @@ def try_chunks(
         return past.documents.search(question, n, protocol=source.protocol)
 
 
-def keep(memory: "Memory", prompt: str, shown: AssembledContext, *, where: dict[str, Any]) -> None:
+def keep(memory: "Memory", prompt: str, shown: AssembledContext) -> None:
     """Keep what the inspector shows, once for each prompt and content."""
     for section in shown.sections:
         if not section.chunks:
@@ -119,13 +119,13 @@ def keep(memory: "Memory", prompt: str, shown: AssembledContext, *, where: dict[
         if not passages.keeps_contexts:
             return
         ids = [chunk.row["id"] for chunk in section.chunks]
-        own = where.get(section.name, {})
-        scope = str(own.get(passages.kind.scope, "")) if passages.kind.scope else ""
+        asked = section.where.get(passages.kind.scope, "") if passages.kind.scope else ""
+        scope = asked if isinstance(asked, str) else ""  # not of several protocols
         last = next((one for one in contexts(memory) if one.kind == passages.kind.name), None)
         is_kept = last and (last.question, [hit.id for hit in last.hits], last.scope) == (prompt, ids, scope)
         if not is_kept:
             found = [(chunk.row["id"], chunk.score) for chunk in section.chunks]
-            passages.keep_context(prompt, found, scope=scope, n=len(ids), where=own)
+            passages.keep_context(prompt, found, scope=scope, n=len(ids), where=section.where)
 
 
 def _ask(past: "Memory", kept: KeptContext, threshold: float | None) -> list[PassageHit]:
@@ -137,6 +137,9 @@ def _ask(past: "Memory", kept: KeptContext, threshold: float | None) -> list[Pas
         scores = {hit["memory_id"]: hit["relevance_score"] / 100 for hit in answer["results"]}
         rows = passages.rows([*scores])
         return [PassageHit(row, scores[row["id"]], scores[row["id"]], 0.0, (), 0) for row in rows]
+    if kept.kind == "memories":  # of an assembled context
+        least = max(past.memories.threshold, least or 0.0)
+        return past.memories.for_context(kept.question, n=n, threshold=least, where=kept.where)
     if kept.kind == TRANSCRIPTS.name and "mode" in kept.where:  # else: of a prompt's preview
         return _transcripts(past, kept, n=n, least=least)
     does = passages.best if kept.kind == "documents" else passages.for_context

@@ -7,20 +7,20 @@
 The command line has each as `memory VERB`, agents as the tool `VERB_memory`, the page as a label (`VERBS`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
+from store.memory.context import AssembledContext, log_handed_out
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry
-from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, checked_count, checked_text
+from store.memory.engine.inputs import checked_count
 from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
 from store.memory.exporting.export import export as write_export
-from store.memory.inspect.context_preview import PRODUCTION, REFERENCE, AssembledContext, assemble
 from store.memory.memory import Memory
-from store.memory.verbs.asking import Answer, AskedModel, ask, log_context
+from store.memory.verbs.asking import Answer, AskedModel, ask
 from store.memory.verbs.searching import SearchFilters, search
 from store.outcome import Outcome, Refusal
 
@@ -177,20 +177,22 @@ class MemoryVerbs:
     # -- for a model --------------------------------------------------------------------------------------
 
     def assemble(
-        self, prompt: str, *, world: str = "", session: str = "", template: str = REFERENCE,
-        numbers: dict[str, int] | None = None,
+        self, prompt: str, *, world: str = "", session: str = "", template: str = "",
+        kinds: Collection[str] = KINDS, numbers: Mapping[str, int] | None = None,
     ) -> AssembledContext:  # fmt: skip
-        """The context that a model would get for this prompt. Raises UnknownEntry for a name nothing has."""
-        checked_text(prompt, what="the prompt", most=LONGEST_QUESTION)
+        """What a model would be told for this prompt, from these kinds, and what is left out and why.
+
+        Lore needs its world, session memory its session. By the template that was saved for everybody, unless
+        another is given. Raises UnknownEntry for a name nothing has.
+        """
+        for kind in kinds:
+            check_known(kind, KINDS, what="kind of text memory")
         where = {
             "lore": self._where(self._kind(LORE), world) or {"world_id": ""},
             "memory": self._where(self._kind(SESSIONS), session) or {"session_id": ""},
         }
-        checked_text(template, what="the template", most=LONGEST)
-        found = assemble(
-            self.memory, prompt, template=template, numbers={**PRODUCTION, **(numbers or {})}, where=where
-        )
-        log_context(self.memory, prompt, found)
+        found = self.memory.assemble(prompt, template=template, kinds=kinds, numbers=numbers, where=where)
+        log_handed_out(self.memory.passages, prompt, found)
         return found
 
     def ask(

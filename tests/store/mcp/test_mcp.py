@@ -218,9 +218,36 @@ def test_names_are_listed_and_a_coin_comes_with_its_picture(address: str) -> Non
     assert protocols["names"].keys() == {"harbor", "millrace"}
     assert "--- RECENT MEMORY ---" in context["text"]
     assert context["entries"][0]["kind"] == "session_memory"
+    assert context["left_out"][0] == {
+        "kind": "world_lore", "count": 0, "reason": "no world was named (4 to choose from)",
+    }  # fmt: skip
     assert "no world 'mempol_city'; the nearest: 'mempool_city'" in unknown
     assert coin["token_address"] == FROG.address
     assert f"the nearest: {FROG.name!r}" in missing
+
+
+def test_an_assembled_context_has_what_agents_stored_by_the_template_of_everybody(
+    address: str, access: Access
+) -> None:
+    question = "brass submarines"
+    stored, context, papers, nothing = over_http(
+        address,
+        ("store_memory", {"content": "Agents prefer brass submarines"}),
+        ("assemble_memory", {"prompt": question}),
+        ("assemble_memory", {"prompt": "opening fee", "kinds": ["documents"]}),
+        ("assemble_memory", {"prompt": question, "kinds": ["world_lore"]}),
+    )
+    assert stored["memory_id"] in [one["id"] for one in context["entries"]]
+    assert "Agents prefer brass submarines" in context["text"]
+    left_out = {one["kind"]: one["reason"] for one in context["left_out"]}
+    assert left_out["session_memory"].startswith("no session was named")
+    assert {one["kind"] for one in papers["entries"]} == {"documents"}
+    assert "--- PASSAGES OF PAPERS ---" in papers["text"]
+    assert (nothing["entries"], len(nothing["left_out"])) == ([], 1)
+    access.memory.save_template("Known so far:\n{memories}")
+    (told,) = over_http(address, ("assemble_memory", {"prompt": question}))
+    assert told["text"].startswith("Known so far:\nAgents prefer brass submarines")
+    assert "the template has no {documents}" in [one["reason"] for one in told["left_out"]]
 
 
 @pytest.mark.slow

@@ -234,6 +234,16 @@ def test_a_context_in_which_nothing_was_found_says_what_it_needs(
     status, context = run("assemble", "Who guards the vault?")
     assert (status, context["entries"]) == (0, [])
     assert any("--world" in line and "--session" in line for line in message)
+    assert "not in it: memories: nothing is stored" in message
+
+
+def test_a_context_holds_what_was_stored_by_the_template_of_everybody(run: Any) -> None:
+    run("store", "Mira guards the vault")
+    _, context = run("assemble", "Who guards the vault?")
+    assert "Mira guards the vault" in context["text"]
+    assert {"kind": "world_lore", "reason": "nothing is stored", "count": 0} in context["left_out"]
+    _, nothing = run("assemble", "Who guards the vault?", "--kind", "documents")
+    assert (nothing["text"], len(nothing["left_out"])) == ("", 1)
 
 
 def test_what_a_text_of_lore_lacks_is_named_with_the_worlds(run: Any, tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "folder": worlds,
         "id": kept["id"], "ids": [kept["id"]], "key": "model", "lore_id": "war", "memory_id": "2",
         "model": "another model", "n": 3, "name": "sea.yaml", "path": Path("more.md"), "paths": [new],
+        "template": "{lore}", "threshold": 30.0,
         "progress": Progress(), "prompt": "dragons", "protocol": "aave", "protocols": ["aave"],
         "purge": lambda: None, "query": "tickers", "question": "rates", "root": stocked.places.root,
         "rows": [{**kept, "id": "mem_7"}], "scope": "peaks", "session": "s1", "session_id": "s1",

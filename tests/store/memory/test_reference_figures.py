@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from store.memory import memories
+from store.memory import context, memories
 from store.memory.documents import documents
 from store.memory.engine.settings import LOCAL, MemorySettings
-from store.memory.story import context, lore
+from store.memory.story import lore
 from store.memory.story import sessions as session_memory
 from store.memory.story.sessions import exchange, memory_key
 from store.memory.text import extraction

@@ -8,7 +8,6 @@ from store.errors import InvalidRecord, ReadOnly
 from store.memory.engine import recall
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.reembedding import reembed
-from store.memory.inspect.context_preview import assemble
 from store.memory.memory import Memory
 from store.memory.trust.difference import difference
 from tests.store.memory.bags import Bags
@@ -32,7 +31,7 @@ def test_a_question_of_the_past_knows_nothing_that_came_later(memory: Memory, cl
     with memory.as_of(then) as past:
         assert sorted(found(past, "frog likes")) == ["the frog likes rain", "the frog likes tea"]
         assert past.lore.query_lore("peaks", "who sleeps") == (["King Bran sleeps"], False)
-        assert assemble(past, "who sleeps", where={"lore": {"world_id": "peaks"}}).text == "King Bran sleeps"
+        assert past.assemble("who sleeps", where={"lore": {"world_id": "peaks"}}).text == "King Bran sleeps"
         assert past.memories.passages.count() == 2
         with pytest.raises(ReadOnly):
             past.memories.store_memory("words")

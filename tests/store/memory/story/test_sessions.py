@@ -211,12 +211,14 @@ def test_a_key_without_entries_counts_as_itself_and_not_as_the_end_of_another(
 
 
 @pytest.mark.parametrize("most", [-5, 0, 1_000_001, None])
-def test_a_limit_of_characters_that_is_none_is_refused(memory: Memory, most: int) -> None:
+def test_a_limit_of_characters_that_is_none_is_a_failure_that_the_log_names(
+    memory: Memory, most: int, caplog: pytest.LogCaptureFixture
+) -> None:
     memory.sessions.add_memory("elf_s1", "1", "text")
     memory.lore.add_lore("peaks", "1", "text")
     for query, key in ((memory.sessions.query_memory, "elf_s1"), (memory.lore.query_lore, "peaks")):
-        with pytest.raises(InvalidInput, match="max_chars"):
-            query(key, "text", max_chars=most)
+        assert query(key, "text", max_chars=most) == ([], False)
+        assert "max_chars has to be a whole number" in caplog.messages[-1]
 
 
 @pytest.mark.usefixtures("chroma", "chroma_in_own_process")

@@ -7,7 +7,6 @@ import pytest
 from store.errors import NotPermitted
 from store.memory.engine import recall
 from store.memory.engine.errors import InvalidInput, UnknownEntry
-from store.memory.inspect.context_preview import assemble
 from store.memory.inspect.probe import probe
 from store.memory.memory import Memory
 from store.memory.trust import merge
@@ -24,7 +23,7 @@ def test_a_pinned_entry_is_in_every_context_of_its_world(memory: Memory) -> None
     assert memory.lore.query_lore("peaks", "dragons", n_results=2)[0][0] == "Never harm a ferryman"
     assert len(memory.lore.query_lore("peaks", "dragons", n_results=2)[0]) == 3
     assert memory.lore.query_lore("swamp", "dragons")[0] == ["frogs sing"], "no other world's"
-    seen = assemble(memory, "dragons", where={"lore": {"world_id": "peaks"}})
+    seen = memory.assemble("dragons", where={"lore": {"world_id": "peaks"}})
     assert seen.chunks[0].row["id"] == "peaks_law"
     memory.undo()
     assert recall.of(lore, "peaks_law") == ""

@@ -8,7 +8,6 @@ import pytest
 
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.settings import memory_settings
-from store.memory.inspect.context_preview import assemble
 from store.memory.memory import Memory
 from store.memory.trust import replay
 from store.memory.trust.replay import WhatIf
@@ -102,7 +101,7 @@ def test_the_inspector_keeps_what_it_shows_once(keeping: Memory) -> None:
     keeping.lore.add_lore("peaks", "king", "King Bran sleeps")
     where = {"lore": {"world_id": "peaks"}}
     for _ in range(2):
-        replay.keep(keeping, "who sleeps", assemble(keeping, "who sleeps", where=where), where=where)
+        replay.keep(keeping, "who sleeps", keeping.assemble("who sleeps", where=where))
     (kept,) = replay.contexts(keeping)
     assert (kept.kind, kept.scope, [hit.id for hit in kept.hits]) == ("world_lore", "peaks", ["peaks_king"])
 

@@ -8,7 +8,6 @@ import pytest
 
 from store.disk.files import Disk
 from store.errors import NotPermitted
-from store.memory.inspect.context_preview import assemble
 from store.memory.memory import Memory
 from store.memory.trust import review
 from store.outcome import Outcome
@@ -45,7 +44,7 @@ def test_what_an_agent_writes_is_found_by_nothing_until_a_person_accepts_it(
     assert memory.memories.search_memory("dragons sleep")["results"] == []
     assert memory.sessions.query_memory("elf_s1", "dragons") == ([], False)
     template = "{memories}{memory}"
-    assert assemble(memory, "dragons", template=template).chunks == []
+    assert memory.assemble("dragons", template=template).chunks == []
     ids = [one.entry.id for one in review.waiting(memory)]
     assert review.accept(memory, ids).done == ids
     assert [hit["content"] for hit in memory.memories.search_memory("dragons sleep")["results"]] == [

@@ -1,0 +1,295 @@
+"""What a language model or an agent is told for a prompt: the one function that decides it.
+
+    found = assemble(memory.passages, "Who guards the vault?", where={"lore": {"world_id": "tide_archive"}})
+    found.text      # the template, filled
+    found.left_out  # what is not in it, and why
+
+Page, command line, Python (`Memory.assemble`, `MemoryVerbs`), agents and stories get their contexts here.
+Nothing here counts as a question; `log_handed_out` is for real use.
+"""
+
+import logging
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from store.catalog.catalog import DISK_ERRORS
+from store.errors import LoginEnded, MemedexError
+from store.memory.documents.documents import RESULTS as DOCUMENTS_RESULTS
+from store.memory.engine import pending
+from store.memory.engine.errors import InvalidInput
+from store.memory.engine.fusion import PassageHit
+from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, checked_text
+from store.memory.engine.passages import Passages
+from store.memory.engine.resident import Where
+from store.memory.memories import Memories, relevance
+from store.memory.story.lore import MAX_CHARS as LORE_CHARS
+from store.memory.story.sessions import MAX_CHARS as MEMORY_CHARS
+from store.memory.text.tokens import count_tokens
+
+log = logging.getLogger(__name__)
+
+LORE_RESULTS = 2  # reference 4, in production; the methods' own default is 3
+MEMORY_RESULTS = 3
+HEADING = "--- RECENT MEMORY ---"
+TOTAL_CHARS = LORE_CHARS + MEMORY_CHARS  # 2,500
+
+STORY = "{lore}\n\n{memory}"  # reference 4: the block of recent memory, lore before it
+DEFAULT = (
+    f"{STORY}\n\n--- MEMORIES OF AGENTS ---\n{{memories}}\n\n--- PASSAGES OF PAPERS ---\n{{documents}}\n\n"
+    "--- RECORDED SESSIONS ---\n{transcripts}"
+)
+NUMBERS: Mapping[str, int] = {
+    "lore": LORE_RESULTS,
+    "memory": MEMORY_RESULTS,
+    "memories": 5,  # as `search_memory`
+    "documents": DOCUMENTS_RESULTS,
+    "transcripts": 3,
+}
+BUDGETS: Mapping[str, int] = {"lore": LORE_CHARS, "memory": MEMORY_CHARS, "all": TOTAL_CHARS}
+KIND_OF: Mapping[str, str] = {  # placeholder → the kind of memory that fills it
+    "lore": "world_lore",
+    "memory": "session_memory",
+    "memories": "memories",
+    "documents": "documents",
+    "transcripts": "transcript_vectors",
+}
+ALL_KINDS = (*KIND_OF.values(),)
+PLACEHOLDERS = (*KIND_OF, "prompt")
+_PLACE = re.compile(r"\{(\w+)\}")
+_POOL = 4  # times as many entries are found where a threshold may take some away
+_SCOPES = {"world_lore": "world", "session_memory": "session"}  # kinds that are asked in one of these
+
+
+@dataclass(frozen=True, slots=True)
+class ContextChunk:
+    """One entry as it goes to the model."""
+
+    kind: str
+    row: dict[str, Any]
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Entries of one kind that the context does not have, and why."""
+
+    kind: str
+    reason: str
+    count: int = 0  # entries; 0 for a kind that is left out as a whole
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {f'{self.count:,} ' if self.count else ''}{self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The content of one placeholder."""
+
+    name: str
+    chunks: list[ContextChunk]
+    text: str
+    budget: int | None
+    where: Where  # what was asked
+
+    @property
+    def characters(self) -> int:
+        """Characters of the chunks alone, as the references count them."""
+        return sum(len(chunk.text) for chunk in self.chunks)
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the section has."""
+        return count_tokens(self.text)
+
+    @property
+    def context_warning(self) -> bool:
+        """Whether it exceeds its budget; nothing is left out for that."""
+        return self.budget is not None and self.characters > self.budget
+
+
+@dataclass(frozen=True, slots=True)
+class AssembledContext:
+    """The whole context."""
+
+    text: str
+    sections: list[Section] = field(default_factory=list)
+    left_out: list[Omission] = field(default_factory=list)
+
+    @property
+    def characters(self) -> int:
+        """Characters of all chunks."""
+        return sum(section.characters for section in self.sections)
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the whole context has."""
+        return count_tokens(self.text)
+
+    @property
+    def chunks(self) -> list[ContextChunk]:
+        """The chunks of all sections, in order."""
+        return [chunk for section in self.sections for chunk in section.chunks]
+
+
+@dataclass(frozen=True, slots=True)
+class StoryContext:
+    """The context of one turn of a story (reference 4)."""
+
+    lore: list[str]
+    memory: list[str]
+    lore_warning: bool  # longer than 1,000 characters together
+    memory_warning: bool  # longer than 1,500
+    block: str  # of recent memory, as the model sees it; "" if there is none
+
+    @property
+    def characters(self) -> int:
+        """Characters of lore and memory together, to compare with 2,500."""
+        return sum(map(len, [*self.lore, *self.memory]))
+
+
+def assemble(
+    kinds_of: Mapping[str, Passages],
+    prompt: str,
+    *,
+    template: str = DEFAULT,
+    kinds: Collection[str] = ALL_KINDS,
+    numbers: Mapping[str, int] | None = None,
+    where: Mapping[str, Where] | None = None,
+    floors: Mapping[str, float] | None = None,
+) -> AssembledContext:
+    """Fill the template for this prompt from the kinds that are asked, and say what is left out and why.
+
+    By placeholder: `numbers` says how many entries each gets, `where` which are allowed (a world or session
+    that is "" asks none), `floors` the least cosine of each. Pinned entries come first and do not count.
+    Agents' memories have at least the relevance of this root. A block of the template (between empty lines)
+    whose placeholders stay empty is left out. Raises InvalidInput for an unknown placeholder.
+    """
+    prompt = checked_text(prompt, what="the prompt", most=LONGEST_QUESTION)
+    names = placeholders(template)
+    asked = [name for name in KIND_OF if KIND_OF[name] in kinds]
+    sections: dict[str, Section] = {}
+    left_out: dict[str, list[Omission]] = {}
+    for name in asked:
+        if name not in names:
+            left_out[name] = [Omission(KIND_OF[name], f"the template has no {{{name}}}")]
+    for name in [one for one in names if one in asked]:
+        sections[name], left_out[name] = _section(
+            kinds_of, name, prompt,
+            number={**NUMBERS, **(numbers or {})}[name], where=(where or {}).get(name, {}),
+            floor=(floors or {}).get(name),
+        )  # fmt: skip
+    texts = {**dict.fromkeys(names, ""), "prompt": prompt}
+    texts |= {name: section.text for name, section in sections.items()}
+    blocks = []
+    for block in template.split("\n\n"):
+        filled = _PLACE.sub(lambda place: texts[place[1]], block)
+        if not (named := _PLACE.findall(block)) or any(texts[name] for name in named):
+            blocks.append(filled)
+    return AssembledContext(
+        "\n\n".join(blocks).strip("\n"),
+        [*sections.values()],
+        [one for name in KIND_OF for one in left_out.get(name, ())],
+    )
+
+
+def placeholders(template: str) -> list[str]:
+    """The placeholders of a template that memory fills, in their order. Raises InvalidInput for others."""
+    names = dict.fromkeys(_PLACE.findall(checked_text(template, what="the template", most=LONGEST)))
+    if unknown := [name for name in names if name not in PLACEHOLDERS]:
+        known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+        raise InvalidInput(f"the template names {{{unknown[0]}}}; there are {known}")
+    return [name for name in names if name in KIND_OF]
+
+
+def log_handed_out(kinds_of: Mapping[str, Passages], prompt: str, found: AssembledContext) -> None:
+    """Count the prompt as a question, and log the context if the settings ask for it; per scope."""
+    for section in found.sections:
+        passages = kinds_of[KIND_OF[section.name]]
+        column = passages.kind.scope
+        for scope in dict.fromkeys(str(chunk.row.get(column, "")) for chunk in section.chunks):
+            hits = [chunk for chunk in section.chunks if str(chunk.row.get(column, "")) == scope]
+            passages.questions.record(scope or passages.kind.name)
+            own = {**section.where, column: scope} if scope else section.where
+            passages.log_retrieval(prompt, hits, scope=scope, n=len(hits), where=own)
+
+
+def _section(
+    kinds_of: Mapping[str, Passages],
+    name: str,
+    prompt: str,
+    *,
+    number: int,
+    where: Where,
+    floor: float | None,
+) -> tuple[Section, list[Omission]]:  # fmt: skip
+    """The section, and what is not in it; a kind that cannot be asked is left out with its reason."""
+    passages = kinds_of[KIND_OF[name]]
+    kind, hits = passages.kind, list[PassageHit]()
+    if why := _why_none(passages, number=number, where=where):
+        left_out = [Omission(kind.name, why)]
+    else:
+        try:
+            hits, left_out = _hits(passages, prompt, number=number, where=where, floor=floor)
+        except LoginEnded:
+            raise
+        except (MemedexError, *DISK_ERRORS) as error:  # the other kinds are told all the same
+            log.error("%s cannot be asked: %s", kind.name, error)
+            left_out = [Omission(kind.name, str(error))]
+    if waiting := pending.count(passages):
+        left_out.append(Omission(kind.name, "wait until a person has reviewed them", waiting))
+    chunks = [ContextChunk(kind.name, hit.row, hit.row[kind.text], hit.score) for hit in hits]
+    _log_retrieved(name.upper(), [chunk.text for chunk in chunks])
+    text = "\n".join(chunk.text for chunk in chunks)
+    if name == "memory" and chunks:
+        text = f"{HEADING}\n{text}"
+    return Section(name, chunks, text, BUDGETS.get(name), where), left_out
+
+
+def _why_none(passages: Passages, *, number: int, where: Where) -> str:
+    """Why this kind is not asked at all; "" if it is."""
+    kind = passages.kind
+    if passages.fault:
+        return passages.fault
+    if number == 0:
+        return "no entry was asked for"
+    if not passages.count():
+        return "nothing is stored"
+    if kind.name in _SCOPES and where.get(kind.scope) == "":
+        return f"no {_SCOPES[kind.name]} was named ({len(passages.scopes()):,} to choose from)"
+    if not passages.count(where=where):
+        return f"nothing that is stored has {', '.join(f'{name} {one}' for name, one in where.items())}"
+    return ""
+
+
+def _hits(
+    passages: Passages, prompt: str, *, number: int, where: Where, floor: float | None
+) -> tuple[list[PassageHit], list[Omission]]:
+    """The entries that are given, pinned ones first, and why the others are not."""
+    least = 0.0 if floor is None else floor * 100
+    if passages.kind.name == "memories":
+        memories = Memories(passages)
+        least = max(memories.threshold, least)
+        hits = memories.for_context(prompt, n=number, threshold=least, where=where)
+    else:
+        found = passages.for_context(prompt, n=number * _POOL if least else number, where=where)
+        pinned = {*passages.pinned(where)}
+        good = [hit for hit in found if hit.row["id"] in pinned or relevance(hit.cosine or 0.0) >= least]
+        hits = good[: number + len(pinned)] if least else found
+    never = len(passages.never_recalled(where))
+    below = f"are below the threshold of {least:g} %" if least else ""
+    worse = f"fit the prompt less well than the {len(hits):,} that are given" if len(hits) >= number else ""
+    why = " or ".join(filter(None, (worse, below)))
+    counts = [(passages.count(where=where) - len(hits) - never, why), (never, "are never recalled")]
+    return hits, [Omission(passages.kind.name, reason, count) for count, reason in counts if count > 0]
+
+
+def _log_retrieved(what: str, chunks: Sequence[str]) -> None:
+    """Log the lines of reference 4 for what was found; nothing if there is none."""
+    if chunks:
+        log.info("\n=== RETRIEVED %s (%d chunks) ===", what, len(chunks))
+        for number, chunk in enumerate(chunks, start=1):
+            log.info("[%s %d]\n%s\n", what, number, chunk)
+        log.info("=== END %s ===\n", what)
