@@ -23,6 +23,7 @@ from store.progress import Progress
 VERB = "adopt"
 _BEGUN = "adopting"  # in `meta`: the adoption that has not come to its end, and its decision
 _REMOVED = "it was removed here after an earlier adoption"
+_NAMED = 5  # values that cannot be read
 _OTHER = "there is another entry with this id here; it was not overwritten"
 
 
@@ -37,6 +38,8 @@ class Entry:
     keeps_model: bool = False  # a vector of another model stays in the row, and is not replaced
     may_be_renamed: bool = False  # if another entry has the id
     is_listed: bool = True  # in the report
+    written: str | None = None  # when, if the kind has no column for it: ISO 8601 in UTC
+    unread: tuple[str, ...] = ()  # what of it means nothing, such as "its page 'iv' is no number"
 
 
 class Adoption:
@@ -50,6 +53,7 @@ class Adoption:
         self.actor = actor or memory.actor.name
         self.progress = progress
         self._key = sha256(str(source).encode()).hexdigest()  # all systems of one source are one decision
+        self._unread: list[str] = []
         self.number, self._is_resumed = self._begun()
         report.texts = self.number
 
@@ -64,11 +68,21 @@ class Adoption:
         with passages.change(VERB, actor=self.actor, number=self.number) as change:
             known = _Known(change, table, [entry.row["id"] for entry in entries])
             taken = sum(self._take_one(change, table, entry, known) for entry in entries)
+        self._unread += [f"{entry.row['id']}: {what}" for entry in entries for what in entry.unread]
         self.progress.done += len(entries)
         return taken
 
+    def tell_unread(self) -> None:
+        """Note the values of the entries so far that could not be read; they are in the metadata."""
+        for sentence in self._unread[:_NAMED]:
+            self.note(f"{sentence}; it is left empty")
+        if (more := len(self._unread) - _NAMED) > 0:
+            self.note(f"{more:,} more values that cannot be read are left empty")
+        self._unread.clear()
+
     def embed(self, passages: Passages) -> None:
         """Embed what came without a usable vector; what the model cannot do waits for `memory doctor`."""
+        self.tell_unread()
         with passages.database.reading() as db:
             query = f"SELECT count(*) FROM {passages.kind.table} WHERE vector IS NULL"
             (missing,) = db.execute(query).fetchone()

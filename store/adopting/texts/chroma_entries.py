@@ -1,18 +1,21 @@
 """Entries of another program's Chroma as rows of the text memory (references 2 and 4, and documents)."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from store.adopting.texts.adoption import Entry
-from store.adopting.texts.document_entries import document_entry
-from store.memory.engine.foreign_values import moment
+from store.memory.engine.foreign_values import TIMES, moment, time_of
 from store.memory.engine.inputs import as_json, checked_text
+from store.memory.story.lore import TIMES_OF_LORE
 
 Metadata = Mapping[str, Any]
 Make = Callable[[str, str, Metadata, str], Entry]  # id, text, metadata, when it was added
+
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?")
 
 TITLES = {
     "memories": "memories",
@@ -36,35 +39,40 @@ def kind_of(name: str, keys: set[str]) -> str:
 def memory_entry(id: str, text: str, metadata: Metadata, added: str) -> Entry:
     """Reference 2's entry. Raises ValueError if it has no text."""
     rest = {name: value for name, value in metadata.items() if name not in ("timestamp", "tags")}
+    at, unread = _time(metadata)
+    if at is None and not unread:
+        at = _second_of(id) or _timestamp(added)
     row = {
         "id": checked_text(id, what="the id"),
         "content": checked_text(text, what="the text"),
         "tags": json.dumps(tags_of(metadata.get("tags"))),
-        "timestamp": _timestamp(metadata.get("timestamp")) or _second_of(id) or _timestamp(added) or "",
+        "timestamp": at or "",
     }
-    return Entry(row, metadata=rest, may_be_renamed=True)
+    if unread:
+        rest = dict(metadata)
+    return Entry(row, metadata=rest, may_be_renamed=True, unread=unread)
 
 
 def lore_entry(id: str, text: str, metadata: Metadata, added: str) -> Entry:
     """Reference 4's chunk of a world. Raises ValueError if it names no world."""
     world = checked_text(_text(metadata.get("world_id")), what="its world_id")
     rest = {name: value for name, value in metadata.items() if name != "world_id"}
-    return Entry(
-        {
-            "id": checked_text(id, what="the id"),
-            "world_id": world,
-            "lore_id": id.removeprefix(f"{world}_"),
-            "text": checked_text(text, what="the text"),
-            "metadata": as_json(rest),
-        }
-    )
+    row = {
+        "id": checked_text(id, what="the id"),
+        "world_id": world,
+        "lore_id": id.removeprefix(f"{world}_"),
+        "text": checked_text(text, what="the text"),
+        "metadata": as_json(rest),
+    }
+    return Entry(row, unread=_time({name: metadata.get(name) for name in TIMES_OF_LORE})[1])
 
 
 def session_entry(id: str, text: str, metadata: Metadata, added: str) -> Entry:
     """Reference 4's exchange of a session. Raises ValueError if it names no session."""
     key = checked_text(_text(metadata.get("session_id")), what="its session_id")
     rest = {name: value for name, value in metadata.items() if name != "session_id"}
-    at = moment(metadata.get("timestamp")) or moment(added)
+    given, unread = _time(metadata)
+    at = moment(given) if given or unread else moment(added)
     row = {
         "id": checked_text(id, what="the id"),
         "session_id": key,
@@ -72,19 +80,13 @@ def session_entry(id: str, text: str, metadata: Metadata, added: str) -> Entry:
         "text": checked_text(text, what="the text"),
         "at": datetime.fromisoformat(at).timestamp() if at else 0.0,
     }
-    return Entry(row, metadata=rest)
-
-
-def passage_entry(id: str, text: str, metadata: Metadata, added: str) -> Entry:
-    """Reference 3's passage, kept in a Chroma."""
-    return document_entry(id, text, metadata)
+    return Entry(row, metadata=rest, unread=unread)
 
 
 ENTRIES: Mapping[str, Make] = {
     "memories": memory_entry,
     "world_lore": lore_entry,
     "session_memory": session_entry,
-    "documents": passage_entry,
 }
 
 
@@ -100,10 +102,20 @@ def tags_of(value: Any) -> list[str]:
     return list(dict.fromkeys(tag.strip() for tag in value if isinstance(tag, str) and tag.strip()))
 
 
+def _time(metadata: Metadata) -> tuple[str | None, tuple[str, ...]]:
+    """The time of an entry, as it was written if it is in ISO 8601; what cannot be read, as a sentence."""
+    try:
+        found = time_of(metadata)
+    except ValueError as error:
+        return None, (str(error),)
+    given = next((value for name in TIMES if (value := metadata.get(name)) and moment(value) == found), None)
+    return (_timestamp(given) if found else None), ()
+
+
 def _timestamp(value: Any) -> str | None:
-    """A time as it was written if it is one; seconds since 1970 as ISO 8601."""
+    """A time as it was written if SQLite reads it too; any other in the form of reference 2."""
     found = moment(value)
-    if found is None or isinstance(value, str):
+    if found is None or (isinstance(value, str) and _ISO.fullmatch(value)):
         return value if found else None
     return f"{datetime.fromisoformat(found):%Y-%m-%dT%H:%M:%SZ}"
 

@@ -11,11 +11,11 @@ from store.adopting.survey import DataSurvey, FoundKind
 from store.adopting.system import AdoptionRequest
 from store.adopting.texts.adoption import Adoption, Entry
 from store.adopting.texts.chroma_entries import ENTRIES, TITLES, kind_of
-from store.adopting.texts.document_entries import PassageCounter
+from store.adopting.texts.document_entries import PageNumbers, PassageCounter, document_entry
 from store.adopting.texts.vector_check import model_of
 from store.adopting.texts.world_files import WorldFile, find_worlds, take_worlds
 from store.chroma.collections import COLLECTIONS
-from store.chroma.contents import DATABASE, MARK, FoundCollection, metadata_keys, read_contents
+from store.chroma.contents import DATABASE, MARK, FoundCollection, metadata_keys, read_contents, read_entries
 from store.chroma.foreign import ForeignEntry, opened_copy
 from store.chroma.origin import added_at, model_named_by
 from store.chroma.process import ChromaFailed
@@ -53,11 +53,13 @@ class ChromaTexts:
         if not (collections or worlds):
             return None
         refused += [one for one in find_worlds(path) if isinstance(one, Refusal)]
+        papers = [one for one in collections if one.kind == "documents"]
+        notes = dict.fromkeys(note for one in papers for note in _page_numbers(one, refused).notes)
         found = [FoundKind(TITLES[one.kind], one.collection.count, _place(one, path)) for one in collections]
         if worlds:
             place = _relative(worlds[0].path.parent, path)
             found.append(FoundKind("worlds", len(worlds), place, "their lore is cut into chunks"))
-        return DataSurvey(self.name, self.title, path, tuple(found), tuple(refused))
+        return DataSurvey(self.name, self.title, path, tuple(found), tuple(refused), tuple(notes))
 
     def adopt(
         self, memory: Memory, survey: DataSurvey, request: AdoptionRequest, progress: Progress
@@ -87,6 +89,9 @@ def _take_collection(adoption: Adoption, one: _TextCollection, *, named: str) ->
     adoption.progress.what = f"reading {one.collection.name}"
     model_name = named or model_named_by(one.folder, one.collection)
     counter, model = PassageCounter(adoption), ""
+    pages = _page_numbers(one, adoption.report.refused) if one.kind == "documents" else PageNumbers(())
+    for note in pages.notes:
+        adoption.note(note)
     with opened_copy(one.folder) as chroma:
         added = added_at(chroma.folder, one.collection)
         for batch in _batches(chroma.entries(one.collection), _BATCH):
@@ -96,7 +101,7 @@ def _take_collection(adoption: Adoption, one: _TextCollection, *, named: str) ->
                 sample = [(entry.document or "", _bytes(entry)) for entry in batch]
                 model, sentence = model_of(passages, sample, named=model_name)
                 adoption.note(f"{one.collection.name}: {sentence}" if sentence else "")
-            entries = list(_entries(adoption, one.kind, batch, added, model=model))
+            entries = list(_entries(adoption, one.kind, batch, added, pages=pages, model=model))
             if one.kind == "documents":
                 entries = [counter.number(entry) for entry in entries]
             adoption.take(passages, entries)
@@ -106,17 +111,35 @@ def _take_collection(adoption: Adoption, one: _TextCollection, *, named: str) ->
 
 
 def _entries(
-    adoption: Adoption, kind: str, batch: list[ForeignEntry], added: dict[str, str], *, model: str
+    adoption: Adoption,
+    kind: str,
+    batch: list[ForeignEntry],
+    added: dict[str, str],
+    *,
+    pages: PageNumbers,
+    model: str,
 ) -> Iterator[Entry]:
     for given in batch:
         id = given.id
         try:
-            entry = ENTRIES[kind](id, given.document or "", given.metadata, added.get(id, ""))
+            text = given.document or ""
+            if kind == "documents":
+                entry = document_entry(id, text, given.metadata, pages)
+            else:
+                entry = ENTRIES[kind](id, text, given.metadata, added.get(id, ""))
             entry.vector, entry.model = as_vector(_bytes(given)), model
         except ValueError as error:
             adoption.refuse(id, str(error))
         else:
             yield entry
+
+
+def _page_numbers(one: _TextCollection, refused: list[Refusal]) -> PageNumbers:
+    try:
+        return PageNumbers(metadata for _, _, metadata in read_entries(one.folder, one.collection))
+    except (OSError, sqlite3.Error) as error:
+        refused.append(Refusal(one.collection.name, f"its pages cannot be read: {error}"))
+        return PageNumbers(())
 
 
 def _bytes(entry: ForeignEntry) -> bytes | None:

@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from store.adopting.report import AdoptionReport
 from store.adopting.survey import DataSurvey, FoundKind
 from store.adopting.system import AdoptionRequest
 from store.adopting.texts.adoption import Adoption, Entry
-from store.adopting.texts.document_entries import PassageCounter, document_entry
+from store.adopting.texts.document_entries import PageNumbers, PassageCounter, document_entry
 from store.adopting.texts.vector_check import SAMPLE, model_of
 from store.disk.files import open_regular
 from store.errors import BadSource
@@ -126,7 +127,9 @@ def _json_lines(file: TextIOWrapper, path: Path) -> Iterator[Row | Refusal]:
 
 def _take_file(adoption: Adoption, file: Path, *, named: str) -> None:
     passages, batch, model = adoption.memory.documents.passages, list[Entry](), ""
-    counter = PassageCounter(adoption)
+    counter, pages = PassageCounter(adoption), PageNumbers(_known_metadata(file))
+    for note in pages.notes:
+        adoption.note(note)
     for number, row in enumerate(read_rows(file), start=1):
         if adoption.progress.cancelled:
             return
@@ -134,7 +137,7 @@ def _take_file(adoption: Adoption, file: Path, *, named: str) -> None:
             adoption.report.refused.append(row)
             continue
         try:
-            batch.append(counter.number(_entry(row)))
+            batch.append(counter.number(_entry(row, pages)))
         except ValueError as error:
             adoption.refuse(str(row.get("id") or f"{file.name}, row {number}"), str(error))
         if len(batch) == _BATCH:
@@ -161,16 +164,23 @@ def _tell_of_other_model(adoption: Adoption, model: str) -> None:
         )
 
 
-def _entry(row: Row) -> Entry:
+def _entry(row: Row, pages: PageNumbers) -> Entry:
     metadata = _metadata(row.get("metadata"))
     text = row.get("content")
     if not isinstance(text, str):
         raise ValueError("it has no text")
     given = row.get("id")
     key = json.dumps([text, metadata], sort_keys=True)
-    entry = document_entry(str(given or uuid5(NAMESPACE_URL, key)), text, metadata)
+    entry = document_entry(str(given or uuid5(NAMESPACE_URL, key)), text, metadata, pages)
     entry.vector = as_vector(row.get("embedding"))
     return entry
+
+
+def _known_metadata(file: Path) -> Iterator[dict[str, Any]]:
+    for row in read_rows(file):
+        with suppress(ValueError):  # such a row is refused when it is taken
+            if not isinstance(row, Refusal):
+                yield _metadata(row.get("metadata"))
 
 
 def _metadata(value: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from store.adopting.texts.adoption import Entry
 from store.adopting.texts.transcript_tables import Row, TranscriptTables
-from store.memory.engine.foreign_values import moment, whole_number
+from store.memory.engine.foreign_values import TIMES, moment, time_of, whole_number
 from store.memory.engine.foreign_vectors import as_vector, model_name
 from store.memory.engine.inputs import as_json
 from store.memory.text.extraction import CONTENT_TYPES, extract_all_embeddable_content, readable
@@ -21,22 +21,30 @@ _EVENT_KEYS = ("tool_name", "error_type", "model_used")
 
 
 def message_entry(row: Row, *, project: str | None) -> Entry:
-    """A message. Raises ValueError without an id, a user or a session."""
+    """A message. Raises ValueError without an id, a user, a session or a place in it."""
     content = _content(row)
     message = {"role": text_of(row.get("role")) or "unknown", "content": content}
+    turn, unread, ts = row.get("turn"), list[str](), None
+    if turn not in (None, "") and whole_number(turn) is None:
+        unread.append(f"its turn {str(turn)[:40]!r} is no number")
+    try:
+        ts = _written(row)
+    except ValueError as error:
+        unread.append(str(error))
     return Entry(
         {
             "id": _needed(row, "id"),
             "user_id": _needed(row, "user_id"),
             "session_id": _needed(row, "session_id"),
             "project_slug": text_of(row.get("project_slug")) or project,
-            "sequence": whole_number(row.get("sequence")) or 0,
+            "sequence": _place(row),
             "role": message["role"],
             "content": as_json(content),
             "turn": whole_number(row.get("turn")),
-            "ts": moment(_time(row.get("ts"))),
+            "ts": ts,
             "text_content": text_of(row.get("text_content")) or readable(message),
-        }
+        },
+        unread=tuple(unread),
     )
 
 
@@ -97,9 +105,9 @@ def event_entry(row: Row) -> Entry:
     """An event. Raises ValueError without a type or a time."""
     data = row.get("data")
     parsed = _parsed(data) if isinstance(data, str) else data
-    given = {"event": row.get("event"), "ts": _time(row.get("ts")), "lvl": row.get("lvl"), "data": parsed}
+    given = {"event": row.get("event"), "ts": _written(row), "lvl": row.get("lvl"), "data": parsed}
     user, session = _needed(row, "user_id"), _needed(row, "session_id")
-    sequence = whole_number(row.get("sequence")) or 0
+    sequence = _place(row)
     made = events.row_of(given, user=user, session=session, sequence=sequence, synced_at="")
     fields = dict(zip(events.COLUMNS, made, strict=True))
     fields |= {"id": _needed(row, "id"), "turn": whole_number(row.get("turn"))}
@@ -181,6 +189,19 @@ def _parsed(text: str) -> Any:
 
 def _time(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
+
+
+def _written(row: Row) -> str | None:
+    """When it was written, in any column that says so. Raises ValueError if that cannot be read."""
+    return time_of({name: _time(row[name]) for name in TIMES if name in row})
+
+
+def _place(row: Row) -> int:
+    """The place in its session. Raises ValueError for one that is no number, as no other can be guessed."""
+    given, found = row.get("sequence"), whole_number(row.get("sequence"))
+    if given is not None and found is None:
+        raise ValueError(f"its sequence {str(given)[:40]!r} is no number")
+    return found or 0
 
 
 def _needed(row: Row, name: str) -> str:

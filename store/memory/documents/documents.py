@@ -12,7 +12,7 @@ from store.errors import BadSource
 from store.memory.documents import files, pdf
 from store.memory.documents.chunking import DocumentChunk, cut, parts, sections
 from store.memory.documents.pdf import Rectangle
-from store.memory.documents.schema import DocumentSource
+from store.memory.documents.schema import NO_PAGE, DocumentSource
 from store.memory.engine import foreign_metadata
 from store.memory.engine.commits import deciding
 from store.memory.engine.entries import Row
@@ -329,8 +329,10 @@ def metadata(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pages_of(place: Mapping[str, Any]) -> str:
-    """ "page 3", or "pages 3–4", of a passage's row or metadata."""
+    """ "page 3", or "pages 3–4", of a passage's row or metadata; "no page" if none is known."""
     last = place.get("last_page")
+    if place["page"] == NO_PAGE:
+        return "no page"
     return f"pages {place['page']}–{last}" if last else f"page {place['page']}"
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from store.memory.engine.kind import MemoryKind
 
+NO_PAGE = 0  # the page of an adopted passage that names none that can be read
+
 KIND = MemoryKind(
     name="documents",
     file="documents",
@@ -23,7 +25,7 @@ CREATE TABLE documents (
     id TEXT NOT NULL UNIQUE,            -- a UUID
     content TEXT NOT NULL,
     source TEXT NOT NULL,               -- the file's name
-    page INTEGER NOT NULL,              -- from 1
+    page INTEGER NOT NULL,              -- from 1; 0 if the program that it comes from named none
     protocol TEXT NOT NULL,             -- in lower case
     chunk_index INTEGER NOT NULL,       -- within the document
     span_start INTEGER NOT NULL,        -- offset into the page's text

@@ -27,6 +27,10 @@ from store.outcome import Refusal
 MAX_CHARS = 1000
 BASE = "base_lore_"  # {world_id}_base_lore_{i}: the chunks of a world's own file
 
+# When a text was stored, as its metadata say it: in a story's lore "date" may be of the story's own calendar.
+TIMES_OF_LORE = ("ts", "timestamp", "created_at", "createdAt", "create_time", "createTime")
+_TOLD = ", ".join(f"unixepoch(json_extract(metadata, '$.{name}'), 'auto')" for name in TIMES_OF_LORE)
+
 
 def _own_metadata(row: Any) -> dict[str, Any]:
     """The metadata given to `add_lore`; the world's id, a filter, always wins."""
@@ -42,8 +46,8 @@ KIND = MemoryKind(
     filters=("world_id",),
     scopes="SELECT id FROM worlds",
     order="world_id, number",
-    written="(SELECT max(d.at) FROM history h JOIN decisions d ON d.number = h.decision "
-    "WHERE h.id = world_lore.id)",
+    written=f"coalesce({_TOLD}, (SELECT max(d.at) FROM history h JOIN decisions d ON d.number = h.decision "
+    "WHERE h.id = world_lore.id))",
     siblings=("world_id",),
     sequence=("length(lore_id)", "lore_id"),  # base_lore_10 comes after base_lore_9
     metadata=_own_metadata,

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -149,3 +150,31 @@ def test_recorded_sessions_have_the_project_of_their_path(memory: Memory, tmp_pa
     (session / "transcript.jsonl").write_text('{"role": "user", "content": "hello"}')
     memory.transcripts.import_sessions([tmp_path / "projects"])
     assert memory.transcripts.sessions()[0]["project_slug"] == "swaps"
+
+
+def test_numbers_and_times_of_another_type_or_column_are_read_and_the_others_are_named(
+    memory: Memory, tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "s.db")) as db, db:
+        db.execute(
+            "CREATE TABLE transcripts (id TEXT, user_id TEXT, session_id TEXT, sequence TEXT, role TEXT, "
+            "content TEXT, turn, ts TEXT, created_at REAL)"
+        )
+        rows = [
+            ("a", "0", "1", "2026-01-31T10:00:00Z", None), ("b", "1.0", 2.0, None, 1769853600.0),
+            ("c", "2", "second", "soon", None), ("d", "third", 3, None, None),
+        ]  # fmt: skip
+        db.executemany("INSERT INTO transcripts VALUES (?, 'ada', 's1', ?, 'user', '\"hi\"', ?, ?, ?)", rows)
+    report = adopted(memory, tmp_path / "s.db")
+    found = memory.transcripts.messages("s1")
+    assert [(row["id"], row["sequence"], row["turn"], row["ts"]) for row in found] == [
+        ("a", 0, 1, "2026-01-31T10:00:00.000+00:00"), ("b", 1, 2, "2026-01-31T10:00:00.000+00:00"),
+        ("c", 2, None, None),
+    ]  # fmt: skip
+    assert [(one.item, one.reason) for one in report.refused] == [("d", "its sequence 'third' is no number")]
+    assert report.notes[:2] == [
+        "c: its turn 'second' is no number; it is left empty",
+        "c: its ts 'soon' is no date or time; it is left empty",
+    ]
+    again = adopted(memory, tmp_path / "s.db")
+    assert (again.taken, len(again.present)) == ([], 3)

@@ -13,6 +13,7 @@ from store.memory.memory import Memory
 from store.memory.story.worlds import World
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored
+from tests.store.memory.conftest import Clock
 
 LINE = "the mountains were forged by dragons in a long forgotten age of fire and ash "
 
@@ -350,3 +351,11 @@ def test_an_undo_names_the_world_files_that_the_disk_refuses_to_move(memory: Mem
     assert refusal.item == "peaks.yaml"
     assert re.search(f"could not be moved: .*{in_the_way}", refusal.reason)
     assert memory.lore.worlds() == []
+
+
+def test_lore_counts_since_the_time_that_its_metadata_say(memory: Memory, clock: Clock) -> None:
+    told = {"1": {"created_at": "2025-01-31T10:00:00Z"}, "2": {"timestamp": 1738317600}, "3": {"date": "412"}}
+    for lore_id, metadata in told.items():
+        memory.lore.add_lore("peaks", lore_id, "Dragons", metadata)
+    written = memory.lore.passages.written([f"peaks_{lore_id}" for lore_id in told])
+    assert written == {"peaks_1": 1738317600, "peaks_2": 1738317600, "peaks_3": clock.now}
