@@ -41,7 +41,9 @@ class Library(LibraryUpkeep):
     def _make_parts(self) -> None:
         super()._make_parts()
         self._transitions = Transitions(self.catalog, self._path, changed=self._changed)
-        self.trash = Trash(self.catalog, self.layout, self._disk, changed=self._changed)
+        self.trash = Trash(
+            self.catalog, self.layout, self._path, changed=self._changed, erase=self.finish_erasing
+        )
         self._undo = Undo(self.catalog, self.layout, self._disk, self._transitions, self._undo_lock)
 
     # -- verbs that move records ---------------------------------------------------------------------------

@@ -7,6 +7,8 @@ from uuid import uuid4
 
 from store.records import Facet, Tier
 
+EMPTY_TRASH = "empty trash"  # the verb of an operation that deletes its records for good
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -54,6 +56,11 @@ class Operation:
     reason: str = ""
     reverses: str | None = None  # the decision of which nothing is left to take back after this
     sources: Mapping[Facet, CaptionSource] = field(default_factory=dict)  # of facets that a model wrote
+
+    @property
+    def erases(self) -> bool:
+        """Whether it deletes its records for good, whatever state they end in."""
+        return self.verb == EMPTY_TRASH
 
     def __post_init__(self) -> None:
         _make_storable(self, "actor", "reason")  # also of journals from before decisions did so

@@ -150,6 +150,7 @@ class LibraryRuntime(Library):
         self._inbox: list[Watcher] = []  # one at most
         self._has_current_vectors = False  # as far as was looked
         self.jobs = Jobs.with_runner(catalog, KINDS, self)
+        self.finish_erasing()  # what a crash interrupted
         follower.wake_if_needed()
         self.golden.apply_external_edits()
         self._comparison = (

@@ -53,5 +53,9 @@ def empty(library: Library) -> None:
 def _delete(library: Library, days: int, count: int, _: object) -> str:
     done = library.trash.empty(days=days, expected=count)
     if not done.addresses:
-        raise InvalidRecord("nothing was deleted: these coins are gone already")
-    return f"{format.counted(len(done.addresses), 'coin')} deleted, {format.size(done.size)} freed."
+        why = done.refused[0].reason if done.refused else "these coins are gone already"
+        raise InvalidRecord(f"nothing was deleted: {why}")
+    said = f"{format.counted(len(done.addresses), 'coin')} deleted, {format.size(done.size)} freed."
+    if done.refused:
+        said += f" {format.counted(len(done.refused), 'coin')} refused: {done.refused[0].reason}."
+    return f"{said} {done.left}".strip()

@@ -3,18 +3,18 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from store.catalog.catalog import read_json
 from store.disk.aside import Aside
-from store.operations import Operation, State, state_from, state_json
+from store.operations import EMPTY_TRASH, Operation, State, state_from, state_json
 from store.records import Tier
 
 PROGRAM = "Memedex"  # who decided what the program does by itself
-MOVE_ASIDE, FORGET_VECTORS, EMPTY_TRASH = "move aside", "forget vectors", "empty trash"
+MOVE_ASIDE, FORGET_VECTORS = "move aside", "forget vectors"
 DEMO = "demo"  # … and by loading the demo
 NOBODY = (PROGRAM, DEMO)
 FINAL = (MOVE_ASIDE, FORGET_VECTORS, EMPTY_TRASH)  # what no undo takes back
@@ -96,6 +96,21 @@ def record(db: sqlite3.Connection, operation: Operation) -> None:
                 operation.reason, state_json(change.before), state_json(change.after),
             )
             for change in operation.changes
+        ],
+    )  # fmt: skip
+
+
+def record_erased(db: sqlite3.Connection, operation: Operation, word: str, before: State) -> None:
+    """Add that a record was deleted for good; `word` stands for its address."""
+    record_decision(
+        db, operation.decision, verb=operation.verb, actor=operation.actor, at=operation.created_at
+    )
+    db.execute(
+        "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
+        "VALUES (?, ?, ?, ?, ?, 'deleted for good', ?, NULL)",
+        [
+            operation.decision, operation.verb, word, operation.created_at, operation.actor,
+            state_json(replace(before, sidecar_hash="", image_hash="")),
         ],
     )  # fmt: skip
 

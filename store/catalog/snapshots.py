@@ -17,6 +17,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from store.catalog import checksums, forgetting
+from store.catalog.forgetting import ForgottenCoin
 from store.disk.files import Disk
 from store.disk.sqlite_identity import to_read
 from store.errors import CatalogDamaged, NotWritten
@@ -102,6 +104,24 @@ def make(catalog: Path, reason: Why, *, progress: Progress | None = None) -> Cat
     """
     with _making:
         return _make(catalog, reason, progress or Progress())
+
+
+def forget(catalog: Path, coins: Collection[ForgottenCoin]) -> list[Path]:
+    """Leave no byte of these coins in any copy of the catalog; returns those that cannot be rewritten."""
+    left = []
+    with _making:
+        for one in kept(catalog):
+            try:
+                with contextlib.closing(sqlite3.connect(one.path, isolation_level=None)) as db:
+                    db.row_factory = sqlite3.Row
+                    checksums.install(db)
+                    db.execute("BEGIN IMMEDIATE")
+                    forgetting.forget_in_copy(db, coins)
+                    db.execute("COMMIT")
+                _copy(one.path, one.path, without=(), progress=Progress())
+            except (OSError, sqlite3.Error, CatalogDamaged, NotWritten):
+                left.append(one.path)
+    return left
 
 
 def rows(snapshot: CatalogSnapshot, table: str) -> Iterator[sqlite3.Row]:

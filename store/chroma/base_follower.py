@@ -1,5 +1,6 @@
 """Chroma follows SQLite in a thread of its own; on failure it only lags behind, and tries again."""
 
+import contextlib
 import logging
 import threading
 import time
@@ -39,7 +40,9 @@ class Closable(Protocol):
 class ChromaFollower(ABC):
     """Applies changes whenever it is woken, until it is closed."""
 
-    def __init__(self, *, does: str, noun: str, place: ChromaPlace) -> None:
+    def __init__(self, *, does: str, noun: str, files: ChromaPlace, server: ChromaPlace | None) -> None:
+        place = server or files
+        self._files = files  # there may be some from before there was a server
         self._noun = noun  # what it follows, in the plural
         self.worker = Worker(does, self._work, describe=_described)
         self._place = place
@@ -162,6 +165,19 @@ class ChromaFollower(ABC):
             self._end_asked()
         log.warning("%s: did not end in time", self.worker.name)
         return lag
+
+    def purge(self) -> None:
+        """Remove all traces of what was deleted: delete Chroma's files, and fill them again from SQLite.
+
+        Collections on a server are replaced when it answers.
+        """
+        with self._in_use():
+            self._mark_dirty()
+            if self._place is not self._files:
+                self._files.remove_own()
+            with contextlib.suppress(ServerAway):
+                self._rebuild()
+        self.wake()
 
     @abstractmethod
     def rebuild(self) -> None:

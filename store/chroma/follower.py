@@ -36,9 +36,8 @@ class LibraryFollower(ChromaFollower):
         super().__init__(
             does="updating the search index",
             noun="records",
-            place=ServerPlace(server)
-            if server
-            else ChromaFolder(
+            server=ServerPlace(server) if server else None,
+            files=ChromaFolder(
                 layout.chroma,
                 into=layout.chroma,
                 owners=lambda: dict.fromkeys(COLLECTIONS.values(), catalog.owner),

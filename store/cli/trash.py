@@ -4,6 +4,7 @@ from argparse import ArgumentTypeError, Namespace
 
 from store.cli.jobs import Verbs
 from store.cli.open_library import writing
+from store.cli.output import as_json, named
 from store.cli.terminal import Terminal
 
 
@@ -31,11 +32,16 @@ def empty_trash(arguments: Namespace, terminal: Terminal) -> int:
     if arguments.json:
         deleted = list(shown.addresses) if arguments.yes else []
         terminal.answer_json(
-            {"found": len(found.addresses), "files": shown.files, "bytes": shown.size, "deleted": deleted}
-        )
+            {
+                "found": len(found.addresses), "files": shown.files, "bytes": shown.size, "deleted": deleted,
+                "refused": as_json(shown.refused), "left": shown.left,
+            }
+        )  # fmt: skip
     if arguments.yes or not found.addresses:
         terminal.say(f"deleted for good: {figures}" if found.addresses else "there is nothing to delete")
-        return 0
+        if shown.left:
+            terminal.say(shown.left)
+        return max(named(shown.refused, terminal), int(bool(shown.left)))
     terminal.say(f"{figures} would be deleted for good; nothing was deleted, add --yes to do it")
     return 1
 

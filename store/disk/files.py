@@ -88,6 +88,11 @@ class Disk:
             finally:
                 os.close(descriptor)
 
+    def remove_file(self, path: Path) -> None:
+        """Delete a file, if it exists."""
+        self.step("remove", path)
+        path.unlink(missing_ok=True)
+
     def remove_folder(self, path: Path) -> None:
         """Delete a folder with its content, if it exists."""
         if path.is_dir():

@@ -16,7 +16,7 @@ from store.disk.file_system import identity
 from store.disk.files import Disk
 from store.disk.replica import held, is_replica
 from store.disk.sqlite_identity import plain_errors, to_read
-from store.errors import InvalidRecord, ReadOnly
+from store.errors import InvalidRecord, NotWritten, ReadOnly
 from store.permissions import OPERATOR, Actor
 
 _LOG = 67_108_864  # bytes that the log keeps on the disk once it was emptied
@@ -159,6 +159,24 @@ class SqliteFile:
         """
         opened = self._connections.opened
         return opened is None or opened == identity(self.path)
+
+    def rewrite(self) -> None:
+        """Rewrite the file without deleted data, and empty the write-ahead log.
+
+        `secure_delete` overwrites deleted rows in place, but SQLite also leaves copies in unused parts of
+        pages when it moves rows; only rewriting all pages removes them for sure. Raises NotWritten while
+        another process is reading.
+        """
+        self.check_writable()
+        with self.lock:
+            try:
+                for step in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+                    self._disk.step(step, self.path)
+                    row = self._writer.execute(step).fetchone()
+                    if row and row[0]:
+                        raise NotWritten(f"{self.path.name} is being read by another process; try again")
+            except (OSError, sqlite3.OperationalError) as error:
+                raise NotWritten(f"{self.path.name} could not be rewritten: {error}") from error
 
     def meta(self, key: str) -> str:
         """The value stored under this key; "" if there is none."""

@@ -144,6 +144,14 @@ class GoldenQueries:
             for collection in {one.collection for one in self.all()}:
                 self._write_file(collection)
 
+    def write_files_naming(self, addresses: Iterable[str]) -> None:
+        """Write the files that name one of these coins, as the catalog no longer does."""
+        with self._catalog.lock:
+            for path in sorted(self._folder.glob("*.json")):
+                content = path.read_bytes()
+                if any(address.encode() in content for address in addresses):
+                    self._write_file(path.stem)
+
     def judge(self, line: str, address: str, good: bool | None, *, actor: str = "") -> None:
         """Judge one result of a query right (True) or wrong (False); None removes the judgement.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from store.catalog.catalog import Catalog, current_generation
+from store.catalog.catalog import REMOVALS, Catalog, current_generation
 from store.disk.layout import Layout
 from store.embedding.active_model import ActiveModel
 from store.embedding.arrays import Vector
@@ -40,7 +40,7 @@ class ResidentVectors:
         self._model = model
         self._lock = threading.Lock()
         self._held: _SearchInMemory | None = None
-        self._last_event = 0  # of the history, that `_held` knows
+        self._removals = ""  # that `_held` knows
         self._counted = (-1, 0)  # the generation of the catalog, and how many library records it had then
         self.reading = Progress()  # the vectors, when somebody first asks
         self.on_refresh: Callable[[VectorSnapshot, str], None] | None = (
@@ -111,7 +111,7 @@ class ResidentVectors:
             else:
                 _keep_only_what_is_there(db, matrices)
             self._held = _SearchInMemory(embedder, matrices, Search(matrices, embedder=embedder))
-            self._last_event = _last_event(db)
+            self._removals = _removals(db)
         held = self._held
         since = held.matrices.snapshot().generation
         if generation != since:
@@ -120,10 +120,10 @@ class ResidentVectors:
             )
             changes: list[tuple[str, Vectors | None]] = [(row[0], None) for row in gone]
             changes += _vectors_of(db, "r.id IN (SELECT id FROM records WHERE generation > ?)", (since,))
-            last = _last_event(db)
-            changes += [(address, None) for address in _removed(db, self._last_event)]
             held.matrices.update(changes, generation=generation)
-            self._last_event = last
+            if (removals := _removals(db)) != self._removals:
+                _keep_only_what_is_there(db, held.matrices)
+                self._removals = removals
         return held
 
     def _mapped(self, db: sqlite3.Connection, embedder: Embedder, generation: int) -> Matrices | None:
@@ -146,18 +146,10 @@ def _keep_only_what_is_there(db: sqlite3.Connection, matrices: Matrices) -> None
         matrices.update([(address, None) for address in gone], generation=snapshot.generation)
 
 
-def _removed(db: sqlite3.Connection, event: int) -> list[str]:
-    """Records that were removed since this event of the history, which leave no row that says so."""
-    rows = db.execute(
-        "SELECT address FROM history h WHERE id > ? AND after IS NULL "
-        "AND NOT EXISTS (SELECT 1 FROM records r WHERE r.address = h.address)",
-        [event],
-    )
-    return [row[0] for row in rows]
-
-
-def _last_event(db: sqlite3.Connection) -> int:
-    return int(db.execute("SELECT max(id) FROM history").fetchone()[0] or 0)
+def _removals(db: sqlite3.Connection) -> str:
+    """How often records were removed, which leaves no row that says so."""
+    row = db.execute("SELECT value FROM meta WHERE key = ?", [REMOVALS]).fetchone()
+    return str(row[0]) if row else ""
 
 
 def _counted(rows: Iterator[_Row], progress: Progress) -> Iterator[_Row]:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from store.captions import drafts
-from store.catalog import history, rows
+from store.catalog import forgetting, history, rows
 from store.catalog.catalog import next_generation
 from store.disk.layout import Layout
 from store.disk.stats import file_stats
@@ -19,6 +19,9 @@ def enter(db: sqlite3.Connection, layout: Layout, operation: Operation, *, edite
     Deletes the person's draft of a caption that was written.
     """
     generation = next_generation(db)
+    if operation.erases:
+        _enter_erased(db, operation)
+        return
     for change in operation.changes:
         rows.upsert(
             db,
@@ -34,3 +37,15 @@ def enter(db: sqlite3.Connection, layout: Layout, operation: Operation, *, edite
         if operation.verb == "caption":  # what was being typed is what is now written
             drafts.delete(db, change.address, actor=operation.actor)
     history.record(db, operation)
+
+
+def _enter_erased(db: sqlite3.Connection, operation: Operation) -> None:
+    """Enter that records were deleted for good; what is left of them in other files goes after this."""
+    coins = []
+    for change in operation.changes:
+        if row := db.execute("SELECT id FROM records WHERE address = ?", [change.address]).fetchone():
+            rows.remove(db, row["id"])
+        coins.append(forgetting.forget(db, change.address))
+        assert change.before is not None, "what is erased was there"
+        history.record_erased(db, operation, coins[-1].word, change.before)
+    forgetting.note(db, coins)

@@ -142,21 +142,25 @@ class Journal:
 
     def _without_changed(self, operation: Operation) -> tuple[Operation, dict[str, str]]:
         with self._catalog.reading() as db:
-            found = {change.address: self._obstacle(db, change) for change in operation.changes}
+            found = {
+                change.address: self._obstacle(db, change, erases=operation.erases)
+                for change in operation.changes
+            }
         refused = {address: reason for address, reason in found.items() if reason}
         kept = tuple(change for change in operation.changes if change.address not in refused)
         return replace(operation, changes=kept), refused
 
-    def _obstacle(self, db: sqlite3.Connection, change: Change) -> str:
-        """Why this change no longer applies; "" if it does."""
+    def _obstacle(self, db: sqlite3.Connection, change: Change, *, erases: bool = False) -> str:
+        """Why this change no longer applies; "" if it does. What is erased may lack files."""
         row = db.execute("SELECT * FROM records WHERE folded = ?", [change.address.lower()]).fetchone()
         if (row["revision"] if row else 0) != change.revision:
             return CHANGED_MEANWHILE
         if change.before:
             found = file_stats(self._layout, change.before, change.address)
-            if (row["sidecar_stat"], row["image_stat"]) != found:
+            known = row["sidecar_stat"], row["image_stat"]
+            if any(now != then for now, then in zip(found, known, strict=True) if now or not erases):
                 return CHANGED_OUTSIDE
-            if "" in found:
+            if "" in found and not erases:
                 return "its picture is missing; put it back from a backup, or remove its sidecar as well"
         return ""
 
@@ -246,6 +250,9 @@ class Journal:
         for operation in operations:
             folder = self._folder(operation)
             for change in operation.changes:
+                if operation.erases:
+                    touched |= self._erase(change)
+                    continue
                 for source, target, expected in renames(self._layout, folder, change):
                     self._disk.make_folder(target.parent)
                     found = arrived(folder, change, source, target)
@@ -256,6 +263,19 @@ class Journal:
                     touched |= {source.parent, target.parent}
         self._disk.fsync_folders(sorted(folder for folder in touched if folder.is_dir()))
         return edited
+
+    def _erase(self, change: Change) -> set[Path]:
+        """Delete a record's files, unless somebody edited one since: then it comes back as it is now."""
+        tier, address, before = change.after.tier, change.address, change.before
+        assert before is not None, "what is erased was there"
+        files = {
+            self._layout.sidecar(tier, address): before.sidecar_hash,
+            self._layout.image(tier, address): before.image_hash,
+        }
+        if all(file_hash(path) in (None, expected) for path, expected in files.items()):
+            for path in files:
+                self._disk.remove_file(path)
+        return {path.parent for path in files}
 
     def _move(self, source: Path, target: Path, expected: str) -> None:
         if not source.exists():

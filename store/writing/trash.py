@@ -1,21 +1,22 @@
-"""Empty the trash: delete the files and rows of rejected records for good, which no undo takes back."""
+"""Empty the trash: delete rejected records for good, with every trace of them; no undo takes that back."""
 
 import contextlib
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from uuid import uuid4
 
-from store.catalog import history, rows
-from store.catalog.catalog import Catalog, next_generation
-from store.disk.files import Disk
+from store.catalog import rows
+from store.catalog.catalog import Catalog
 from store.disk.layout import Layout
-from store.disk.stats import stat_text
 from store.errors import InvalidRecord
-from store.operations import state_json
+from store.operations import EMPTY_TRASH, Change
+from store.outcome import Outcome, Refusal
 from store.progress import Progress
+from store.writing.payload import Payload
+from store.writing.prepare import WritePath
+from store.writing.transitions import batches
 
 DAY = 86_400.0  # seconds
 _BATCH = 256
@@ -28,16 +29,28 @@ class TrashContents:
     addresses: tuple[str, ...]
     files: int
     size: int  # bytes of these files
+    refused: tuple[Refusal, ...] = ()
+    left: str = ""  # where copies of what was deleted are left for now, as a sentence
 
 
 class Trash:
     """The rejected records of a library."""
 
-    def __init__(self, catalog: Catalog, layout: Layout, disk: Disk, *, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        layout: Layout,
+        path: WritePath,
+        *,
+        changed: Callable[[], None],
+        erase: Callable[[], str],
+    ) -> None:
+        """`erase` leaves nothing of what was deleted in any file, as `erasure.finish`."""
         self._catalog = catalog
         self._layout = layout
-        self._disk = disk
+        self._path = path
         self._changed = changed
+        self._erase = erase
 
     def contents(self, *, days: float = 0) -> TrashContents:
         """Everything that was rejected more than so many days ago."""
@@ -45,10 +58,8 @@ class Trash:
         with self._catalog.reading() as db:
             for row in self._old(db, days):
                 addresses.append(str(row["address"]))
-                for path in self._paths(row["address"]):
-                    with contextlib.suppress(OSError):
-                        size += path.stat().st_size
-                        files += 1
+                sizes = self._sizes(row["address"])
+                files, size = files + len(sizes), size + sum(sizes)
         return TrashContents(tuple(addresses), files, size)
 
     def empty(
@@ -59,51 +70,38 @@ class Trash:
         `expected` is the number of records that somebody agreed to; raises InvalidRecord if there are more.
         """
         self._catalog.check_writable()
-        decision = self._catalog.decide(history.EMPTY_TRASH, actor=actor, id=uuid4().hex)
-        progress, addresses, sizes = progress or Progress(), list[str](), list[int]()
-        with self._catalog.lock:
-            found = self.contents(days=days)
-            if len(found.addresses) > expected:
-                raise InvalidRecord(
-                    f"there are {len(found.addresses):,} rejected coins by now, not {expected:,}; look again"
-                )
-            progress.total = len(found.addresses)
-            for start in range(0, len(found.addresses), _BATCH):
-                if progress.cancelled:
-                    break
-                part = found.addresses[start : start + _BATCH]
-                sizes += self._delete(part, decision.id, decision.actor)
-                addresses += part
-                progress.done += len(part)
-        self._changed()
-        return TrashContents(tuple(addresses), len(sizes), sum(sizes))
+        decision = self._catalog.decide(EMPTY_TRASH, actor=actor)
+        progress, outcome, sizes = progress or Progress(), Outcome(), dict[str, list[int]]()
+        found = self.contents(days=days)
+        if len(found.addresses) > expected:
+            raise InvalidRecord(
+                f"there are {len(found.addresses):,} rejected coins by now, not {expected:,}; look again"
+            )
+        progress.total = len(found.addresses)
+        for batch in batches(found.addresses, _BATCH, progress):
+            changes = [change for address in batch if (change := self._change(address))]
+            sizes |= {address: self._sizes(address) for address in batch}
+            if not self._path.carry_out(decision, changes, Payload(), outcome):
+                break
+            self._changed()
+        gone = [size for address in outcome.done for size in sizes[address]]
+        left = self._erase() if outcome.done else ""
+        return TrashContents(tuple(outcome.done), len(gone), sum(gone), tuple(outcome.refused), left)
 
-    def _delete(self, addresses: Sequence[str], decision: str, actor: str) -> list[int]:
-        """Delete these records; returns the bytes of each file that went with them."""
-        # Rows first: a crash in between leaves files, which come back as rejected records, not rows without.
-        now, paths = time.time(), []
-        with self._catalog.writing() as db:
-            next_generation(db)
-            history.record_decision(db, decision, verb=history.EMPTY_TRASH, actor=actor, at=now)
-            for address in addresses:
-                row = db.execute("SELECT * FROM records WHERE address = ?", [address]).fetchone()
-                known = zip(self._paths(address), (row["sidecar_stat"], row["image_stat"]), strict=True)
-                # What was changed outside, which nobody saw, comes back at the next comparison of the files.
-                paths += [path for path, stat in known if stat_text(path) == stat]
-                rows.remove(db, row["id"])
-                db.execute(
-                    "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
-                    "VALUES (?, ?, ?, ?, ?, 'deleted for good', ?, NULL)",
-                    [decision, history.EMPTY_TRASH, address, now, actor, state_json(rows.state_of(row))],
-                )
+    def _change(self, address: str) -> Change | None:
+        with self._catalog.reading() as db:
+            row = db.execute(
+                "SELECT * FROM records WHERE address = ? AND tier = 'trash'", [address]
+            ).fetchone()
+        state = rows.state_of(row) if row else None
+        return Change(address, state, state, row["revision"]) if state else None
+
+    def _sizes(self, address: str) -> list[int]:
+        """The bytes of each of its files."""
         sizes = []
-        for path in paths:
-            self._disk.step("remove", path)
-            with contextlib.suppress(FileNotFoundError):
-                size = path.stat().st_size
-                path.unlink()
-                sizes.append(size)
-        self._disk.fsync_folders([self._layout.sidecar_folder("trash")])
+        for path in self._paths(address):
+            with contextlib.suppress(OSError):
+                sizes.append(path.stat().st_size)
         return sizes
 
     def _old(self, db: sqlite3.Connection, days: float) -> list[sqlite3.Row]:

@@ -1,5 +1,7 @@
 """The verbs that keep a library in order: its model, its vectors, Chroma, and files changed outside."""
 
+import threading
+
 from store.chroma.follower import LibraryFollower
 from store.embedding import embedding_cache, reembed
 from store.embedding.embedding_cache import ModelVectors
@@ -9,6 +11,7 @@ from store.errors import InvalidRecord
 from store.progress import Progress
 from store.reading.reader import Reader
 from store.tags import taxonomy_file
+from store.writing import erasure
 from store.writing.journal import Journal
 from store.writing.reconcile import Fault, reconcile
 
@@ -20,6 +23,7 @@ class LibraryUpkeep(Reader):
         super()._make_shared()
         self._journal = Journal(self.catalog, self.layout, self._disk)
         self._follower: LibraryFollower | None = None  # in the process that writes (`store/runtime.py`)
+        self._erasing = threading.Lock()
         self._found: list[Fault] = []  # files that cannot be taken in
 
     def _changed(self) -> None:
@@ -82,6 +86,18 @@ class LibraryUpkeep(Reader):
             self._journal.finish_all()
             taxonomy_file.finish(self.catalog, self.layout, self._disk)
             self._found[:] = reconcile(self.catalog, self.layout)
+
+    def finish_erasing(self) -> str:
+        """Leave nothing of what was deleted for good in any file; returns what is left, or ""."""
+        self.catalog.check_writable()
+        with self._erasing:
+            return erasure.finish(
+                self.catalog, self.layout, self._disk, golden=self.golden, purge_chroma=self._purge_chroma
+            )
+
+    def _purge_chroma(self) -> None:
+        if self._follower:
+            self._follower.purge()
 
     def finish_without_missing_files(self) -> list[str]:
         """Finish operations that wait for deleted files; returns what was done, one sentence each."""

@@ -1,6 +1,5 @@
 """Chroma follows all kinds in a thread of its own; on failure it only lags behind."""
 
-import contextlib
 import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +13,7 @@ from store.chroma.comparison import ask
 from store.chroma.contents import FoundCollection
 from store.chroma.folder import ChromaFolder
 from store.chroma.ownership import is_of_version_1
-from store.chroma.process import ChromaProcess, ServerAway
+from store.chroma.process import ChromaProcess
 from store.chroma.server import ChromaServer
 from store.chroma.server_place import ServerPlace
 from store.disk.aside import Aside
@@ -39,7 +38,7 @@ class MemoryFollower(ChromaFollower):
         disk: Disk | None = None,
     ) -> None:
         server = ChromaServer.configured()
-        self._files = ChromaFolder(
+        files = ChromaFolder(
             places.chroma,
             into=places.folder,
             owners=self._owners,
@@ -47,8 +46,8 @@ class MemoryFollower(ChromaFollower):
             note=note,
             disk=disk or Disk(),
         )
-        place = ServerPlace(server) if server else self._files
-        super().__init__(does="updating the memory's search index", noun="entries", place=place)
+        place = ServerPlace(server) if server else None
+        super().__init__(does="updating the memory's search index", noun="entries", files=files, server=place)
         self._places = places
         self._kinds = kinds
 
@@ -61,19 +60,6 @@ class MemoryFollower(ChromaFollower):
         """Rebuild collections from SQLite's vectors; needs no model."""
         self._queue_everything()
         self.retry()
-
-    def purge(self) -> None:
-        """Remove all traces of deleted entries: delete Chroma's files, and rebuild them from SQLite.
-
-        Collections on a server are replaced when it answers.
-        """
-        with self._in_use():
-            self._mark_dirty()
-            if self._place is not self._files:
-                self._files.remove_own()  # from before there was a server
-            with contextlib.suppress(ServerAway):
-                self._rebuild()
-        self.wake()
 
     @property
     def _marker(self) -> Path:

@@ -179,24 +179,6 @@ class Database(SqliteFile):
             finally:
                 self._writer.execute("PRAGMA synchronous = FULL")
 
-    def rewrite(self) -> None:
-        """Rewrite the file without deleted data, and empty the write-ahead log.
-
-        `secure_delete` overwrites deleted rows in place, but SQLite also leaves copies in unused parts of
-        pages when it moves rows; only rewriting all pages removes them for sure. Raises NotWritten while
-        another process is reading.
-        """
-        self.check_writable()
-        with self.lock:
-            try:
-                for step in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
-                    self._disk.step(step, self.path)
-                    row = self._writer.execute(step).fetchone()
-                    if row and row[0]:
-                        raise NotWritten(f"{self.path.name} is being read by another process; try again")
-            except (OSError, sqlite3.OperationalError) as error:
-                raise NotWritten(f"{self.path.name} could not be rewritten: {error}") from error
-
     def check_writable(self) -> None:
         """Raises LoginEnded or ReadOnly if this actor may not write, CatalogDamaged for an unusable file."""
         self.actor.permit()

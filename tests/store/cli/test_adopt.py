@@ -74,7 +74,7 @@ def test_empty_trash_that_is_stopped_names_only_what_is_gone(
     empty = trash.Trash.empty
 
     def stopped(self: trash.Trash, *, progress: Progress, **rest: Any) -> trash.TrashContents:
-        monkeypatch.setattr(self._disk, "_before", lambda name, _: progress.cancel())
+        monkeypatch.setattr(self._catalog._disk, "_before", lambda name, _: progress.cancel())
         return empty(self, progress=progress, **rest)
 
     monkeypatch.setattr(trash, "_BATCH", 1)

@@ -32,6 +32,7 @@ class Case:
 
     verb: Callable[[Library], Outcome]
     before: Callable[[Library], object] = lambda library: None
+    erases: bool = False  # pictures of what is decided may be gone before the rest
 
 
 def import_three(library: Library) -> Outcome:
@@ -71,6 +72,11 @@ def decisions_of_three_people(library: Library) -> Outcome:
     )
 
 
+def empty_the_trash(library: Library) -> Outcome:
+    done = library.trash.empty(expected=len(library.trash.contents().addresses))
+    return Outcome(list(done.addresses), list(done.refused), failure=done.left)
+
+
 CASES = {
     "import": Case(import_three),
     "approve": Case(lambda library: library.approve(PENDING)),
@@ -80,6 +86,10 @@ CASES = {
     "degrade": Case(lambda library: library.degrade(PROMOTED)),
     "delete": Case(lambda library: library.delete([*PENDING, *PROMOTED])),
     "restore": Case(lambda library: library.restore(TRASH)),
+    "empty the trash": Case(empty_the_trash, erases=True),
+    "empty the trash of what was in the library": Case(
+        empty_the_trash, lambda library: library.delete(PROMOTED), erases=True
+    ),
     "decisions of three people": Case(decisions_of_three_people),
     "caption in approved": Case(lambda library: library.caption(CAPTIONED[0], caption=written("new"))),
     "caption in the library": Case(recaption),

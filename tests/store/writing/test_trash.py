@@ -53,7 +53,8 @@ def test_emptied_coins_are_gone_with_their_files_and_others_stay(rejected: Libra
 def test_it_cannot_be_undone_and_what_came_before_still_can(rejected: Library) -> None:
     rejected.trash.empty(expected=2)
     outcome = rejected.undo()  # of the rejection, whose coins are gone
-    assert {refusal.item for refusal in outcome.refused} == {address(0), address(1)}
+    assert {refusal.reason for refusal in outcome.refused} == {"no record has this address"}
+    assert not {refusal.item for refusal in outcome.refused} & {address(0), address(1)}
     rejected.undo()  # of the import
     assert rejected.counts()["trash"] == 1
     with pytest.raises(NothingToUndo):
@@ -75,8 +76,18 @@ def test_a_deleted_coin_can_be_imported_again(rejected: Library) -> None:
 def test_a_file_that_was_changed_outside_is_not_deleted(rejected: Library) -> None:
     sidecar = rejected.layout.sidecar("trash", address(0))
     sidecar.write_text(sidecar.read_text().replace("Coin 0", "By Hand"))
-    rejected.trash.empty(expected=2)
+    done = rejected.trash.empty(expected=2)
+    assert done.addresses == (address(1),)
+    assert "look at it again" in done.refused[0].reason
     assert "By Hand" in sidecar.read_text()
+    assert rejected.get(address(0)).name == "By Hand"
+
+
+def test_a_coin_whose_files_are_gone_is_deleted_all_the_same(rejected: Library) -> None:
+    rejected.layout.image("trash", address(0)).unlink()
+    done = rejected.trash.empty(expected=2)
+    assert (len(done.addresses), done.files, done.refused) == (2, 3, ())
+    assert list((rejected.layout.memecoins / "trash").iterdir()) == []
 
 
 def test_an_emptying_that_is_stopped_names_only_what_it_deleted(
