@@ -37,9 +37,8 @@ def independent_questions() -> list[Golden]:
 def _compare(reader: Reader, name: str, goldens: list[Golden]) -> None:
     found = evaluate(reader, goldens=goldens, presets={DEFAULT: PRESETS[DEFAULT]})
     rows = {row.fused: row for row in found.rows if not row.calibrated}
-    print(
-        f"| {found.queries} {name} | recall@10 | MRR | first right | nDCG@10 |\n| --- | ---: | ---: | ---: | ---: |"
-    )
+    print(f"| {found.queries} {name} | recall@10 | MRR | first right | nDCG@10 |")
+    print("| --- | ---: | ---: | ---: | ---: |")
     for fused, row in sorted(rows.items()):
         scores = found.scores(row)
         cells = (scores.recall, scores.mrr, _first_right(row), scores.ndcg)

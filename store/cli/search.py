@@ -1,7 +1,7 @@
 """The command `search`: the line of the search page, and flags for what a terminal says more easily."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -91,9 +91,9 @@ def _compare(
     except InvalidRecord as error:
         usage.error(str(error))
     results = terminal.watch(lambda progress: reader.search(query))
-    found = [(hit, _record(reader, hit.address)) for hit in results.hits]
     exact = exact_matches(reader, question, arguments.text or "", limit=_NAMED)
     known = {one.address for one in exact}
+    found = [(hit, _record(reader, hit.address)) for hit in results.exact_first(known)]
     words = words_of(question)
     named = reader.named(words, question.filter, limit=_NAMED) if words else []
     named = [*exact, *(one for one in named if one.address not in known)][:_NAMED]
@@ -106,10 +106,10 @@ def _compare(
             "exact_matches": [one.address for one in exact],
             "named": [_format(one.address, one) for one in named],
         }
-        terminal.answer_json({**_compared_json(arguments, question, results, found), **fields})
+        terminal.answer_json({**_compared_json(arguments, question, results, found, exact=known), **fields})
     elif found:
         head = ("SCORE", "NAME", "TICKER", "ADDRESS", "FROM")
-        terminal.answer_table(head, [_hit_row(hit, record) for hit, record in found])
+        terminal.answer_table(head, [_hit_row(hit, record, exact=known) for hit, record in found])
     waiting = reader.waiting_for_vectors()
     if results.why_empty and not (waiting and results.why_empty == NOTHING_THERE):
         terminal.say(results.why_empty)
@@ -119,7 +119,9 @@ def _compare(
         return
     if found and (certainty := describe(results.certainty)):
         terminal.say(certainty)
-    for label, coins in (("exact matches", exact), ("with these words", named[len(exact) :])):
+    shown = {hit.address for hit, _ in found}
+    unseen = [one for one in exact if one.address not in shown]  # such as one without vectors
+    for label, coins in (("exact matches", unseen), ("with these words", named[len(exact) :])):
         if coins:
             listed_coins = (f"{one.name} · {one.ticker} ({one.address})" for one in coins)
             terminal.say(f"{label}: {', '.join(listed_coins)}")
@@ -170,12 +172,13 @@ def _record(reader: Reader, address: str) -> Record | None:
         return None
 
 
-def _hit_row(hit: Hit, record: Record | None) -> tuple[str, ...]:
+def _hit_row(hit: Hit, record: Record | None, *, exact: Collection[str]) -> tuple[str, ...]:
     gave = [f"{facet} {part.contribution:.2f}" for facet, part in hit.facets.items() if part.contribution]
     if hit.words.contribution:
         gave.append(f"words {hit.words.contribution:.2f}")
     name, ticker = (record.name, record.ticker) if record else ("", "")
-    return f"{hit.score:.3f}", name, ticker, hit.address, " ".join(gave)
+    score = "exact" if hit.address in exact else f"{hit.score:.3f}"  # what puts it where it is
+    return score, name, ticker, hit.address, " ".join(gave)
 
 
 def _asked_json(arguments: Namespace, question: Question) -> dict[str, Any]:
@@ -188,7 +191,12 @@ def _asked_json(arguments: Namespace, question: Question) -> dict[str, Any]:
 
 
 def _compared_json(
-    arguments: Namespace, question: Question, results: Results, found: Sequence[tuple[Hit, Record | None]]
+    arguments: Namespace,
+    question: Question,
+    results: Results,
+    found: Sequence[tuple[Hit, Record | None]],
+    *,
+    exact: Collection[str],
 ) -> dict[str, Any]:
     return {
         **_asked_json(arguments, question),
@@ -203,7 +211,11 @@ def _compared_json(
         "seconds": results.seconds,
         "hits": [
             _format(hit.address, record)
-            | {"score": hit.score, "facets": {facet: part._asdict() for facet, part in hit.facets.items()}}
+            | {
+                "exact_match": hit.address in exact,
+                "score": hit.score,
+                "facets": {facet: part._asdict() for facet, part in hit.facets.items()},
+            }
             | ({"words": hit.words._asdict()} if results.query.fused else {})
             for hit, record in found
         ],

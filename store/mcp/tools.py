@@ -30,8 +30,11 @@ from store.memory.story import lore, scoped, sessions
 from store.memory.text.extraction import ContentType
 from store.memory.transcripts import search
 from store.memory.transcripts.search import Mode
+from store.reading.query_binding import exact_matches
 from store.records import Facet
 from store.search.query import MAX_TOP, Part, Query
+from store.search.query_syntax import Question as QuestionLine
+from store.search.query_syntax import Term
 
 _P = ParamSpec("_P")
 
@@ -187,14 +190,18 @@ class Tools:
     ) -> Answer:
         """Coins of the library that a text describes, with what each facet gave to the score.
 
+        Those whose address, ticker or name the text is have exact_match and come first, the others follow by
+        score.
         weights say how much each facet counts, 4/3/2/1 for entity/context/visual/emotions unless told
         otherwise; of those that are given, a facet not named counts nothing.
         """
         library = self._access.library
         filter = Filter(tier="library", tags=tuple(tags or ()))
-        question = Query((Part(text=query),), weights=weights, top=top, filter=filter)
-        results = library.search(question)
-        records = {hit.address: library.get(hit.address) for hit in results.hits}
+        results = library.search(Query((Part(text=query),), weights=weights, top=top, filter=filter))
+        asked = QuestionLine((Term("text", query),), filter)
+        exact = {record.address for record in exact_matches(library, asked, query, limit=top)}
+        hits = results.exact_first(exact)
+        records = {hit.address: library.get(hit.address) for hit in hits}
         return {
             "query": query,
             "weights": results.query.sliders,
@@ -208,10 +215,11 @@ class Tools:
                     "token_name": records[hit.address].name,
                     "ticker": records[hit.address].ticker,
                     "caption": records[hit.address].caption,
+                    "exact_match": hit.address in exact,
                     "score": hit.score,
                     "facets": {facet: given._asdict() for facet, given in hit.facets.items()},
                 }
-                for hit in results.hits
+                for hit in hits
             ],
         }
 

@@ -97,6 +97,22 @@ class Results:
         """(5,): the neutral values, NaN for a facet that no record has."""
         return self.answer.means
 
+    def exact_first(self, exact: Collection[str]) -> list[Hit]:
+        """The hits, preceded by these records, which what was asked for names; each part by its scores.
+
+        They come first because they are named, whatever they score: who shows the list says so.
+        """
+        mask = np.zeros(len(self.addresses), np.bool_)
+        mask[self.answer.rows_of(exact)] = True
+        if self.mask is not None:
+            mask &= self.mask
+        if not mask.any():
+            return self.hits
+        weights, words = self.query.sliders, self.words if self.query.fused else None
+        ranking = rank(self.answer, weights, top=len(exact), mask=mask, scale=self.scale, words=words)
+        named = hits(self.answer, ranking, weights, scale=self.scale, words=words)
+        return [*named, *(hit for hit in self.hits if hit.address not in exact)][: self.query.top]
+
 
 class Search:
     """Searches one set of matrices with the model that made them; thread-safe."""

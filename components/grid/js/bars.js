@@ -11,7 +11,7 @@ export function standing(node, scores, index) {
   const { list, before } = scores;
   const { parts } = node;
   const hit = list[index];
-  setHidden(parts.score, false);
+  setHidden(parts.score, hit.isExact); // "Exact match" says why it is first; its score would not
   setHidden(parts.bar, false);
   setText(parts.score, hit.score.toFixed(3));
   const moved = before?.has(hit.row) ? before.get(hit.row) - index : 0;
@@ -25,6 +25,11 @@ export function standing(node, scores, index) {
   const strange = scores.disagreement(hit.row);
   setHidden(parts.strange, !strange);
   if (strange) parts.strange.title = strange;
+}
+
+/** The score as a list shows it: what is first because its name, ticker or address was asked for says so instead. */
+export function scoreText(hit) {
+  return hit.isExact ? "exact" : hit.score.toFixed(3);
 }
 
 /** The contribution of each facet to the score. */

@@ -8,7 +8,7 @@ export const RAW = { centre: [0, 0, 0, 0, 0], spread: [1, 1, 1, 1, 1] };
  * The best `top` rows for these weights: score = Σ w·ŝ / Σ w over the weighted facets that some record has, where a
  * record's missing facet counts as the library's mean, and a record without any weighted facet is not a hit.
  * Calibrated, (ŝ - centre) / spread replaces ŝ. Only the best row of each group is a hit.
- * Fused, a row's share of the question's words counts too (store/search/ranking.py). Pinned rows come first and appear once.
+ * Fused, a row's share of the question's words counts too (store/search/ranking.py). Pinned rows come first, the best of them first, and appear once.
  */
 export function rank({ columns, means, groups, words, pinned = [] }, weights, top, scale = RAW) {
   const used = shares(weights, means);
@@ -31,7 +31,8 @@ export function rank({ columns, means, groups, words, pinned = [] }, weights, to
   if (gain) for (let row = 0; row < rows; row++) scores[row] += gain * words.shares[row];
   if (groups) fold(groups, scores, present);
   const best = bestRows(scores, present, top + pinned.length);
-  const list = [...pinned, ...best.rows.filter((row) => !pinned.includes(row)).slice(0, top)];
+  const first = [...pinned].sort((a, b) => scores[b] - scores[a] || a - b);
+  const list = [...first, ...best.rows.filter((row) => !pinned.includes(row)).slice(0, top)];
   return { list: list.map((row) => ({ ...explain(row, scores[row], columns, means, used, scale), words: wordsOf(row, words, gain), isExact: pinned.includes(row) })), hits: best.hits };
 }
 

@@ -1,13 +1,13 @@
 // The results as a table: sorted by any column, downloaded as CSV.
 
 import { ageOf, el, icon } from "./dom.js";
-import { FACET_NAMES } from "./bars.js";
+import { FACET_NAMES, scoreText } from "./bars.js";
 
 const COLUMNS = [
   ["place", "#", (_, hit, at) => at + 1],
   ["name", "Name", (card) => card.name.toLowerCase()],
   ["ticker", "Ticker", (card) => card.ticker.toLowerCase()],
-  ["score", "Score", (_, hit) => -hit.score],
+  ["score", "Score", (_, hit) => (hit.isExact ? -Infinity : -hit.score)],
   ...FACET_NAMES.map((name, at) => [name, name, (_, hit) => (hit.facets[at].present ? -hit.facets[at].cosine : Infinity)]),
   ["words", "words", (_, hit) => -hit.words.share],
   ["age", "Age", (card) => -card.created_at],
@@ -48,7 +48,7 @@ export class ResultTable {
       ...this.rows().map(({ card, hit, at }) => {
         const cells = hit.facets.map((facet) => el("td", { class: "number" }, facet.present ? facet.cosine.toFixed(3) : "–"));
         cells.push(el("td", { class: "number" }, hit.words.share ? hit.words.share.toFixed(3) : "–"));
-        const row = el("tr", { class: card.address === grid.model.cursor ? "at" : "", "data-address": card.address }, el("td", { class: "thumb" }, card.picture ? el("img", { src: card.picture, alt: "", loading: "lazy" }) : icon("alert")), el("td", { class: "number" }, String(at + 1)), el("td", { class: "name", dir: "auto" }, card.name, hit.isExact ? el("small", { class: "exact" }, "Exact match") : null), el("td", {}, card.ticker), el("td", { class: "number" }, hit.score.toFixed(3)), ...cells, el("td", { title: card.created ?? "" }, card.blank ? "" : ageOf(card)));
+        const row = el("tr", { class: card.address === grid.model.cursor ? "at" : "", "data-address": card.address }, el("td", { class: "thumb" }, card.picture ? el("img", { src: card.picture, alt: "", loading: "lazy" }) : icon("alert")), el("td", { class: "number" }, String(at + 1)), el("td", { class: "name", dir: "auto" }, card.name, hit.isExact ? el("small", { class: "exact" }, "Exact match") : null), el("td", {}, card.ticker), el("td", { class: "number" }, scoreText(hit)), ...cells, el("td", { title: card.created ?? "" }, card.blank ? "" : ageOf(card)));
         row.addEventListener("click", () => card.blank || (grid.model.moveTo(card.address), grid.refresh(), this.show()));
         row.addEventListener("dblclick", () => grid.open(card.address));
         return row;
@@ -71,8 +71,8 @@ export class ResultTable {
   save() {
     clearTimeout(this.waiting);
     this.waiting = null;
-    const head = ["place", "token_address", "token_name", "ticker", "score", ...FACET_NAMES, "words", "created_at", "tags"];
-    const lines = this.rows().map(({ card, hit, at }) => [at + 1, card.address, card.name, card.ticker, hit.score, ...hit.facets.map((facet) => (facet.present ? facet.cosine : "")), hit.words.share || "", card.created_at, card.tags.join(",")]);
+    const head = ["place", "token_address", "token_name", "ticker", "exact_match", "score", ...FACET_NAMES, "words", "created_at", "tags"];
+    const lines = this.rows().map(({ card, hit, at }) => [at + 1, card.address, card.name, card.ticker, hit.isExact, hit.score, ...hit.facets.map((facet) => (facet.present ? facet.cosine : "")), hit.words.share || "", card.created_at, card.tags.join(",")]);
     const text = [head, ...lines].map((cells) => cells.map(cell).join(",")).join("\r\n");
     const href = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv" }));
     el("a", { href, download: "memedex-search.csv" }).click();

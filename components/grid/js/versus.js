@@ -1,7 +1,7 @@
 // Two slider settings side by side: common results, results of one only, and changed ranks.
 
 import { el, icon } from "./dom.js";
-import { FACET_NAMES } from "./bars.js";
+import { FACET_NAMES, scoreText } from "./bars.js";
 import { RAW, rank } from "./rank.js";
 
 export class Versus {
@@ -54,7 +54,7 @@ export class Versus {
     const card = this.ranking.cardOf(hit);
     const away = elsewhere === undefined ? only : elsewhere === at ? "" : only === "in" ? (elsewhere > at ? `▲${elsewhere - at}` : `▼${at - elsewhere}`) : `→ ${elsewhere + 1}`;
     const tone = elsewhere === undefined ? only : only === "in" && elsewhere > at ? "up" : only === "in" && elsewhere < at ? "down" : "";
-    return el("li", { "data-row": String(hit.row), ondblclick: () => this.ranking.grid.open(card.address) }, el("span", { class: "place" }, String(at + 1)), card.picture ? el("img", { src: card.picture, alt: "", loading: "lazy" }) : icon("alert"), el("span", { class: "name", dir: "auto" }, card.name), el("span", { class: `away ${tone}` }, away), el("span", { class: "number" }, hit.score.toFixed(3)));
+    return el("li", { "data-row": String(hit.row), ondblclick: () => this.ranking.grid.open(card.address) }, el("span", { class: "place" }, String(at + 1)), card.picture ? el("img", { src: card.picture, alt: "", loading: "lazy" }) : icon("alert"), el("span", { class: "name", dir: "auto" }, card.name), el("span", { class: `away ${tone}` }, away), el("span", { class: "number" }, scoreText(hit)));
   }
 
   light(row) {

@@ -1,7 +1,7 @@
 // Why one result ranks above another: the difference in each facet's contribution.
 
 import { el, icon } from "./dom.js";
-import { FACET_NAMES } from "./bars.js";
+import { FACET_NAMES, scoreText } from "./bars.js";
 
 export function whyDialog() {
   const dialog = el("dialog", { class: "why", "aria-label": "Why this order" });
@@ -9,9 +9,9 @@ export function whyDialog() {
   return dialog;
 }
 
-/** Shows two results, the better one first. */
+/** Shows two results, the upper one first. */
 export function explainOrder(dialog, [first, second]) {
-  const [above, below] = first.hit.score >= second.hit.score ? [first, second] : [second, first];
+  const [above, below] = first.place < second.place ? [first, second] : [second, first];
   const rows = FACET_NAMES.map((name, at) => ({ name, more: above.hit.facets[at].contribution - below.hit.facets[at].contribution, above: above.hit.facets[at], below: below.hit.facets[at] })).filter(({ above }) => above.weight);
   if (above.hit.words.contribution || below.hit.words.contribution) rows.push({ name: "words", more: above.hit.words.contribution - below.hit.words.contribution, above: wordsOf(above), below: wordsOf(below) });
   const most = Math.max(...rows.map(({ more }) => Math.abs(more)), 1e-9);
@@ -33,10 +33,11 @@ function wordsOf({ hit }) {
 }
 
 function sideOfTwo({ card, hit, place }) {
-  return el("figure", {}, card.picture ? el("img", { src: card.picture, alt: "" }) : icon("alert"), el("figcaption", {}, el("strong", { dir: "auto" }, card.name), ` ${place}. · ${hit.score.toFixed(3)}`));
+  return el("figure", {}, card.picture ? el("img", { src: card.picture, alt: "" }) : icon("alert"), el("figcaption", {}, el("strong", { dir: "auto" }, card.name), ` ${place}. · ${scoreText(hit)}`));
 }
 
 function reason(rows, above, below) {
+  if (above.hit.isExact && !below.hit.isExact) return "What was asked for is its name, ticker or address, so it is first with any score.";
   const gap = above.hit.score - below.hit.score;
   if (!gap) return "Both have the same score; equal scores stand in the order of their addresses.";
   const for_ = rows.filter(({ more }) => more > 0).sort((a, b) => b.more - a.more);

@@ -13,7 +13,18 @@ def test_search_lists_an_exact_ticker_match(run: Run, root: Path) -> None:
     found = json.loads(run("search", "$c3", "--json").stdout)
     assert found["named"] == [{"token_address": KEPT, "token_name": "Coin 3", "ticker": "C3"}]
     assert found["exact_matches"] == [KEPT]
-    assert f"exact matches: Coin 3 · C3 ({KEPT})" in run("search", "c3").stderr
+    (hit, *others) = found["hits"]
+    assert (hit["token_address"], hit["exact_match"]) == (KEPT, True)
+    assert [other["exact_match"] for other in others] == [False]
+
+
+def test_an_exact_ticker_is_the_first_row_before_the_scores(run: Run, root: Path) -> None:
+    for line in ("c3", "c4"):
+        _, first, second = run("search", line, "--fused").stdout.splitlines()
+        assert first.split()[:4] == ["exact", "Coin", line[1], line.upper()]
+        assert float(second.split()[0]) > 0
+    (only,) = json.loads(run("search", "c4", "--top", "1", "--json").stdout)["hits"]
+    assert (only["token_address"], only["exact_match"]) == (ALSO_KEPT, True)
 
 
 def test_search_explains_each_hit(run: Run, root: Path) -> None:

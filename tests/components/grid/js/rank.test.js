@@ -40,6 +40,11 @@ test("a pinned row comes first and appears once", () => {
   assert.deepEqual(list.map(({ row, isExact }) => [row, isExact]), [[1, true], [0, false], [2, false]]);
 });
 
+test("several pinned rows are in the order of their scores", () => {
+  const { list } = rank({ ...THREE, pinned: [2, 1] }, { image: 1 }, 3);
+  assert.deepEqual(list.map(({ row, isExact }) => [row, isExact]), [[1, true], [2, true], [0, false]]);
+});
+
 test("disabled words add nothing, and a pinned row displaces no other", () => {
   const words = { fused: false, strength: 3, deviations: [1, 0, 0, 0, 0], shares: [0, 0, 1] };
   const { list } = rank({ ...THREE, words, pinned: [2] }, { image: 1 }, 2);
