@@ -134,6 +134,23 @@ def test_next_steps_through_all_coins(page: Page, shared: Server) -> None:
     expect(heading).to_have_text(UNCAPTIONED.name)
 
 
+def test_no_coin_has_the_picture_of_the_one_before(page: Page, shared: Server) -> None:
+    visit(page, shared, "captions", title="Captions")
+    page.get_by_test_id("stButtonGroup").get_by_text("Library").click()
+    heading = page.get_by_role("heading", level=2).first
+    expect(heading).not_to_have_text(UNCAPTIONED.name)
+    before, drawn = heading.inner_text(), page.locator(".memedex-editor img.picture")
+    expect(drawn).to_be_visible()
+    held: list[Route] = []
+    page.route("**/pictures/*-512-*", lambda one: held.append(one))
+    page.get_by_role("button", name="Next", exact=True).click()
+    expect(heading).not_to_have_text(before)
+    expect(drawn).to_be_hidden()
+    for route in held:
+        route.continue_()
+    expect(drawn).to_be_visible()
+
+
 def test_untrusted_text_is_shown_and_never_interpreted(page: Page, serve: Serve, tmp_path: Path) -> None:
     with open_library(tmp_path / "res") as library:
         sidecar = {

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from store.catalog.filters import Filter
 from store.runtime import open_reader
@@ -34,6 +34,21 @@ def test_an_untrusted_name_is_shown_as_plain_text(app: Server, grid: GridPage) -
     expect(grid.viewer.locator("h2")).to_contain_text(STRANGE)
     expect(grid.viewer.locator(".description")).to_have_text(STRANGE)
     assert grid.page.evaluate("window.obeyed") is None
+
+
+def test_the_large_view_draws_no_picture_of_the_coin_before(app: Server, grid: GridPage) -> None:
+    grid.press("Enter")
+    picture, heading = grid.viewer.locator("img[alt^='Picture of']"), grid.viewer.locator("h2")
+    expect(picture).to_be_visible()
+    before = heading.inner_text()
+    held: list[Route] = []
+    grid.page.route("**/pictures/**", lambda one: held.append(one))
+    grid.press("ArrowRight")
+    expect(heading).not_to_have_text(before)
+    expect(picture).to_be_hidden()
+    for route in held:
+        route.continue_()
+    expect(picture).to_be_visible()
 
 
 def test_deciding_in_the_large_view_moves_to_the_next_coin(app: Server, grid: GridPage) -> None:

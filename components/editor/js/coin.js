@@ -1,6 +1,6 @@
 // The current coin: its picture and its names.
 
-import { el, setText } from "../../grid/js/dom.js";
+import { el, setText, showPicture } from "../../grid/js/dom.js";
 
 export class Coin {
   constructor(...helpers) {
@@ -14,7 +14,7 @@ export class Coin {
   }
 
   show(content) {
-    if (this.picture.getAttribute("src") !== content.picture) this.picture.src = content.picture;
+    if (this.picture.getAttribute("src") !== content.picture) showPicture(this.picture, content.picture);
     this.picture.alt = `Picture of ${content.name}`;
     setText(this.name, content.name);
     setText(this.ticker, content.ticker);

@@ -86,3 +86,11 @@ export function keepPress(button) {
   });
   button.addEventListener("lostpointercapture", () => (from = null));
 }
+
+/** Shows another coin's picture, and until it has arrived none: an image keeps drawing its last one, beside the next coin's name. */
+export function showPicture(image, source) {
+  image.src = source;
+  const shows = image.complete && image.naturalWidth > 0;
+  image.style.visibility = shows ? "" : "hidden";
+  image.onload = image.onerror = () => (image.style.visibility = "");
+}

@@ -1,6 +1,6 @@
 // The large view: one coin with all its details; arrow keys show the next one.
 
-import { ageOf, el, icon, setText } from "./dom.js";
+import { ageOf, el, icon, setText, showPicture } from "./dom.js";
 import { breakdown } from "./bars.js";
 import { copyButton } from "./copy.js";
 import { twinsOf } from "./comparison.js";
@@ -120,7 +120,7 @@ export class Viewer {
     if (this.made === made || (this.shown === card.address && this.pictureText.isEditing(card.address) && this.made)) return;
     this.made = made;
     if (this.shown !== card.address) this.setScale(1);
-    if (this.pictured !== card.large) this.picture.src = this.pictured = card.large ?? ""; // a blurred one that was clicked stays
+    if (this.pictured !== card.large) showPicture(this.picture, (this.pictured = card.large ?? "")); // a blurred one that was clicked stays
     this.picture.alt = `Picture of ${card.name}`;
     const scroll = this.shown === card.address ? this.facts.scrollTop : 0;
     this.shown = card.address;
@@ -171,7 +171,7 @@ function facts(grid, card, detail, model, pictureText) {
     el("p", { class: "meta" }, card.mark ? el("span", { class: `pill ${card.mark.tone}` }, card.mark.label) : null, born(card)),
     description ? el("p", { class: "description", dir: "auto" }, description) : el("p", { class: "description none" }, "No description."),
     detail?.tags?.length || card.tags.length ? el("p", { class: "pills" }, ...(detail?.tags ?? card.tags).map((tag) => el("span", { class: "pill" }, tag))) : null,
-    detail?.twins?.length ? section("Looks like", twinsOf(grid, card.address, detail.twins)) : null,
+    detail?.twins?.length ? section("Possible duplicates", twinsOf(grid, card.address, detail.twins)) : null,
     card.facets ? section("Why it is here", breakdown(grid, card)) : null,
     detail ? captions(caption) : null,
     detail?.text ? section("Text in the picture", pictureText.body(card, detail.text)) : null,
