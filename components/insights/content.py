@@ -43,10 +43,10 @@ def show(library: Library, sets: list[CoinSet]) -> None:
         )
     with grid.cell():
         labels(
-            [_languages(library, one.filter) for one in sets], sets, what="languages",
+            [_scripts(library, one.filter) for one in sets], sets, what="scripts",
             narrow=lambda filter, name: narrowed(filter, language=name.lower()),
             about="By the letters of name, description and captions; a coin with two kinds counts twice. "
-            "Languages with Latin letters are one group.",
+            "Latin letters alone serve many languages.",
         )  # fmt: skip
     of = [f" · {format.plain(one.label)}" if len(sets) > 1 else "" for one in sets]
     for number, one in enumerate(sets):  # a figure of each set beside that of the other
@@ -74,7 +74,7 @@ def labels(
     narrow: Callable[[Filter, str], Filter],
     about: str | None = None,
 ) -> None:
-    """The most frequent tags, languages or reasons; of two sets as shares, since they differ in size."""
+    """The most frequent tags, scripts or reasons; of two sets as shares, since they differ in size."""
     frame = ranking(counts, sets, narrow=narrow)
     if frame.empty:
         st.caption(f"No coin has {what} yet.")
@@ -126,7 +126,7 @@ def by_month(found: Sequence[MonthCount], one: CoinSet, *, subject: str) -> "pd.
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _languages(library: Library, filter: Filter) -> dict[str, int]:
+def _scripts(library: Library, filter: Filter) -> dict[str, int]:
     return {name.capitalize(): coins for name, coins in insights.languages(library, filter).items()}
 
 

@@ -152,7 +152,7 @@ def test_people_and_their_speed_are_shown_with_the_coins_they_decided(library: L
     assert coins_of(library, by_bob) == 1
 
 
-def test_languages_have_their_names_as_written_in_english(library: Library) -> None:
+def test_scripts_have_their_names_as_written_in_english(library: Library) -> None:
     [languages] = [
         bar for bar in bars(opened("insights")) if any("language:" in line for line in bar["customdata"])
     ]
