@@ -49,7 +49,7 @@ def card(
         "picture": pictures.address(library, record.image_hash, unfit=unfit),
         "large": pictures.address(library, record.image_hash, size=pictures.LARGE, unfit=unfit),
         "mark": mark,
-        "twin": {"kind": suspicion.kind, "sure": suspicion.confidence} if suspicion else None,
+        "twin": suspicion.kind if suspicion else None,
     }
 
 

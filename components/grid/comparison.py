@@ -6,7 +6,7 @@ from typing import Any
 from components.grid.fields import created, shown_fields
 from components.shell import format, pictures, presenter
 from store.duplicates.disguises import Piece, compared
-from store.duplicates.findings import Suspect
+from store.duplicates.findings import MEASURED, DuplicateFinding, Suspect
 from store.errors import UnknownRecord
 from store.reading.reader import Reader
 from store.records import Record
@@ -33,7 +33,7 @@ def comparison(library: Reader, address: str) -> dict[str, Any] | None:
 def twins(library: Reader, address: str) -> list[dict[str, Any]]:
     """The same in short, for the large view."""
     found = comparison(library, address)
-    keys = ("address", "name", "tier", "place", "picture", "findings", "sure", "verdict", "letters")
+    keys = ("address", "name", "tier", "place", "picture", "findings", "verdict", "letters")
     return [{key: other[key] for key in keys} for other in found["others"]] if found else []
 
 
@@ -54,13 +54,18 @@ def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | No
         "since": _since(library, other),
         "picture": pictures.address(library, other.image_hash),
         "large": pictures.address(library, other.image_hash, size=pictures.LARGE),
-        "sure": suspect.confidence,
-        "findings": [[finding.kind, finding.confidence] for finding in suspect.findings],
+        "findings": [finding.kind for finding in suspect.findings],
+        "figure": _figure(suspect.findings[0]),
         "letters": suspect.has_other_letters,
         "verdict": judgement.verdict if judgement else None,
         "judged_by": _by(judgement.actor, judgement.created_at) if judgement else "",
         "fields": _differing(library, own, other),
     }
+
+
+def _figure(strongest: DuplicateFinding) -> float | None:
+    """How likely such pictures are copies, where that is measured; words say the rest."""
+    return strongest.confidence if strongest.kind in MEASURED else None
 
 
 def _since(library: Reader, record: Record) -> str:

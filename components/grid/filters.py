@@ -23,7 +23,7 @@ from store.reading import statistics
 from store.records import CAPTION_FACETS, TIERS
 
 _COUNTED = 40  # tags and categories that are offered, the most frequent
-_DUPLICATES = {"Any": "", "Looks like another": "yes", "Unlike any other": "no"}
+_DUPLICATES = {"Any": "", "Possible duplicates": "yes", "No duplicate known": "no"}
 _UNFIT = {"Any": "", "Unfit": "yes", "Fit": "no"}
 _LENGTHS = {"any length": "", "over 100": ">100", "over 200": ">200", "over 400": ">400"}
 _LINE = (

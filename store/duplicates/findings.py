@@ -35,7 +35,8 @@ _WORDS: tuple[tuple[str, Kind, Kind], ...] = (
     ("name", "same name", "confusable name"),
     ("ticker", "same ticker", "confusable ticker"),
 )
-_PICTURES: tuple[Kind, ...] = ("exact picture", "near picture", "mirrored", "similar embedding")
+MEASURED: tuple[Kind, ...] = ("near picture", "mirrored", "similar embedding")
+_PICTURES: tuple[Kind, ...] = ("exact picture", *MEASURED)
 _NEAREST, _PER_BIT = 0.99, 0.007  # 56 differing bits: 0.6
 _TURNED = 0.95  # mirrored: symmetrical logos mirror into each other now and then
 

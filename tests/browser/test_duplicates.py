@@ -42,14 +42,18 @@ def badge(grid: GridPage, one: str) -> Locator:
 
 def test_a_verdict_given_by_key_stays_until_it_is_undone(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/pending")
-    expect(badge(grid, COPY)).to_have_text(re.compile(r"^\w+ \w+ · \d+ %$"))
+    expect(badge(grid, COPY)).to_have_text("near picture")
     expect(badge(grid, OTHER)).to_be_hidden()
     badge(grid, COPY).click()
     beside = page.get_by_role("dialog", name="Comparison")
-    expect(beside.get_by_role("heading")).to_have_text("С0in 0 and 1 coin that looks like it")
+    expect(beside.get_by_role("heading")).to_have_text("С0in 0 and 1 possible duplicate")
     expect(beside.locator("mark.disguise").first).to_have_attribute("title", re.compile("cyrillic capital"))
     expect(beside.get_by_text("in approved")).to_be_visible()
-    expect(beside.get_by_text(re.compile(r"\d+ % of pixels match"))).to_be_visible()
+    expect(beside.get_by_text("No visible difference")).to_be_visible()
+    pills = beside.locator(".pill.warn")
+    expect(pills.first).to_have_text(re.compile(r"^near picture · \d+ %$"))
+    expect(pills.nth(1)).to_have_text("confusable name")
+    expect(beside.get_by_text(re.compile(r"\d+ %"))).to_have_count(1)  # one figure, for one thing
     grid.press("c")
     expect(beside.get_by_role("button", name="Copy of the other")).to_have_attribute("aria-pressed", "true")
     grid.expect_settled()
@@ -71,7 +75,7 @@ def test_a_reason_key_rejects_the_compared_coin_in_the_large_view(app: Server, p
     grid = GridPage(page, f"{app.url}/pending")
     grid.card(OTHER).click(modifiers=["Control"])
     grid.card(COPY).dblclick()
-    grid.viewer.get_by_role("button", name=re.compile("%")).click()
+    grid.viewer.get_by_role("button", name="near picture").click()
     beside = page.get_by_role("dialog", name="Comparison")
     expect(beside.get_by_text("in approved")).to_be_visible()
     grid.press("1")
@@ -89,8 +93,9 @@ def test_a_copycat_can_be_rejected_while_other_pairs_wait_for_a_verdict(page: Pa
         name = f"Coin {number}"
         return {
             "address": address(number), "name": name, "names": [[[name]], [[name]]], "tickers": [[], []],
-            "tier": "library", "place": "Library", "since": "", "picture": "", "large": "", "sure": 0.9,
-            "findings": [], "letters": False, "verdict": None, "judged_by": "", "fields": [],
+            "tier": "library", "place": "Library", "since": "", "picture": "", "large": "",
+            "findings": ["same ticker"], "figure": None, "letters": False, "verdict": None, "judged_by": "",
+            "fields": [],
         }  # fmt: skip
 
     compared = {"address": ORIGINAL, "others": [other(1), other(2)], "count": 2}

@@ -87,7 +87,7 @@ def test_the_filter_drawer_shows_counts_and_writes_into_the_line(extended_librar
     rerun(app)
     app.selectbox(key="pending-by-source").select("my list.json")
     rerun(app)
-    app.segmented_control(key="pending-by-dup").set_value("Unlike any other")
+    app.segmented_control(key="pending-by-dup").set_value("No duplicate known")
     rerun(app)
     assert line(app) == 'coin tag:dog source:"my list.json" dup:no'
     app.toggle(key="pending-mine").set_value(True)

@@ -1,7 +1,6 @@
 // One card: its node is created once and filled with the coin it shows.
 
 import { ageOf, el, icon, setAttribute, setHidden, setText } from "./dom.js";
-import { likeness } from "./comparison.js";
 import { standing } from "./bars.js";
 
 /** Creates an empty card. */
@@ -20,7 +19,7 @@ export function make() {
     strange: el("span", { class: "strange", hidden: true }, "≠"),
     bar: el("span", { class: "bar", hidden: true }),
     exact: el("span", { class: "exact", hidden: true }, "Exact match"),
-    twin: el("span", { class: "twin-badge", "data-twin": "", role: "button", tabindex: "-1", title: "Compare with a coin that looks like it", hidden: true }),
+    twin: el("span", { class: "twin-badge", "data-twin": "", role: "button", tabindex: "-1", title: "Compare with a possible duplicate", hidden: true }),
   };
   const node = el(
     "div",
@@ -57,7 +56,7 @@ export function dress(node, card, { scores, index }) {
     setHidden(parts.mark, !card.mark);
     node.classList.toggle("shadow", Boolean(card.shadow));
     node.dataset.tone = card.mark?.tone ?? "";
-    setText(parts.twin, card.twin ? likeness(card.twin) : "");
+    setText(parts.twin, card.twin ?? "");
     setHidden(parts.twin, !card.twin);
   }
   if (scores) standing(node, scores, index);

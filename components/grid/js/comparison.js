@@ -18,7 +18,7 @@ export class Comparison {
     this.at = 0;
     this.unconfirmed = new Map(); // other → unconfirmed verdict given here
     this.title = el("h2", {});
-    this.strip = el("div", { class: "strip", role: "tablist", "aria-label": "Coins that look like it" });
+    this.strip = el("div", { class: "strip", role: "tablist", "aria-label": "Possible duplicates" });
     this.body = el("div", { class: "pair", role: "region", tabindex: "0", "aria-label": "Both coins" });
     this.question = el("span", { class: "question" });
     // Created once: a button that is pressed must not be exchanged when the server answers.
@@ -110,11 +110,11 @@ export class Comparison {
     if (this.made === made) return;
     this.made = made;
     const number = data.comparison?.count ?? 0;
-    setText(this.title, !known ? `${card.name} …` : number ? `${card.name} and ${count(number, "coin")} that ${number === 1 ? "looks" : "look"} like it` : `Nothing looks like ${card.name}`);
+    setText(this.title, !known ? `${card.name} …` : number ? `${card.name} and ${count(number, "possible duplicate")}` : `No possible duplicate of ${card.name}`);
     this.strip.hidden = others.length < 2;
     fill(this.strip, others, (each) => [each.address, each.name, each.picture], (each) => this.tab(each)).forEach((node, at) => this.label(node, at));
     this.strip.children[this.at]?.scrollIntoView({ block: "nearest", inline: "nearest" });
-    this.body.replaceChildren(...(other ? this.pair(card, other) : [el("p", { class: "none" }, known ? "No other coin has its picture, its name or its ticker." : "Looking for coins that look like it …")]));
+    this.body.replaceChildren(...(other ? this.pair(card, other) : [el("p", { class: "none" }, known ? "No other coin has its picture, its name or its ticker." : "Looking for possible duplicates …")]));
     this.verbs.hidden = !other || !data.undoable;
     if (other) this.offer(card, other);
   }
@@ -128,7 +128,7 @@ export class Comparison {
     const verdict = this.verdictOf(this.others[at]);
     setAttribute(node, "class", `twin ${verdict ? "judged" : ""}`);
     setAttribute(node, "aria-selected", String(at === this.at));
-    setText(node.lastChild, verdict ?? `${Math.round(this.others[at].sure * 100)} %`);
+    setText(node.lastChild, verdict ?? strongest(this.others[at]));
   }
 
   pair(card, other) {
@@ -139,11 +139,11 @@ export class Comparison {
     Promise.all([own.decode(), its.decode()]).then(
       () => {
         const { agrees: share, place } = drawDifference(canvas, own, its);
-        setText(agrees, `${Math.round(share * 100)} % of pixels match${place.mirrored ? ", mirrored" : ""}`);
+        setText(agrees, `${agreement(share)}${place.mirrored ? ", mirrored" : ""}`);
       },
       () => setText(agrees, "a picture is missing"),
     );
-    const findings = other.findings.map(([kind, sure]) => el("span", { class: "pill warn" }, `${kind} · ${Math.round(sure * 100)} %`));
+    const findings = other.findings.map((kind, at) => el("span", { class: "pill warn" }, at || other.figure === null ? kind : `${kind} · ${Math.round(other.figure * 100)} %`));
     if (other.letters) findings.push(el("span", { class: "pill" }, "same picture, other letters"));
     return [
       side("This one", own, el("p", { class: "named", dir: "auto" }, ...pieces(other.names[0]), " ", el("span", { class: "ticker" }, ...pieces(other.tickers[0]))), null),
@@ -178,9 +178,14 @@ export class Comparison {
   }
 }
 
-/** The badge of a card, and the similarity in the large view. */
-export function likeness(twin) {
-  return `${twin.kind} · ${Math.round(twin.sure * 100)} %`;
+/** What two coins share first of all, as the card's badge says it; how likely that is a copy stands in the comparison alone. */
+function strongest({ findings: [kind] }) {
+  return kind;
+}
+
+/** How far two aligned pictures agree, in words: a share of pixels would pass for the likelihood of a copy. */
+function agreement(share) {
+  return share > 0.98 ? "No visible difference" : share > 0.8 ? "Small differences" : share > 0.5 ? "Large differences" : "Different pictures";
 }
 
 /** A short list of similar coins in the large view; each opens the comparison. */
@@ -191,9 +196,9 @@ export function twinsOf(grid, address, twins) {
     ...twins.map((other) =>
       el(
         "button",
-        { type: "button", class: `twin ${other.verdict ? "judged" : ""}`, title: `${other.name}, in ${other.place}: ${other.findings.map(([kind]) => kind).join(", ")}${other.letters ? ", other letters" : ""}`, onclick: () => grid.comparison.show(address, other.address) },
+        { type: "button", class: `twin ${other.verdict ? "judged" : ""}`, title: `${other.name}, in ${other.place}: ${other.findings.join(", ")}${other.letters ? ", other letters" : ""}`, onclick: () => grid.comparison.show(address, other.address) },
         el("img", { src: other.picture, alt: "", loading: "lazy" }),
-        el("span", {}, other.verdict ?? `${Math.round(other.sure * 100)} %`),
+        el("span", {}, other.verdict ?? strongest(other)),
       ),
     ),
   );

@@ -10,7 +10,7 @@ const ALWAYS = [
   ["shift a", "select all that match, on every page"],
   ["esc", "clear the selection"],
   ["enter", "open the large view; arrows go on in it"],
-  ["d", "compare with coins that look like it"],
+  ["d", "compare with possible duplicates"],
   ["+|-", "zoom in the large view; so do a click and the wheel"],
   ["[|]", "page before, page after"],
   ["/", "go to the filter; enter comes back"],
