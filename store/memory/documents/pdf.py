@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from ctypes import c_int
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ _CUT = "\x02"  # how PDFium tells of a hyphen at a line's end, the line end itse
 _PASSWORD = 4  # FPDF_ERR_PASSWORD
 
 _PEN = (255, 226, 96)
+_FINE = 1_000_000  # parts of a page's width and height that a rectangle is measured in
 
 Rectangle = tuple[float, float, float, float]  # left, top, right, bottom as fractions of the page
 
@@ -48,21 +50,41 @@ def marks(path: Path, *, page: int, passage: str) -> list[Rectangle]:
     """The rectangles of a passage on this page (counted from 1), one for each line or part of one."""
     with _opened(path.read_bytes(), path.name) as document:
         sheet = document[page - 1]
-        width, height = sheet.get_size()
         text_page = sheet.get_textpage()
         raw = text_page.get_text_range()
-        places = [(index, sign) for index, sign in enumerate(raw) if _counts(sign)]
+        shown = sheet.get_bbox()
+        places = [
+            (index, sign)
+            for index, sign in enumerate(raw)
+            if _counts(sign) and _overlap(text_page.get_charbox(index), shown)
+        ]
         wanted = "".join(sign for sign in passage if _counts(sign))
         start = "".join(sign for _, sign in places).find(wanted)
         if start < 0 or not wanted:
             return []
         first, last = places[start][0], places[start + len(wanted) - 1][0]
         found = [text_page.get_rect(n) for n in range(text_page.count_rects(first, last - first + 1))]
-        fractions = [
-            (left / width, 1 - top / height, right / width, 1 - bottom / height)
-            for left, bottom, right, top in found
-        ]
-        return _lines(fractions)
+        lines = _lines([(left, -top, right, -bottom) for left, bottom, right, top in found])
+        rectangles = [_as_shown(sheet, *line) for line in lines]
+        return [one for one in rectangles if one[0] < one[2] and one[1] < one[3]]
+
+
+def _overlap(one: Rectangle, other: Rectangle) -> bool:
+    """Whether two rectangles of PDF's own coordinates share a part; a letter that was cropped away has none."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _as_shown(sheet: Any, left: float, top: float, right: float, bottom: float) -> Rectangle:
+    """A line, measured downwards from PDF's origin, as fractions of the page as shown: cropped, rotated."""
+    from pypdfium2.raw import FPDF_PageToDevice
+
+    across, down = [], []
+    for corner in ((left, -bottom), (right, -top)):
+        x, y = c_int(), c_int()
+        FPDF_PageToDevice(sheet, 0, 0, _FINE, _FINE, 0, *corner, x, y)
+        across.append(min(max(x.value / _FINE, 0), 1))
+        down.append(min(max(y.value / _FINE, 0), 1))
+    return min(across), min(down), max(across), max(down)
 
 
 def _lines(pieces: Sequence[Rectangle]) -> list[Rectangle]:

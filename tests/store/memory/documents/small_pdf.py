@@ -1,8 +1,11 @@
 """A PDF with a line of text on each page."""
 
 
-def small_pdf(*pages: str, encrypted: bool = False) -> bytes:
-    """A PDF of one line for each page, written by hand; "" for a page without text."""
+def small_pdf(*pages: str, encrypted: bool = False, box: str = "/MediaBox [0 0 612 792]") -> bytes:
+    """A PDF of one line for each page, written by hand; "" for a page without text.
+
+    `box` says how its pages are cut and turned; their lines begin 72 points from the left and 720 from below.
+    """
     streams = [f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET" if text else "0 0 m 9 9 l S" for text in pages]
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
     objects = [
@@ -12,7 +15,7 @@ def small_pdf(*pages: str, encrypted: bool = False) -> bytes:
     ]
     for number, stream in enumerate(streams):
         objects.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * number} 0 R "
+            f"<< /Type /Page /Parent 2 0 R {box} /Contents {5 + 2 * number} 0 R "
             "/Resources << /Font << /F1 3 0 R >> >> >>"
         )
         objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")

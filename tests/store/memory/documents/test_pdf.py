@@ -1,13 +1,15 @@
 """PDF: refused files, and two real papers read page by page."""
 
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from store.errors import BadSource
-from store.memory.documents.pdf import page_picture
+from store.memory.documents.pdf import marks, page_picture, page_texts
 from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
 from store.settings import settings
@@ -60,6 +62,35 @@ def test_an_upload_with_pdf_content_is_read_as_a_pdf(memory: Memory) -> None:
 def test_a_missing_file_is_named(memory: Memory, tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="cannot be read"):
         memory.documents.import_document(tmp_path / "nowhere.pdf", protocol="aave")
+
+
+# -- the place of a passage ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "/MediaBox [0 0 612 792]",
+        "/MediaBox [0 0 612 792] /Rotate 90",
+        "/MediaBox [0 0 612 792] /Rotate 180",
+        "/MediaBox [0 0 612 792] /Rotate 270",
+        "/MediaBox [0 0 612 792] /CropBox [40 400 400 760]",
+        "/MediaBox [0 0 612 792] /CropBox [81 400 400 760]",
+        "/MediaBox [-100 -50 512 742]",
+        "/MediaBox [50 300 612 792] /CropBox [60 310 500 750] /Rotate 270",
+    ],
+    ids=["plain", "90", "180", "270", "cropped", "cut letters", "shifted", "all"],
+)
+def test_a_citation_covers_the_words_on_a_page_cut_and_turned_in_any_way(tmp_path: Path, box: str) -> None:
+    path = tmp_path / "p.pdf"
+    path.write_bytes(small_pdf("The vault opens at dawn", box=box))
+    (text,) = page_texts(path.read_bytes(), name="p.pdf")
+    (mark,) = marks(path, page=1, passage=text)
+    ink = np.asarray(Image.open(BytesIO(page_picture(path, page=1))).convert("L")) < 128
+    left, top, right, bottom = np.multiply(mark, [*ink.shape[::-1]] * 2)
+    covered = ink[int(top) : int(bottom) + 1, int(left) : int(right) + 1]
+    assert covered.sum() == ink.sum() > 300
+    assert covered.mean() > 0.1, "and little else"
 
 
 # -- two real papers -----------------------------------------------------------------------------------------
