@@ -163,7 +163,7 @@ def _import_papers(
         progress.what = name
         try:
             one = memory.documents.import_document(
-                Path(name), protocol=protocol, content=content, replaces=replaces
+                Path(name), protocol=protocol, content=content, replaces=replaces, progress=progress
             )
             states[one.state] += 1
             note = memory.documents.not_read(one.source)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from components.shell import format
 from store.errors import MemedexError
-from store.memory.documents.pdf import marked_page
+from store.memory.documents.parser import marked_page
 from store.memory.engine.entries import Row
 from store.memory.memory import Memory
 
@@ -14,7 +14,7 @@ def show(memory: Memory, row: Row) -> None:
     try:
         cited = memory.documents.cite(row["id"])
         pictures = [
-            (page, marks, marked_page(cited.path, page=page, marks=marks))
+            (page, marks, marked_page(cited.path.read_bytes(), name=row["source"], page=page, marks=marks))
             for page, marks in cited.pages
             if _is_pdf(cited.path)
         ]

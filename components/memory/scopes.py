@@ -48,7 +48,7 @@ def _papers(memory: Memory, protocol: str) -> None:
                 f"imported {format.ago(source.imported_at)}",
                 width="stretch",
             )
-            if memory.can_write and source.original and not source.has_sections:
+            if memory.can_write and source.original and not source.knows_sections:
                 forms.button(
                     f"sections-{source.id}", resources.library(),
                     partial(memory.documents.find_sections, source),

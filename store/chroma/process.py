@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LIMIT = 300.0  # seconds for one answer; a damaged index has been seen to hang
+_LOOKED_AT = 0.2  # seconds after which it is seen that somebody no longer waits for an answer
 _TIMEOUT = 20.0  # seconds to write out its indexes when it is asked to end
 _LAST_WORDS = 5.0  # seconds for a process that closed its pipes to end
 _KEPT = 200  # lines of what it said last; a line is cut after …
@@ -227,18 +229,34 @@ def _ended_after(process: "subprocess.Popen[bytes]", seconds: float) -> Iterator
 
 
 def answered(
-    command: Sequence[str], *, begun: Callable[["subprocess.Popen[bytes]"], None], stdin: int | None = None
+    command: Sequence[str],
+    *,
+    begun: Callable[["subprocess.Popen[bytes]"], None] = lambda _: None,
+    stdin: IO[bytes] | int | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> "subprocess.CompletedProcess[bytes]":
-    """The result of a command that reads Chroma's files; `begun` receives its process, to end it early.
+    """The result of a command that reads files which can crash or hang their reader.
 
-    Raises subprocess.TimeoutExpired after LIMIT seconds.
+    `begun` receives its process, to end it early; it never outlives this call.
+    Raises subprocess.TimeoutExpired after LIMIT seconds, or once it is `cancelled`.
     """
     with subprocess.Popen(
-        command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=_PROGRAM
+        command,
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=_PROGRAM,
     ) as process:
-        begun(process)
+        until = time.monotonic() + LIMIT
         try:
-            out, err = process.communicate(timeout=LIMIT)
+            begun(process)
+            while True:
+                try:
+                    out, err = process.communicate(timeout=_LOOKED_AT)
+                    break
+                except subprocess.TimeoutExpired:
+                    if cancelled() or time.monotonic() > until:
+                        raise
         except BaseException:
             process.kill()
             raise

@@ -114,11 +114,17 @@ def add_arguments(memory: ArgumentParser) -> None:
     documents.add_argument(
         "--protocol", action="append", dest="protocols", metavar="NAME", help="may be repeated"
     )
-    documents.add_argument("--section", metavar="HEADING", help="only of this section")
+    documents.add_argument(
+        "--section", metavar="HEADING", help="only of this section; its number or its title alone will do"
+    )
     documents.add_argument("-n", type=int, default=5, metavar="N", help="how many (5)")
     documents.add_argument("--compare", action="store_true", help="as many for each protocol, side by side")
 
-    add("find-sections", memory_edits.find_sections, "find the headings of papers imported before 1.1")
+    add(
+        "find-sections",
+        memory_edits.find_sections,
+        "find the headings of papers imported by an earlier version",
+    )
 
     sessions = add("import-transcripts", memory_edits.import_transcripts, "import recorded sessions")
     sessions.add_argument("paths", nargs="+", type=typed_path, metavar="PATH")

@@ -194,13 +194,13 @@ def import_document(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def find_sections(arguments: Namespace, terminal: Terminal) -> int:
-    """Find the sections of documents that were imported before passages had one."""
+    """Find the sections of documents that were imported by an earlier version."""
     from store.outcome import Refusal
 
     done, refused = {}, []
     with writing(arguments, terminal) as memory:
         for source in memory.documents.sources():
-            if source.has_sections:
+            if source.knows_sections:
                 continue
             try:
                 done[source.id] = memory.documents.find_sections(source, actor=arguments.actor or "")

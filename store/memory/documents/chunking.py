@@ -13,6 +13,8 @@ from store.memory.text.recursive_chunks import LONGEST, OVERLAP, split_recursive
 
 Place = Mapping[str, Any] | sqlite3.Row  # page, span_start, last_page, span_end
 
+PageHeading = tuple[int, Heading]  # the page, from 0
+
 _ENDED = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 
 
@@ -38,13 +40,20 @@ class _Part:
     at: int
 
 
-def cut(pages: Sequence[str], *, longest: int = LONGEST, overlap: int = OVERLAP) -> list[DocumentChunk]:
+def cut(
+    pages: Sequence[str],
+    *,
+    typeset: Sequence[PageHeading] = (),
+    longest: int = LONGEST,
+    overlap: int = OVERLAP,
+) -> list[DocumentChunk]:
     """The passages of a document in order, at most `longest` characters each.
 
-    A passage runs over a page's end where the sentence there does, and nowhere else.
+    A passage runs over a page's end where the sentence there does, and nowhere else. `typeset` are the
+    headings if the document's type tells them; otherwise its text does.
     """
     found = []
-    for run, text, known in _with_headings(pages):
+    for run, text, known in _with_headings(pages, typeset):
         for start, end in split_recursively(text, longest=longest, overlap=overlap):
             first = next(part for part in reversed(run) if part.at <= start)
             last = next(part for part in reversed(run) if part.at < end)
@@ -57,10 +66,12 @@ def cut(pages: Sequence[str], *, longest: int = LONGEST, overlap: int = OVERLAP)
     return found
 
 
-def sections(pages: Sequence[str], rows: Sequence[Place]) -> list[str]:
+def sections(
+    pages: Sequence[str], rows: Sequence[Place], *, typeset: Sequence[PageHeading] = ()
+) -> list[str]:
     """The section of the passage of each row, by its place."""
     found = [""] * len(rows)
-    for run, _, known in _with_headings(pages):
+    for run, _, known in _with_headings(pages, typeset):
         for part in run:
             length = part.start + len(part.text)
             for number, row in enumerate(rows):
@@ -88,17 +99,29 @@ def parts(pages: Sequence[str], row: Place) -> list[tuple[int, str]]:
     return [(page, "") for page, _ in found] if is_edited else found
 
 
-def _with_headings(pages: Sequence[str]) -> Iterator[tuple[list[_Part], str, list[Heading]]]:
+def _with_headings(
+    pages: Sequence[str], typeset: Sequence[PageHeading]
+) -> Iterator[tuple[list[_Part], str, list[Heading]]]:
     """Each run with its text and its headings, of which the first is the last one before it."""
     before = ""
-    for run in _runs(pages):
+    of_pages: dict[int, list[Heading]] = {}
+    for page, one in typeset:
+        of_pages.setdefault(page + 1, []).append(one)
+    for run in _runs(pages, of_pages):
         text = "\n".join(part.text for part in run)
         known = headings(text)
+        if typeset:
+            known = [
+                Heading(part.at + one.start - part.start, one.title)
+                for part in run
+                for one in of_pages.get(part.page, ())
+                if part.start <= one.start < part.start + len(part.text)
+            ]
         yield run, text, [Heading(0, before), *known]
         before = known[-1].title if known else before
 
 
-def _runs(pages: Sequence[str]) -> Iterator[list[_Part]]:
+def _runs(pages: Sequence[str], typeset: Mapping[int, Sequence[Heading]]) -> Iterator[list[_Part]]:
     """The parts of pages whose text goes on from one to the next, without white space at their edges."""
     run: list[_Part] = []
     for number, (text, spans) in enumerate(zip(pages, bodies(pages), strict=True), start=1):
@@ -109,6 +132,7 @@ def _runs(pages: Sequence[str]) -> Iterator[list[_Part]]:
             if not own:
                 continue
             goes_on = run and first == 0 and run[-1].page == number - 1 and _goes_on(run[-1].text, own)
+            goes_on = goes_on and all(one.start != start for one in typeset.get(number, ()))
             if run and not goes_on:
                 yield run
                 run = []

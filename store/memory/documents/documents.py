@@ -11,8 +11,10 @@ from store.disk.files import Disk, content_hash
 from store.errors import BadSource
 from store.memory.documents import files, pdf
 from store.memory.documents.chunking import DocumentChunk, cut, parts, sections
+from store.memory.documents.headings import sections_named
+from store.memory.documents.parser import DocumentText, marks
 from store.memory.documents.pdf import Rectangle
-from store.memory.documents.schema import NO_PAGE, DocumentSource
+from store.memory.documents.schema import NO_PAGE, SECTIONS, DocumentSource
 from store.memory.engine import foreign_metadata
 from store.memory.engine.commits import deciding
 from store.memory.engine.entries import Row
@@ -20,6 +22,7 @@ from store.memory.engine.errors import InvalidInput
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_count, checked_text
 from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
+from store.progress import Progress
 
 RESULTS = 5
 _LOOKED_AT = 20  # passages that tell a document's language
@@ -58,13 +61,16 @@ class Documents:
         protocol: str,
         content: bytes | None = None,
         replaces: bool = False,
+        progress: Progress | None = None,
         actor: str = "",
     ) -> ImportedDocument:
         """Import a file as a document of this protocol. Raises BadSource or InvalidInput.
 
         A document is its content: what is there already stays as it is. Other content from the same path is
         its new version. Other content under a name that is taken is stored under a longer one, unless it
-        `replaces` the document of that name. `content` is given for an upload, whose `path` is only its name.
+        `replaces` the document of that name. What an earlier version imported
+        gets the sections that this one finds. `content` is given for an upload; its `path` is only a name.
+        Reading ends with BadSource once `progress` is cancelled.
         """
         self.passages.database.check_writable()
         protocol = checked_protocol(protocol)
@@ -73,9 +79,13 @@ class Documents:
             content = files.read(path)
         name = checked_text(path.name, what="the file's name")
         if not replaces and (there := self._there(content, protocol, name)):
+            if not there.source.knows_sections:
+                self.find_sections(there.source, actor=actor)
+                said = f"{there.source.id}: the sections of its passages were found again"
+                return replace(there, note="; ".join(filter(None, [there.note, said])))
             return there
-        pages = files.pages(content, name=name)
-        chunks = cut(pages)
+        text = files.document_text(content, name=name, progress=progress)
+        pages, chunks = text.pages, cut(text.pages, typeset=text.headings)
         vectors, model = self.passages.embed([chunk.text for chunk in chunks])
         with deciding(self.passages.database.path.parent):  # no other process may tidy up meanwhile
             there = self._there(content, protocol, name)  # imported by another process in the meantime
@@ -91,7 +101,7 @@ class Documents:
                 pages=len(pages),
                 bare_pages=", ".join(str(n) for n, text in enumerate(pages, start=1) if not text.strip()),
                 imported_at=self.passages.clock(),
-                has_sections=1,
+                has_sections=SECTIONS,
             )
             with self.passages.change("import document", actor=actor) as change:
                 self._remove(change, source)
@@ -105,9 +115,9 @@ class Documents:
         return replace(imported, source=source)
 
     def _there(self, content: bytes, protocol: str, name: str) -> ImportedDocument | None:
-        """The document of this protocol with this content; None for one to be read again for its sections."""
+        """The document of this protocol with this content."""
         digest = content_hash(content)
-        same = [one for one in self.sources() if one.protocol == protocol and one.has_sections]
+        same = [one for one in self.sources() if one.protocol == protocol]
         same = [one for one in same if Path(one.original).stem == digest]
         found = next((one for one in same if one.source == name), same[0] if same else None)
         if found is None:
@@ -152,29 +162,32 @@ class Documents:
         checked_count(longest, what="the chunk size", most=LONGEST_QUESTION)
         if not 0 <= overlap < longest:
             raise InvalidInput(f"the overlap has to be from 0 to {longest - 1:,}, not {overlap:,}")
+        text = self._text(source)
         return [
             {**_row(source, chunk, index), "vector": None, "embedding_model": None}
-            for index, chunk in enumerate(cut(self._pages(source), longest=longest, overlap=overlap))
+            for index, chunk in enumerate(
+                cut(text.pages, typeset=text.headings, longest=longest, overlap=overlap)
+            )
         ]
 
     def find_sections(self, source: DocumentSource, *, actor: str = "") -> int:
-        """Find the section of each passage of a document that was imported before passages had one.
+        """Find the section of each passage of a document that was imported by an earlier version.
 
         Texts, ids, places and vectors stay. Returns how many passages are in a section. Raises BadSource if
         the file is no longer there.
         """
         self.passages.database.check_writable()
-        pages = self._pages(source)
+        text = self._text(source)
         with self.passages.change("find sections", actor=actor) as change:
             found = change.db.execute(
                 "SELECT * FROM documents WHERE protocol = ? AND source = ?", [source.protocol, source.source]
             ).fetchall()
-            names = sections(pages, found)
+            names = sections(text.pages, found, typeset=text.headings)
             for row, name in zip(found, names, strict=True):
-                if name:
+                if name != row["section"]:
                     known = {key: row[key] for key in row.keys() if key != "number"}  # noqa: SIM118
                     change.upsert({**known, "section": name})
-            change.upsert({**asdict(source), "has_sections": 1}, table="sources")
+            change.upsert({**asdict(source), "has_sections": SECTIONS}, table="sources")
         return sum(name != "" for name in names)
 
     def remove_document(self, protocol: str, source: str, *, actor: str = "") -> int:
@@ -202,7 +215,7 @@ class Documents:
         """
         question = checked_text(question, what="the question", most=LONGEST_QUESTION)
         where: dict[str, Any] = {} if protocol is None else {"protocol": _protocols(protocol)}
-        where |= {"section": section} if section else {}
+        where |= {"section": sections_named(section, self.passages.counts("section"))} if section else {}
         found = self.passages.best(question, n=checked_count(n, what="n"), where=where)
         for name in sorted({str(hit.row["protocol"]) for hit in found}):
             self.passages.questions.record(name)
@@ -223,7 +236,7 @@ class Documents:
         for name in _protocols(protocols):
             check_known(name, known, what="protocol")
         if section:
-            check_known(section, self.passages.counts("section"), what="section")
+            sections_named(section, self.passages.counts("section"))
 
     def protocols(self) -> dict[str, int]:
         """Every protocol with its number of passages."""
@@ -252,10 +265,10 @@ class Documents:
         path = self._path(found[0] if found else "", row["source"])
         texts = [(row["page"], row["content"])]
         if row["last_page"]:
-            texts = parts(files.pages(files.read(path), name=row["source"]), row)
-        is_pdf = path.suffix == ".pdf"
+            texts = parts(files.document_text(files.read(path), name=row["source"]).pages, row)
+        name, is_pdf = row["source"], path.suffix == pdf.SUFFIX
         marked = [
-            (page, pdf.marks(path, page=page, passage=text) if is_pdf and text else [])
+            (page, marks(files.read(path), name=name, page=page, passage=text) if is_pdf and text else [])
             for page, text in texts
         ]
         return Citation(path, marked)
@@ -287,8 +300,8 @@ class Documents:
             raise BadSource(f"the file {name} is no longer there; import it again")
         return path
 
-    def _pages(self, source: DocumentSource) -> list[str]:
-        return files.pages(files.read(self._path(source.original, source.source)), name=source.source)
+    def _text(self, source: DocumentSource) -> DocumentText:
+        return files.document_text(files.read(self._path(source.original, source.source)), name=source.source)
 
     def _keep(self, content: bytes, *, suffix: str) -> str:
         """Store the original file under its hash, before the commit that refers to it."""

@@ -5,6 +5,8 @@ from pathlib import Path
 from store.disk.files import read_regular
 from store.errors import BadSource
 from store.memory.documents import markup, pdf
+from store.memory.documents.parser import DocumentText, read_document
+from store.progress import Progress
 
 LARGEST = 200_000_000  # bytes
 _TEXTS = (".md", ".markdown", ".txt", ".text", ".rst")
@@ -18,19 +20,16 @@ def read(path: Path) -> bytes:
         raise BadSource(f"{path} cannot be read: {error.strerror}") from error
 
 
-def pages(content: bytes, *, name: str) -> list[str]:
-    """The text of each page; one for what is no PDF. Raises BadSource for unknown kinds and no text."""
+def document_text(content: bytes, *, name: str, progress: Progress | None = None) -> DocumentText:
+    """The text of each page; one for what is no PDF. Raises BadSource for unknown kinds and no text.
+
+    What needs a parser is read in a process of its own, which ends if `progress` is cancelled.
+    """
     suffix = Path(name).suffix.lower()
-    if content.lstrip()[:5] == b"%PDF-" or suffix == ".pdf":
-        return pdf.page_texts(content, name=name)
-    if suffix in (*markup.HTML, *markup.DOCX):
-        is_html = suffix in markup.HTML
-        text = markup.html_text(content) if is_html else markup.docx_text(content, name=name)
-        if not text:
-            raise BadSource(f"{name} has no text in it")
-        return [text]
+    if pdf.is_pdf(content, name=name) or suffix in (*markup.HTML, *markup.DOCX):
+        return read_document(content, name=name, progress=progress)
     if suffix not in _TEXTS:
-        known = (".pdf", *markup.HTML, *markup.DOCX, *_TEXTS)
+        known = (pdf.SUFFIX, *markup.HTML, *markup.DOCX, *_TEXTS)
         raise BadSource(f"{name} is not of a kind that can be read ({', '.join(known)})")
     try:
         encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
@@ -39,4 +38,4 @@ def pages(content: bytes, *, name: str) -> list[str]:
         raise BadSource(f"{name} is not UTF-8 text: {error.reason} at byte {error.start:,}") from error
     if "\0" in text or not text.strip():
         raise BadSource(f"{name} has no text in it")
-    return [text.replace("\r\n", "\n")]
+    return DocumentText([text.replace("\r\n", "\n")])

@@ -5,8 +5,10 @@ HTML is read with Lexbor (selectolax); DOCX becomes HTML by mammoth first. Both 
 
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from store.errors import BadSource
@@ -25,13 +27,40 @@ _BLOCKS = frozenset((
 _MARKS = {"li": "- ", **{f"h{level}": f"{'#' * level} " for level in range(1, 7)}}
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
 _BEGINNING = 4096  # bytes in which a page names its encoding
+MOST_TAGS = 1_000_000  # a paper of 5 MB has 100,000; each element takes half a kilobyte
+MOST_PARAGRAPHS = 50_000  # a book of 300 pages has 10,000
+DEEPEST = 25_000  # elements in each other: the parser takes as many steps for each; browsers end at 512
+_TAGS = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]{0,12})")
+_CLOSED_BY_OTHERS = frozenset(
+    b"area base br col embed hr img input link meta param source track wbr p li dt dd tr td th tbody thead "
+    b"tfoot option optgroup colgroup caption rb rt rp rtc html head body".split()
+)
+_PARAGRAPH = re.compile(rb"<(?:[\w.-]{1,20}:)?p[\s/>]")
+_PIECE = 1 << 20  # bytes of an unpacked file that are looked at together
+_TAG = 24  # bytes of the longest beginning of a paragraph
 _LARGEST = 200_000_000  # bytes of a DOCX's files, unpacked
 
 
-def html_text(content: bytes) -> str:
-    """The text that a reader of the page sees; headings and list items are marked as in Markdown."""
+def text(content: bytes, *, name: str) -> str:
+    """The text of an HTML or Word document, by its name. Raises BadSource, also if there is none."""
+    is_html = Path(name).suffix.lower() in HTML
+    found = html_text(content, name=name) if is_html else docx_text(content, name=name)
+    if not found:
+        raise BadSource(f"{name} has no text in it")
+    return found
+
+
+def html_text(content: bytes, *, name: str) -> str:
+    """The text that a reader of the page sees; headings and list items are marked as in Markdown.
+
+    Raises BadSource if it has more elements than the limits, which are counted before any is made.
+    """
     from selectolax.lexbor import LexborHTMLParser
 
+    if (count := content.count(b"<")) > MOST_TAGS:
+        raise BadSource(f"{name} has {count:,} tags; {MOST_TAGS:,} is the limit for one document")
+    if _is_deep(content):
+        raise BadSource(f"{name} has elements nested more than {DEEPEST:,} deep, the limit for one document")
     page = LexborHTMLParser(_decoded(content))
     page.strip_tags(_UNREAD)
     parts = list(_parts(page.body)) if page.body else []
@@ -47,13 +76,48 @@ def docx_text(content: bytes, *, name: str) -> str:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             if sum(one.file_size for one in archive.infolist()) > _LARGEST:
                 raise BadSource(f"{name} is larger than {_LARGEST:,} bytes when unpacked")
+            _check_count(archive, name)
         pictures = mammoth.images.img_element(lambda picture: {"src": ""})
         page = mammoth.convert_to_html(BytesIO(content), convert_image=pictures).value
     except BadSource:
         raise
     except Exception as error:
         raise BadSource(f"{name} is no Word document that can be read: {error}") from error
-    return html_text(page.encode())
+    return html_text(page.encode(), name=name)
+
+
+def _check_count(archive: zipfile.ZipFile, name: str) -> None:
+    """Raises BadSource if a Word document has more paragraphs or tags than the limits."""
+    tags = paragraphs = 0
+    for one in archive.infolist():
+        if not one.filename.lower().endswith((".xml", ".rels")):
+            continue
+        with archive.open(one) as file:
+            rest = b""
+            while piece := file.read(_PIECE):
+                tags += piece.count(b"<")
+                seen = [*_PARAGRAPH.finditer(rest + piece)]
+                paragraphs += len(seen)
+                rest = (rest + piece)[max(seen[-1].end() if seen else 0, len(rest + piece) - _TAG) :]
+        for count, most, what in (
+            (paragraphs, MOST_PARAGRAPHS, "paragraphs"), (tags, MOST_TAGS, "tags"),
+        ):  # fmt: skip
+            if count > most:
+                raise BadSource(f"{name} has {count:,} {what}; {most:,} is the limit for one document")
+
+
+def _is_deep(content: bytes) -> bool:
+    """Whether more elements are open at once than the limit; those that others close are not counted."""
+    depth, is_open = 0, Counter[bytes]()
+    for found in _TAGS.finditer(content):
+        is_end, tag = found[1], found[2].lower()
+        if tag in _CLOSED_BY_OTHERS or (is_end and not is_open[tag]):
+            continue
+        is_open[tag] += -1 if is_end else 1
+        depth += -1 if is_end else 1
+        if depth > DEEPEST:
+            return True
+    return False
 
 
 def _parts(body: "LexborNode") -> Iterator[str]:

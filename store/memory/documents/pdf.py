@@ -4,29 +4,46 @@ Read with PDFium (pypdfium2), measured on two papers: two-column pages come out 
 words are joined, and 20 pages take a quarter of a second (pypdf: 2.8 s, words not joined).
 """
 
+import math
 import re
 import threading
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from ctypes import c_int
+from ctypes import c_int, create_string_buffer
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from store.errors import BadSource
+from store.memory.documents.headers_footers import bodies
+from store.memory.documents.headings import TypesetLine
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
+
+SUFFIX = ".pdf"
+MOST_PAGES = 20_000
+MOST_CHARACTERS = 50_000_000
 
 _LOCK = threading.RLock()  # PDFium is not to be used by two threads at a time
 _CUT = "\x02"  # how PDFium tells of a hyphen at a line's end, the line end itself left out
 _PASSWORD = 4  # FPDF_ERR_PASSWORD
 
 _PEN = (255, 226, 96)
+_MOST_PIXELS = 16_000_000  # of a page's picture; a poster is shown smaller
+_FONT_NAME = 128  # bytes
+_BOLD = re.compile(r"bold|black|heavy|demi|medi$|cmbx|cmssbx|bx\d+$|[a-z]TB$|[-,]B$", re.IGNORECASE)
+_BOLD_WEIGHT = 600  # where the text of papers has 300 to 450
 _FINE = 1_000_000  # parts of a page's width and height that a rectangle is measured in
 
+_Type = tuple[float, str, bool, str]  # size, font, whether it is bold, and the bold beginning if it is not
 Rectangle = tuple[float, float, float, float]  # left, top, right, bottom as fractions of the page
+
+
+def is_pdf(content: bytes, *, name: str) -> bool:
+    """Whether a file is a PDF, by its beginning or its name."""
+    return content.lstrip()[:5] == b"%PDF-" or Path(name).suffix.lower() == SUFFIX
 
 
 def page_texts(content: bytes, *, name: str) -> list[str]:
@@ -34,8 +51,25 @@ def page_texts(content: bytes, *, name: str) -> list[str]:
 
     Raises BadSource if it cannot be read or has no text at all.
     """
+    return read(content, name=name)[0]
+
+
+def read(content: bytes, *, name: str) -> tuple[list[str], list[TypesetLine]]:
+    """The text of each page, and the lines of what is neither header, footer nor table of contents."""
     with _opened(content, name) as document:
-        raw = [_raw_text(document, number) for number in range(len(document))]
+        if len(document) > MOST_PAGES:
+            raise BadSource(
+                f"{name} has {len(document):,} pages; {MOST_PAGES:,} is the limit for one document"
+            )
+        raw, types, length = list[str](), [], 0
+        for number in range(len(document)):
+            page = document[number].get_textpage()
+            raw.append(_raw_text(page))
+            types.append(_types(page))
+            if (length := length + len(raw[-1])) > MOST_CHARACTERS:
+                raise BadSource(
+                    f"{name} has more than {MOST_CHARACTERS:,} characters, the limit for one document"
+                )
     counts = Counter(word for text in raw for word in re.findall(r"\w+-\w+", text))
     texts = [_whole_words(text, counts).replace("\r\n", "\n").replace("\r", "\n") for text in raw]
     if not any(text.strip() for text in texts):
@@ -43,12 +77,51 @@ def page_texts(content: bytes, *, name: str) -> list[str]:
             f"{name} has {len(texts)} pages and no text on any of them: it was probably scanned; "
             "recognise its text first (OCR), then import it again"
         )
-    return texts
+    return texts, [*_typeset(texts, types)]
 
 
-def marks(path: Path, *, page: int, passage: str) -> list[Rectangle]:
+def _typeset(texts: Sequence[str], types: Sequence[Mapping[str, deque[_Type]]]) -> Iterator[TypesetLine]:
+    """The lines of all pages, as texts have them, each with its type."""
+    for number, (text, spans, known) in enumerate(zip(texts, bodies(texts), types, strict=True)):
+        for line in re.finditer(r"[^\n]+", text):
+            key = "".join(filter(_counts, line[0]))
+            if (found := known.get(key)) and any(start <= line.start() < end for start, end in spans):
+                size, font, is_bold, lead = found.popleft() if len(found) > 1 else found[0]
+                yield TypesetLine(number, line.start(), line[0].strip(), size, font, is_bold, lead)
+
+
+def _types(page: Any) -> dict[str, deque[_Type]]:
+    """The type of each line of a page, by its letters; those of equal lines in order."""
+    types: dict[str, deque[_Type]] = {}
+    for line in re.finditer(r"[^\r\n]+", page.get_text_range()):
+        places = [line.start() + at for at, sign in enumerate(line[0]) if _counts(sign)]
+        if not places:
+            continue
+        size, font, is_bold = _type(page, places[len(places) // 2])
+        lead = ""
+        if line[0].lstrip()[:1].isdigit() and not (is_bold and _type(page, places[-1])[2]):
+            bold = next((at for at in places if not _type(page, at)[2]), places[-1])
+            lead = line[0][: bold - line.start()].strip()
+        types.setdefault("".join(filter(_counts, line[0])), deque()).append((size, font, is_bold, lead))
+    return types
+
+
+def _type(page: Any, index: int) -> tuple[float, str, bool]:
+    """The size in points, the font and whether it is bold, of a character."""
+    from pypdfium2 import raw
+
+    matrix, name, flags = raw.FS_MATRIX(), create_string_buffer(_FONT_NAME), c_int()
+    raw.FPDFText_GetMatrix(page, index, matrix)
+    raw.FPDFText_GetFontInfo(page, index, name, _FONT_NAME, flags)
+    font = name.value.decode(errors="replace")
+    size = raw.FPDFText_GetFontSize(page, index) * math.hypot(matrix.c, matrix.d)
+    is_bold = bool(_BOLD.search(font)) or raw.FPDFText_GetFontWeight(page, index) >= _BOLD_WEIGHT
+    return round(size, 1), font, is_bold
+
+
+def marks(content: bytes, *, name: str, page: int, passage: str) -> list[Rectangle]:
     """The rectangles of a passage on this page (counted from 1), one for each line or part of one."""
-    with _opened(path.read_bytes(), path.name) as document:
+    with _opened(content, name) as document:
         sheet = document[page - 1]
         text_page = sheet.get_textpage()
         raw = text_page.get_text_range()
@@ -70,7 +143,7 @@ def marks(path: Path, *, page: int, passage: str) -> list[Rectangle]:
 
 
 def _overlap(one: Rectangle, other: Rectangle) -> bool:
-    """Whether two rectangles of PDF's own coordinates share a part; a letter that was cropped away has none."""
+    """Whether two rectangles of PDF's own coordinates share a part; a letter that is cut away has none."""
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
@@ -102,19 +175,23 @@ def _lines(pieces: Sequence[Rectangle]) -> list[Rectangle]:
     return lines
 
 
-def page_picture(path: Path, *, page: int, scale: float = 2.0) -> bytes:
+def page_picture(content: bytes, *, name: str, page: int, scale: float = 2.0) -> bytes:
     """A PNG of this page (counted from 1), at 72 dots per inch times `scale`."""
-    with _opened(path.read_bytes(), path.name) as document:
+    with _opened(content, name) as document:
         file = BytesIO()
-        document[page - 1].render(scale=scale).to_pil().save(file, "PNG")
+        sheet = document[page - 1]
+        scale = min(scale, math.sqrt(_MOST_PIXELS / max(1, math.prod(sheet.get_size()))))
+        sheet.render(scale=scale).to_pil().save(file, "PNG")
         return file.getvalue()
 
 
-def marked_page(path: Path, *, page: int, marks: Sequence[Rectangle], scale: float = 2.0) -> bytes:
+def marked_page(
+    content: bytes, *, name: str, page: int, marks: Sequence[Rectangle], scale: float = 2.0
+) -> bytes:
     """A PNG of this page with these rectangles highlighted in yellow."""
     from PIL import Image, ImageChops, ImageDraw
 
-    sheet = Image.open(BytesIO(page_picture(path, page=page, scale=scale))).convert("RGB")
+    sheet = Image.open(BytesIO(page_picture(content, name=name, page=page, scale=scale))).convert("RGB")
     pen = Image.new("RGB", sheet.size, "white")
     draw, (width, height) = ImageDraw.Draw(pen), sheet.size
     for left, top, right, bottom in marks:
@@ -145,9 +222,8 @@ def _opened(content: bytes, name: str) -> Iterator["PdfDocument"]:
             document.close()
 
 
-def _raw_text(document: Any, number: int) -> str:
-    page = document[number]
-    text: str = page.get_textpage().get_text_bounded()
+def _raw_text(page: Any) -> str:
+    text: str = page.get_text_bounded()
     return text.replace("\ufffe", _CUT).replace("\0", "").encode(errors="replace").decode()
 
 

@@ -55,6 +55,9 @@ ALTER TABLE sources ADD COLUMN has_sections INTEGER NOT NULL DEFAULT 0;
 )
 
 
+SECTIONS = 2  # of `has_sections`: as this version finds them
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentSource:
     """One imported document."""
@@ -66,4 +69,9 @@ class DocumentSource:
     pages: int
     bare_pages: str
     imported_at: float
-    has_sections: int = 0  # 0: imported before passages knew their sections
+    has_sections: int = 0  # 0: imported before passages knew their sections, 1: before a PDF's type told them
+
+    @property
+    def knows_sections(self) -> bool:
+        """Whether its passages have the sections that this version finds."""
+        return self.has_sections >= (SECTIONS if self.original.endswith(".pdf") else 1)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from store.memory.documents.headings import sections_named
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.fusion import PassageHit
@@ -23,7 +24,7 @@ class SearchFilters:
     scope: str = ""  # a world, session key or protocol; of transcripts a session
     user: str = ""  # of transcripts
     project: str = ""  # of transcripts
-    section: str = ""  # of documents: a heading
+    section: str = ""  # of documents: a heading, or its number or title alone
     tags: Sequence[str] = ()  # of memories: all of them
     since: float | None = None  # UNIX seconds; when it was written or last edited
     until: float | None = None
@@ -43,7 +44,9 @@ class SearchFilters:
                 names = {"user_id": "user", "project_slug": "project", "section": "section"}
                 what = names.get(column, "world, session or protocol")
                 raise InvalidInput(f"{kind.name} belong to no {what}")
-            if wanted:
+            if wanted and column == "section":
+                found[column] = sections_named(wanted, passages.counts(column))
+            elif wanted:
                 known = passages.scopes() if column == kind.scope else passages.counts(column)
                 check_known(wanted, known, what=column.removesuffix("_id"))
                 found[column] = wanted

@@ -186,14 +186,18 @@ def test_an_edited_passage_stays_when_its_paper_is_imported_again(memory: Memory
     assert stored(memory) == {"a.md": "words with a mistake"}
 
 
-def test_a_paper_of_before_passages_had_sections_is_read_again(memory: Memory) -> None:
+def test_a_paper_of_an_earlier_version_gets_its_sections_and_nothing_else(memory: Memory) -> None:
     import_content(memory, "a.md", "# Fees\n\nwords", "aave")
+    before = memory.documents.passages.find()
     with memory.documents.passages.database.writing() as db:
         db.execute("UPDATE sources SET has_sections = 0")
         db.execute("UPDATE documents SET section = ''")
     one = memory.documents.import_document(Path("a.md"), protocol="aave", content=b"# Fees\n\nwords")
-    assert (one.state, one.source.id) == ("changed", "aave/a.md")
-    assert [row["section"] for row in memory.documents.passages.find()] == ["Fees"]
+    assert (one.state, one.source.id) == ("present", "aave/a.md")
+    assert one.note == "aave/a.md: the sections of its passages were found again"
+    assert memory.documents.passages.find() == before, "sections again, ids, texts and places as they were"
+    again = memory.documents.import_document(Path("a.md"), protocol="aave", content=b"# Fees\n\nwords")
+    assert (again.state, again.note) == ("present", "")
 
 
 def test_undo_restores_a_removed_document_with_its_original(memory: Memory) -> None:

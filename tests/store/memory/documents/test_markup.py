@@ -44,7 +44,7 @@ def docx(*paragraphs: str) -> bytes:
 
 
 def test_html_is_read_as_it_is_seen() -> None:
-    assert html_text(PAGE) == (
+    assert html_text(PAGE, name="a.html") == (
         "## Hooks\n\nRun before and after.\n\n- one\n\n- two\n\nFee | Pool\n\n0.3 % | A\n\nx = 1\ny = 2"
     )
 
@@ -60,7 +60,7 @@ def test_html_is_read_as_it_is_seen() -> None:
     ],
 )
 def test_html_of_any_encoding_and_depth(content: bytes, text: str) -> None:
-    assert html_text(content) == text
+    assert html_text(content, name="a.html") == text
 
 
 def test_word_documents_and_pages_become_passages(tmp_path: Path) -> None:

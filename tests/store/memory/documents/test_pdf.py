@@ -1,5 +1,6 @@
 """PDF: refused files, and two real papers read page by page."""
 
+from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -9,7 +10,8 @@ import pytest
 from PIL import Image
 
 from store.errors import BadSource
-from store.memory.documents.pdf import marks, page_picture, page_texts
+from store.memory.documents.headings import typeset_headings
+from store.memory.documents.pdf import marks, page_picture, page_texts, read
 from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
 from store.settings import settings
@@ -81,12 +83,11 @@ def test_a_missing_file_is_named(memory: Memory, tmp_path: Path) -> None:
     ],
     ids=["plain", "90", "180", "270", "cropped", "cut letters", "shifted", "all"],
 )
-def test_a_citation_covers_the_words_on_a_page_cut_and_turned_in_any_way(tmp_path: Path, box: str) -> None:
-    path = tmp_path / "p.pdf"
-    path.write_bytes(small_pdf("The vault opens at dawn", box=box))
-    (text,) = page_texts(path.read_bytes(), name="p.pdf")
-    (mark,) = marks(path, page=1, passage=text)
-    ink = np.asarray(Image.open(BytesIO(page_picture(path, page=1))).convert("L")) < 128
+def test_a_citation_covers_the_words_on_a_page_cut_and_turned_in_any_way(box: str) -> None:
+    content = small_pdf("The vault opens at dawn", box=box)
+    (text,) = page_texts(content, name="p.pdf")
+    (mark,) = marks(content, name="p.pdf", page=1, passage=text)
+    ink = np.asarray(Image.open(BytesIO(page_picture(content, name="p.pdf", page=1))).convert("L")) < 128
     left, top, right, bottom = np.multiply(mark, [*ink.shape[::-1]] * 2)
     covered = ink[int(top) : int(bottom) + 1, int(left) : int(right) + 1]
     assert covered.sum() == ink.sum() > 300
@@ -111,6 +112,73 @@ def test_every_page_of_both_papers_is_imported(library_of_papers: Memory) -> Non
     pages = {name: {row["page"] for row in rows if row["protocol"] == name} for name in ("aave", "uniswap")}
     assert pages == {"aave": set(range(1, 17)), "uniswap": set(range(1, 5))}
     assert all(0 < len(row["content"]) <= 1000 for row in rows)
+
+
+AAVES_HEADINGS = """\
+1 1 Introduction
+1 1.1 Capital Efficiency
+2 1.2 Protocol safety
+3 1.3 Decentralization
+3 1.4 User experience
+3 2 Current solutions
+3 2.1 Isolated liquidity pairs
+4 2.2 Isolated liquidity pools
+4 3 Aave V3 Overview
+5 3.1 Capital efficiency and UX improvements
+6 3.2 Risk Management
+8 3.3 Decentralization
+8 3.4 Other features
+9 4 Feature specification
+9 4.1 Efficiency Mode
+10 4.2 Isolation Mode
+11 4.3 Granular borrowing power control
+12 4.4 Stable interest rate oracle removal
+12 4.5 Portals
+13 4.6 Price Oracle Sentinel
+14 4.7 System roles, responsibilities and threat model"""
+UNISWAPS_HEADINGS = """\
+1 ABSTRACT
+1 1 INTRODUCTION
+2 2 HOOKS
+2 2.1 Action Hooks
+2 2.2 Hook-managed fees
+2 3 SINGLETON AND FLASH ACCOUNTING
+2 4 NATIVE ETH
+3 5 CUSTOM ACCOUNTING
+3 6 OTHER NOTABLE FEATURES
+3 6.1 ERC-6909 Accounting
+3 6.2 Governance updates
+3 6.3 Gas reductions
+4 6.4 donate()
+4 7 SUMMARY
+4 REFERENCES
+4 DISCLAIMER"""
+
+
+@papers
+@pytest.mark.parametrize(("path", "headings"), [(AAVE, AAVES_HEADINGS), (UNISWAP, UNISWAPS_HEADINGS)])
+def test_the_headings_of_a_paper_are_those_that_a_person_sees(path: Path, headings: str) -> None:
+    _, lines = read(path.read_bytes(), name=path.name)
+    found = [f"{page + 1} {heading.title}" for page, heading in typeset_headings(lines)]
+    assert "\n".join(found) == headings
+
+
+@papers
+def test_each_passage_is_in_the_section_that_most_of_it_is_in(library_of_papers: Memory) -> None:
+    pages, _ = read(AAVE.read_bytes(), name="aave.pdf")
+    heads = [line.split(" ", 1) for line in AAVES_HEADINGS.split("\n")]
+    starts = [(int(page), f"\n{pages[int(page) - 1]}".index(f"\n{title}\n"), title) for page, title in heads]
+    rows = library_of_papers.documents.passages.find(where={"protocol": "aave"}, limit=None)
+    assert len(rows) == 51
+    for row in rows:
+        last = row["last_page"] or row["page"]
+        counts = Counter[str]()
+        for page in range(row["page"], last + 1):
+            begin = row["span_start"] if page == row["page"] else 0
+            for place in range(begin, row["span_end"] if page == last else len(pages[page - 1])):
+                before = [title for at, start, title in starts if (at, start) <= (page, place)]
+                counts[before[-1] if before else ""] += 1
+        assert row["section"] == counts.most_common(1)[0][0], row["content"]
 
 
 @papers
@@ -154,7 +222,7 @@ def test_a_citation_marks_the_passage_on_its_page(library_of_papers: Memory) -> 
     for left, top, right, bottom in marks:
         assert 0 <= left < right <= 1
         assert 0 <= top < bottom <= 1
-    assert page_picture(citation.path, page=page, scale=0.5).startswith(b"\x89PNG")
+    assert page_picture(citation.path.read_bytes(), name="p.pdf", page=page, scale=0.5).startswith(b"\x89PNG")
 
 
 @papers

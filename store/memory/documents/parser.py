@@ -1,0 +1,130 @@
+"""Read strangers' documents in a process of its own: PDF, HTML and DOCX.
+
+Their parsers are large, and a small file can keep one busy for hours or make it fill the memory. The process
+has limits on its processor time and its memory, and ends with the call that waits for it.
+`python -m store.memory.documents.parser TASK SECONDS ARGUMENTS` reads a document from its standard input and
+prints the answer as JSON.
+"""
+
+import base64
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from store.errors import BadSource
+from store.memory.documents import markup, pdf
+from store.memory.documents.headings import Heading, typeset_headings
+from store.memory.documents.pdf import Rectangle
+from store.progress import Progress
+
+SECONDS = 60  # of processor time; what the limits on tags let through takes a quarter of that …
+PDF_SECONDS = 240  # … and 5,000 pages of a PDF take half of this
+MEMORY = 2_000_000_000  # bytes of address space
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """The text of each page; and where a PDF's type tells the headings, these, with their pages from 0."""
+
+    pages: list[str]
+    headings: list[tuple[int, Heading]] = field(default_factory=list)
+
+
+def read_document(content: bytes, *, name: str, progress: Progress | None = None) -> DocumentText:
+    """The text of a PDF, HTML or Word document.
+
+    Raises BadSource if it cannot be read, is more than the limits, or is cancelled.
+    """
+    found = _asked("read", content, name=name, progress=progress)
+    return DocumentText(
+        found["pages"], [(page, Heading(start, title)) for page, start, title in found["headings"]]
+    )
+
+
+def marks(content: bytes, *, name: str, page: int, passage: str) -> list[Rectangle]:
+    """The rectangles of a passage on a PDF's page, as `pdf.marks` finds them. Raises BadSource."""
+    found = _asked("marks", content, name=name, page=page, passage=passage)
+    return [(left, top, right, bottom) for left, top, right, bottom in found]
+
+
+def marked_page(content: bytes, *, name: str, page: int, marks: Sequence[Rectangle]) -> bytes:
+    """A PNG of a PDF's page with these rectangles highlighted. Raises BadSource."""
+    return base64.b64decode(_asked("marked_page", content, name=name, page=page, marks=marks))
+
+
+def _asked(task: str, content: bytes, *, name: str, progress: Progress | None = None, **given: Any) -> Any:
+    from store.chroma.process import LIMIT, answered
+
+    progress = progress or Progress()
+    seconds = PDF_SECONDS if pdf.is_pdf(content, name=name) else SECONDS
+    command = _command(task, seconds, {"name": name, **given})
+    try:
+        with tempfile.TemporaryFile() as file:
+            file.write(content)
+            file.seek(0)
+            done = answered(command, stdin=file, cancelled=lambda: progress.cancelled)
+    except OSError as error:
+        raise BadSource(f"{name} cannot be read: {error.strerror}") from error
+    except subprocess.TimeoutExpired:
+        if progress.cancelled:
+            raise BadSource(f"{name} was not read: this was stopped") from None
+        raise BadSource(f"{name} was not read within {LIMIT:.0f} seconds") from None
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        raise BadSource(
+            f"{name} takes more than {seconds} seconds of processor time to read, the limit for one "
+            "document; save it with another program, or as plain text, and import that"
+        )
+    if done.returncode:
+        raise BadSource(
+            f"{name} cannot be read: its reader ended ({done.returncode}); it is damaged, or needs more than "
+            f"{MEMORY // 1_000_000:,} MB of memory, the limit for one document"
+        )
+    answer = json.loads(done.stdout)
+    if "refused" in answer:
+        raise BadSource(answer["refused"])
+    return answer["found"]
+
+
+def _command(task: str, seconds: int, given: Mapping[str, Any]) -> list[str]:
+    return [sys.executable, "-W", "ignore", "-m", __name__, task, str(seconds), json.dumps(given)]
+
+
+def _read(content: bytes, name: str) -> dict[str, Any]:
+    if pdf.is_pdf(content, name=name):
+        pages, lines = pdf.read(content, name=name)
+        found = typeset_headings(lines)
+        return {"pages": pages, "headings": [(page, one.start, one.title) for page, one in found]}
+    return {"pages": [markup.text(content, name=name)], "headings": []}
+
+
+def _marked_page(content: bytes, name: str, page: int, marks: Sequence[Rectangle]) -> str:
+    return base64.b64encode(pdf.marked_page(content, name=name, page=page, marks=marks)).decode()
+
+
+_TASKS: Mapping[str, Callable[..., Any]] = {"read": _read, "marks": pdf.marks, "marked_page": _marked_page}
+
+
+def main(task: str, seconds: str, given: str) -> None:
+    """In the process of its own: do this task within the limits."""
+    with contextlib.suppress(ImportError, ValueError, OSError):  # not every system has them
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    content = sys.stdin.buffer.read()
+    try:
+        answer = {"found": _TASKS[task](content, **json.loads(given))}
+    except BadSource as error:
+        answer = {"refused": str(error)}
+    sys.stdout.write(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
