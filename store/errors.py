@@ -18,6 +18,7 @@ MemedexError
 ├── NotPermitted
 │   └── LoginEnded
 ├── NotWritten
+│   └── MaybeWritten
 ├── LibraryStuck
 ├── CatalogDamaged
 ├── CatalogTooNew
@@ -106,6 +107,10 @@ class LoginEnded(NotPermitted):
 
 class NotWritten(MemedexError):
     """The disk refused before anything was decided: nothing happened."""
+
+
+class MaybeWritten(NotWritten):
+    """The disk failed at the last moment: only the next opening shows whether it was decided."""
 
 
 class LibraryStuck(MemedexError):

@@ -25,7 +25,7 @@ def memory(*, can_write: bool) -> Memory:
     try:
         return _opened(can_write=can_write)
     except MemedexError as error:
-        st.error("The text memory could not be opened. Nothing was changed. What went wrong:")
+        st.error("The text memory could not be opened. What went wrong:")
         st.text(str(error))
     return st.stop()
 

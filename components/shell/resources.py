@@ -49,7 +49,7 @@ def library() -> Library:
         _offer_salvage(str(error))
     except MemedexError as error:
         st.title("The library could not be opened")
-        st.error("Nothing was changed. What went wrong:")
+        st.error("What went wrong:")
         st.text(str(error))
     return st.stop()
 

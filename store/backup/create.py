@@ -16,7 +16,7 @@ from store.catalog import checksums, pages
 from store.catalog.rows import state_of
 from store.disk.files import Disk, absolute, content_hash, refused
 from store.disk.layout import Layout
-from store.errors import BadBackup, NotWritten
+from store.errors import BadBackup, MaybeWritten, NotWritten
 from store.operations import Operation, State
 from store.outcome import Outcome, Refusal
 from store.progress import Progress
@@ -64,7 +64,7 @@ def _make(destination: Path, layout: Layout, copy: Callable[[Path], None], *, pr
     """Let `copy` fill a new folder, which then becomes the destination; if cancelled, nothing is left."""
     destination = absolute(destination)
     _check_place(destination, layout)
-    unfinished = destination.with_name(f".{destination.name}.{token_hex(4)}.unfinished")
+    unfinished, is_made = destination.with_name(f".{destination.name}.{token_hex(4)}.unfinished"), False
     try:
         unfinished.mkdir(parents=True)
         copy(unfinished)
@@ -73,9 +73,15 @@ def _make(destination: Path, layout: Layout, copy: Callable[[Path], None], *, pr
         if destination.exists():
             destination.rmdir()
         unfinished.rename(destination)
+        is_made = True
         Disk().fsync_folders([destination.parent])
     except (OSError, sqlite3.Error) as error:
         reason = refused(error, destination).partition(f": {unfinished}")[0]  # nobody knows that folder
+        if is_made:
+            raise MaybeWritten(
+                f"the backup in {destination} is whole, but the disk does not confirm its name ({reason}): "
+                "after a power cut it may be gone; check the disk"
+            ) from error
         raise NotWritten(f"no backup was made in {destination}: {reason}") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)

@@ -15,7 +15,7 @@ from store.catalog import checksums, pages, snapshots
 from store.disk.file_system import refuse_network
 from store.disk.files import Disk, refused
 from store.disk.replica import is_replica
-from store.disk.sqlite import SqliteFile
+from store.disk.sqlite import SqliteFile, not_written
 from store.disk.sqlite_identity import CATALOG_ID, identify, move_foreign_logs
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten
 from store.operations import CaptionSource, DecisionIntent
@@ -214,7 +214,7 @@ def writing_errors(what: str) -> Iterator[None]:
     try:
         yield
     except DISK_ERRORS as error:
-        raise NotWritten(f"{what} could not be kept: {error}") from error
+        raise not_written(error, str(error), what=what) from error
 
 
 def check_is_ours(path: Path) -> None:

@@ -16,11 +16,49 @@ from store.disk.file_system import identity
 from store.disk.files import Disk
 from store.disk.replica import held, is_replica
 from store.disk.sqlite_identity import plain_errors, to_read
-from store.errors import InvalidRecord, NotWritten, ReadOnly
+from store.errors import InvalidRecord, MaybeWritten, NotWritten, ReadOnly
 from store.permissions import OPERATOR, Actor
 
 _LOG = 67_108_864  # bytes that the log keeps on the disk once it was emptied
 _GONE = "it was removed or replaced while the program had it open; put it back, or restart the program"
+# The transaction is in the log as a whole, but perhaps not on the disk.
+_AFTER_COMMIT = (sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC)
+
+
+class UnknownCommit(sqlite3.OperationalError):
+    """The disk failed after a transaction was written: the next opening may find it, or not."""
+
+
+def not_written(error: Exception, cause: str, *, what: str = "") -> NotWritten:
+    """The error that says whether something was changed, where it is known, and why not.
+
+    `what` is the subject of the sentence.
+    """
+    if isinstance(error, UnknownCommit):
+        return MaybeWritten(
+            f"nobody knows whether {what or 'this'} was kept: the disk failed at the last moment ({cause}); "
+            "check the disk, open it again and look"
+        )
+    return NotWritten(f"{what} could not be kept: {cause}" if what else f"nothing was changed: {cause}")
+
+
+def _rule_out(db: sqlite3.Connection) -> None:
+    """Write another transaction in the place of one that failed, which could come back with the next opening.
+
+    Raises UnknownCommit if that fails as well.
+    """
+    try:
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            db.execute(f"PRAGMA user_version = {version}")
+            db.execute("COMMIT")
+        except sqlite3.Error:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+    except sqlite3.Error as error:
+        raise UnknownCommit(str(error)) from error
 
 
 @dataclass(eq=False)
@@ -116,7 +154,7 @@ class SqliteFile:
         """Run the block as one transaction: durable when it ends, rolled back if it raises.
 
         Raises ReadOnly if this process does not write here, FileNotFoundError if the file was removed or
-        replaced.
+        replaced, UnknownCommit if the disk failed so late that nobody can know whether it counts.
         """
         self.check_writable()
         with self.lock:
@@ -128,9 +166,11 @@ class SqliteFile:
                 yield db
                 self._disk.step("commit", self.path)
                 db.execute("COMMIT")
-            except BaseException:
+            except BaseException as error:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
+                if getattr(error, "sqlite_errorcode", None) in _AFTER_COMMIT:
+                    _rule_out(db)
                 raise
 
     def interrupt(self, thread: int | None) -> None:

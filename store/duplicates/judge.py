@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from store.catalog import history
 from store.catalog.catalog import Catalog, next_generation
+from store.disk.sqlite import not_written
 from store.duplicates import verdicts
 from store.duplicates.findings import weigh
 from store.duplicates.verdicts import Verdict
@@ -72,7 +73,7 @@ def undo(catalog: Catalog, decision: DecisionIntent, outcome: Outcome) -> bool:
 
 
 def _refused(items: Iterable[str], error: Exception) -> Outcome:
-    return Outcome(refused=[Refusal(item, f"nothing was changed: {error}") for item in items])
+    return Outcome(refused=[Refusal(item, str(not_written(error, str(error)))) for item in items])
 
 
 def _obstacle(db: sqlite3.Connection, address: str, other: str) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
+from store.catalog.catalog import DISK_ERRORS, Catalog
 from store.disk.files import Disk, content_hash, file_hash
 from store.disk.layout import Layout
+from store.disk.sqlite import UnknownCommit, not_written
 from store.disk.stats import file_stats
 from store.errors import LibraryStuck, NotWritten
 from store.operations import Change, Operation
@@ -229,18 +230,16 @@ class Journal:
 
         Other errors are left as they are.
         """
-        with contextlib.suppress(*DISK_ERRORS):
-            # A commit whose fsync failed may lie in SQLite's log all the same and come back with the next
-            # opening. Another one in its place rules that out; until then the staged files are kept for it.
-            with self._catalog.writing() as db:
-                next_generation(db)
-            for operation in operations:
-                self._disk.remove_folder(self._folder(operation))
+        if not isinstance(error, UnknownCommit):  # else they are needed if it comes back
+            with contextlib.suppress(*DISK_ERRORS):
+                for operation in operations:
+                    self._disk.remove_folder(self._folder(operation))
         if isinstance(error, DISK_ERRORS):
             cause = getattr(error, "strerror", None) or error  # without number and path
-            raise NotWritten(
-                f"nothing was changed: {cause}; make room or fix the permission and try again"
-            ) from error
+            remedy = (
+                "" if isinstance(error, UnknownCommit) else "; make room or fix the permission and try again"
+            )
+            raise not_written(error, f"{cause}{remedy}") from error
         raise error
 
     def _apply(self, operations: Sequence[Operation]) -> set[Path]:

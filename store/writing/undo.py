@@ -130,4 +130,4 @@ class Undo:
             with self._catalog.writing() as db:
                 history.mark_reversed(db, decision)
         except DISK_ERRORS as error:
-            outcome.refused.append(Refusal(decision, f"nothing was changed: {error}"))
+            outcome.refused.append(Refusal(decision, f"that it is undone could not be noted: {error}"))

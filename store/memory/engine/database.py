@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from store.disk.files import Disk, refused
-from store.disk.sqlite import SqliteFile
+from store.disk.sqlite import SqliteFile, not_written
 from store.disk.sqlite_identity import MEMORY_ID, identify, move_foreign_logs, to_inspect
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten, ReadOnly
 from store.memory.engine.commits import deciding
@@ -162,7 +162,7 @@ class Database(SqliteFile):
             with super().writing() as db:
                 yield db
         except (OSError, sqlite3.OperationalError) as error:
-            raise NotWritten(f"nothing was changed: {refused(error, self.path)}") from error
+            raise not_written(error, refused(error, self.path)) from error
 
     @contextmanager
     def recording(self) -> Iterator[sqlite3.Connection]:

@@ -1,20 +1,22 @@
 """A backup holds everything, is consistent while another process writes, and leaves nothing when it fails."""
 
+import errno
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 import store.backup.create
-from store.backup import backup, backup_memory, restore_backup
+from store.backup import backup, backup_memory, manifest, restore_backup
 from store.catalog.filters import Filter
 from store.disk.files import Disk
 from store.disk.layout import Layout
-from store.errors import BadBackup, MemedexError, NotWritten
+from store.errors import BadBackup, MaybeWritten, MemedexError, NotWritten
 from store.library import Library
 from store.memory.memory import Memory
 from store.progress import Progress
@@ -213,6 +215,22 @@ def test_a_cancelled_backup_leaves_no_files(source: Library, tmp_path: Path) -> 
     progress.cancel()
     assert backup(source, tmp_path / "copy", progress=progress).done == []
     assert [path.name for path in tmp_path.iterdir()] == ["res"]
+
+
+def test_a_backup_that_the_disk_does_not_confirm_is_called_whole(
+    source: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, sync = tmp_path / "backup", Disk.fsync_folders
+
+    def failing(disk: Disk, folders: Iterable[Path]) -> None:
+        if [place.parent] == (given := list(folders)):
+            raise OSError(errno.EIO, "Input/output error")
+        sync(disk, given)
+
+    monkeypatch.setattr(Disk, "fsync_folders", failing)
+    with pytest.raises(MaybeWritten, match="is whole, but the disk does not confirm its name"):
+        backup(source, place)
+    assert not list(manifest.damaged(place, manifest.read(place), progress=Progress()))
 
 
 def test_a_damaged_catalog_is_not_backed_up(root: Path, tmp_path: Path) -> None:

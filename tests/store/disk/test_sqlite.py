@@ -2,11 +2,14 @@
 
 import sqlite3
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from store.errors import MemedexError
+from store.disk.sqlite import _Connection
+from store.errors import MaybeWritten, MemedexError, NotWritten
 from store.library import Library
+from store.memory.memory import Memory
 from tests.store.conftest import address, coin
 
 
@@ -34,6 +37,41 @@ def test_a_file_that_is_closed_while_somebody_reads_keeps_no_connection(library:
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         db.execute("SELECT 1")
     assert library.catalog._connections.pool == []
+
+
+@pytest.mark.parametrize(
+    ("failures", "kind", "says"),
+    [(1, NotWritten, "nothing was changed: "), (9, MaybeWritten, "nobody knows whether ")],
+    ids=["once", "from then on"],
+)
+def test_a_commit_whose_sync_failed_is_ruled_out_or_called_unknown(
+    library: Library, monkeypatch: pytest.MonkeyPatch, failures: int, kind: type[NotWritten], says: str
+) -> None:
+    library.add([coin(0)])
+    memory = Memory.open(library.layout.root)
+    execute, left = _Connection.execute, [failures]
+
+    def failing(db: _Connection, sql: str, *values: Any) -> sqlite3.Cursor:
+        if sql == "COMMIT" and left[0]:
+            left[0] -= 1
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR_FSYNC
+            raise error
+        return execute(db, sql, *values)
+
+    monkeypatch.setattr(_Connection, "execute", failing)
+    outcome = library.approve([address(0)])
+    assert (outcome.done, outcome.refused[0].reason[: len(says)]) == ([], says)
+    left[0] = failures
+    with pytest.raises(NotWritten) as raised:
+        memory.memories.store_memory("a frog")
+    assert type(raised.value) is kind
+    assert str(raised.value).startswith(says)
+    left[0] = 0
+    assert library.approve([address(0)]).done == [address(0)]
+    assert memory.memories.store_memory("a frog")["success"]
+    assert memory.memories.passages.count() == 1
+    memory.close()
 
 
 def test_what_is_read_at_one_moment_stays_as_it_is_while_somebody_writes(library: Library) -> None:
