@@ -12,6 +12,7 @@ import streamlit as st
 
 from components.shell import format, forms, job_bar, resources, server_paths, uploads
 from components.shell.forms import Button, Field
+from store.disk.files import content_hash
 from store.errors import BadSource
 from store.jobs import Job, Jobs
 from store.memory.memory import Memory
@@ -91,8 +92,13 @@ def _worlds(memory: Memory, files: Sequence[tuple[str, bytes]]) -> None:
 
 
 def _import_worlds(memory: Memory, jobs: Jobs, worlds: Sequence[tuple[str, bytes]]) -> Job:
-    for name, content in worlds:
-        memory.lore.put_file(memory.places.worlds, Path(name).name, content)
+    put: dict[str, bytes] = {}
+    for given, content in worlds:
+        name = Path(given).name
+        if put.get(name, content) != content:  # from another folder: it does not replace the one before it
+            name = f"{Path(name).stem}-{content_hash(content)[:16]}{Path(name).suffix}"
+        put[name] = content
+        memory.lore.put_file(memory.places.worlds, name, content)
     return jobs.run("Import worlds", lambda _: load_worlds(memory))
 
 

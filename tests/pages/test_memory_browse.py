@@ -138,6 +138,29 @@ def test_an_imported_paper_that_the_model_does_not_read_is_named_when_its_import
     assert any(one.source == "借贷.md" for one in memory.documents.sources())
 
 
+def imported(form: str, files: list[tuple[str, bytes, str]], kind: str, **fields: str) -> str:
+    """Import these files on the page; returns what it says when the import has ended."""
+    app = opened("lore", view="Browse", kind=kind)
+    app.file_uploader[0].set_value(files)
+    toasts = [*send(rerun(app), form, **fields).toast]
+    finish_jobs()
+    return " ".join(toast.value for toast in [*toasts, *rerun(app).toast]).replace("\\", "")
+
+
+def test_a_second_import_on_the_page_changes_nothing_and_says_so(memory: Memory) -> None:
+    papers = [("whitepaper.md", text, "text/markdown") for text in (b"Herons guard it", b"Goats guard it")]
+    assert "2 new, 0 changed, 0 were there" in imported("import-papers", papers, "Papers", protocol="ponds")
+    assert "0 new, 0 changed, 2 were there" in imported("import-papers", papers, "Papers", protocol="ponds")
+    assert memory.documents.protocols()["ponds"] == 2
+    said = [("chat.jsonl", f'{{"role": "user", "content": "{text}"}}\n'.encode(), "") for text in "ab"]
+    message = imported("import-transcripts", said, "Transcripts")
+    assert "2 sessions: 2 new messages, 0 changed" in message
+    assert "another conversation is stored as chat" in message
+    assert "0 new messages, 0 changed, 0 new events, 2 were there" in imported(
+        "import-transcripts", said, "Transcripts"
+    )
+
+
 def test_events_are_found_by_their_fields(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Events", level="ERROR")
     assert "1 event" in words(app)

@@ -67,6 +67,16 @@ def test_a_broken_world_is_named_with_an_example_and_the_good_one_beside_it_is_i
     assert not (memory.places.worlds / "broken.yaml").exists()
 
 
+def test_two_worlds_of_one_file_name_are_both_imported(memory: Memory) -> None:
+    app = opened("lore", view="Browse", kind="world_lore")
+    files = [("world.yaml", f"id: {id}\nlore: {id} rule.".encode(), "text/yaml") for id in ("frogs", "goats")]
+    app.file_uploader[0].set_value(files)
+    press(rerun(app), "Import 2 worlds")
+    finish_jobs()
+    for id in ("frogs", "goats"):
+        assert memory.lore.query_lore(id, "rule") == ([f"{id} rule."], False)
+
+
 def test_the_model_of_one_kind_can_be_changed_on_the_status_view(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
