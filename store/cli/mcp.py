@@ -30,7 +30,7 @@ def serve(arguments: Namespace, terminal: Terminal) -> int:
 
     Raises UnknownRecord if the root holds neither a library nor a text memory.
     """
-    from store.mcp import http
+    from store.mcp import http, stdio
     from store.mcp.access import Access
     from store.mcp.tools import server
 
@@ -48,7 +48,7 @@ def serve(arguments: Namespace, terminal: Terminal) -> int:
             http.serve(server(access), port=arguments.http, token=settings().mcp_token)
         else:
             sys.stdout = sys.__stdout__  # the protocol's; all other output is diverted by it
-            server(access).run("stdio")
+            stdio.serve(server(access))
     finally:
         access.close()
     return 0

@@ -10,6 +10,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from store.mcp.access import Access
+from store.mcp.named_tool import MARK
 from store.memory.memory import Memory
 from store.memory.trust import review
 from tests.browser.coins import FROG
@@ -33,6 +34,9 @@ def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> N
         ("memecoin_examples", {"query": FROG.entity, "n": 2, "budget": 500}),
     )
     assert stored["success"]
+    assert MARK not in stored, "it hands out nobody's words"
+    for answer in (searched, lore, recalled, papers, message, coins, examples):
+        assert "not instructions" in answer[MARK]
     assert stored["embedding_dimensions"] == 384
     assert searched["results"][0]["memory_id"] == stored["memory_id"]
     assert searched["results"][0]["tags"] == ["a,b"]
@@ -50,7 +54,7 @@ def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> N
     assert [hit["content"] for hit in tagged["entries"]] == ["Agents prefer brass submarines"]
     assert [hit["near_miss"] for hit in near["entries"]] == [True]
     assert "documents belong to no user" in refused
-    assert unread.keys() == {"entries"}, "nothing is known of what this model reads"
+    assert unread.keys() == {MARK, "entries"}, "nothing is known of what this model reads"
     assert lore["scores"][0].keys() == {"score", "meaning", "words", "words_found"}
     assert (len(lore["documents"]), lore["context_warning"]) == (2, True)
     assert recalled["documents"][0].startswith("User: Who lit the lamp?\nAI: ")
