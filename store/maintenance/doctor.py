@@ -168,7 +168,7 @@ def _catalog(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
     with ended_by(progress, catalog):
         look = partial(maintenance_repair.damaged_texts, catalog)
         damages += checked.faults(("texts", catalog_state(catalog)), look)
-    damages += record_checks.damaged_rows(catalog, checked=checked, progress=progress)
+    damages += record_checks.damaged_rows(catalog, reader.layout, checked=checked, progress=progress)
     for damage in damages:
         what = f"{damage.what} in the catalog is not what was written"
         yield DoctorFinding(what, "repair gives it back, from the files or a copy", damage.address)

@@ -47,14 +47,16 @@ def silent_changes(
             progress.done += len(rows)
 
 
-def damaged_rows(catalog: Catalog, *, checked: CheckedBatches, progress: Progress) -> Iterator[Damage]:
+def damaged_rows(
+    catalog: Catalog, layout: Layout, *, checked: CheckedBatches, progress: Progress
+) -> Iterator[Damage]:
     """What the lists say of a record differently from its text; stops early if cancelled."""
     progress.what = "comparing the catalog's rows"
     for first, last, count in _ranges(catalog):
         if progress.cancelled:
             return
         source = ("rows", first, last, catalog_state(catalog))
-        yield from checked.faults(source, partial(repair.damaged_rows, catalog, first, last))
+        yield from checked.faults(source, partial(repair.damaged_rows, catalog, layout, first, last))
         progress.done += count
 
 

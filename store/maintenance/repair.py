@@ -1,19 +1,22 @@
 """Damaged texts and rows of the catalog: found by hashes and checksums, and restored."""
 
+import contextlib
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from store.catalog import checksums, snapshots
+from store.catalog import checksums, snapshots, spelling_rows
 from store.catalog import rows as catalog_rows
 from store.catalog.catalog import Catalog, next_generation, next_word_edit
 from store.catalog.checksums import WrongChecksum
 from store.catalog.snapshots import CatalogSnapshot
-from store.disk.files import content_hash, read_regular
+from store.disk.files import content_hash, file_hash, read_regular
 from store.disk.layout import Layout
-from store.records import MAX_SIDECAR_BYTES, Record
+from store.operations import Operation, State, state_from
+from store.records import MAX_SIDECAR_BYTES, TIERS, Record
 
+_DERIVED = ("labels", "embeddings", "unfit", "spellings", "suspicions", "unexamined")
 _COLUMNS = ("address", "folded", "name", "ticker", "created_at", "captioned")
 
 
@@ -32,27 +35,47 @@ def damaged_texts(catalog: Catalog) -> list[Damage]:
         return [*texts, *(Damage(_named(one)) for one in checksums.wrong(db))]
 
 
-def damaged_rows(catalog: Catalog, first: int, last: int) -> list[Damage]:
-    """The records with these numbers whose row for lists differs from their text; changes nothing."""
+def damaged_rows(catalog: Catalog, layout: Layout, first: int, last: int) -> list[Damage]:
+    """The records with these numbers whose row differs from their text or their history; changes nothing."""
+    copies = snapshots.kept(catalog.path)
     with catalog.reading() as db:
-        return [Damage("what the lists say of it", row["address"]) for row, _ in _bad_rows(db, first, last)]
+        states = _bad_states(db, layout, copies, first, last)
+        return [
+            *(Damage("its state", row["address"]) for row, _ in states),
+            *(Damage("what the lists say of it", row["address"]) for row, _ in _bad_rows(db, first, last)),
+        ]
 
 
 def mend(catalog: Catalog, layout: Layout, *, tell: Callable[[str], None]) -> None:
     """Restore texts from sidecars and snapshots, rows from snapshots, list rows from sidecars.
 
-    `tell` receives a sentence for each row that cannot be restored; it stays as it is.
+    A record's state is restored from its history, or a snapshot. What one source restored is checked again
+    before the next is asked. `tell` receives a sentence for each row that cannot be restored; it stays as it
+    is.
     """
     copies = snapshots.kept(catalog.path)
     with catalog.writing() as db:
+        _restore_keys(db)
+        for one in checksums.wrong(db):
+            _restore_row(db, one, copies)
+        for one in checksums.wrong(db):
+            _keep_row(db, one, tell)
+        generation = next_generation(db)
+        for row, state in _bad_states(db, layout, copies, *_all_numbers(db)):
+            columns = ("tier", "came_from", "sidecar_hash", "image_hash")
+            given = ", ".join(f"{column} = ?" for column in columns)
+            db.execute(
+                f"UPDATE records SET {given}, generation = ? WHERE id = ?",
+                [*(getattr(state, column) for column in columns), generation, row["id"]],
+            )
         for digest, address in _bad_texts(db):
             if text := _text(digest, address, db, layout, copies):
                 db.execute("UPDATE sidecars SET text = ? WHERE hash = ?", [text, digest])
-        for one in checksums.wrong(db):
-            _mend_row(db, one, copies, tell)
-        generation = next_generation(db)
+            else:
+                _restore_name(db, digest)
         for row, record in _bad_rows(db, *_all_numbers(db)):
             _list_again(db, row["id"], record, generation)
+        _remove_strays(db)
         if not _is_indexed(db):
             db.execute("INSERT INTO words (words) VALUES ('rebuild')")  # as its texts say, so that it can …
             db.execute("DELETE FROM words")  # … let go of them
@@ -100,9 +123,64 @@ def _text(
     return ""
 
 
-def _mend_row(
-    db: sqlite3.Connection, one: WrongChecksum, copies: list[CatalogSnapshot], tell: Callable[[str], None]
-) -> None:
+def _restore_name(db: sqlite3.Connection, digest: str) -> None:
+    """Give a text whose hash was damaged its own hash again, if nothing expects a text under this one."""
+    if digest in _expected_texts(db):
+        return
+    (text,) = db.execute("SELECT text FROM sidecars WHERE hash = ?", [digest]).fetchone()
+    db.execute("INSERT OR IGNORE INTO sidecars VALUES (?, ?)", [content_hash(text.encode()), text])
+    db.execute("DELETE FROM sidecars WHERE hash = ?", [digest])
+
+
+def _expected_texts(db: sqlite3.Connection) -> set[str]:
+    """The hashes of sidecars that records, history and unfinished operations name."""
+    found = {row[0] for row in db.execute("SELECT sidecar_hash FROM records")}
+    for side in ("before", "after"):
+        name = f"CASE WHEN json_valid({side}) THEN {side} ->> '$.sidecar_hash' END"
+        found |= {row[0] for row in db.execute(f"SELECT DISTINCT {name} FROM history")}
+    for (operation,) in db.execute("SELECT operation FROM journal"):
+        for change in Operation.from_json(operation).changes:
+            found |= {state.sidecar_hash for state in (change.before, change.after) if state}
+    return found
+
+
+def _restore_keys(db: sqlite3.Connection) -> None:
+    """Restore rows, and checksums, that are there under a damaged key: under their own, both agree again."""
+    wrong = checksums.wrong(db)
+    strange = [one for one in wrong if one.expected is None]
+    for lost in wrong:
+        if lost.expected is not None and not checksums.row(db, lost.table, lost.key):
+            for other in strange:
+                if other.table == lost.table and _is_same(db, lost, other):
+                    strange.remove(other)
+                    break
+
+
+def _is_same(db: sqlite3.Connection, lost: WrongChecksum, other: WrongChecksum) -> bool:
+    """Whether a row without a checksum is the one of a checksum without a row; gives it that key if so."""
+    own = checksums.row(db, other.table, other.key)
+    if own and own[1] == lost.expected:  # the key of the checksum is damaged, not the row's
+        given = "UPDATE checksums SET key = ? WHERE name = ? AND key = ?"
+        db.execute(given, [other.key, lost.table, lost.key])
+        return True
+    names = checksums.TABLES[lost.table].removeprefix("json_array(").removesuffix(")").split(", ")
+    db.execute("SAVEPOINT key")
+    try:
+        key = json.loads(str(lost.key)) if len(names) > 1 else [lost.key]
+        given = f"UPDATE {lost.table} SET {', '.join(f'{name} = ?' for name in names)}"
+        db.execute(f"{given} WHERE {checksums.TABLES[lost.table]} = ?", [*key, other.key])
+        found = checksums.row(db, lost.table, lost.key)
+        is_same = found is not None and found[1] == lost.expected
+    except (sqlite3.Error, ValueError, TypeError):  # there is such a row, or the key is none
+        is_same = False
+    if not is_same:
+        db.execute("ROLLBACK TO key")
+    db.execute("RELEASE key")
+    return is_same
+
+
+def _restore_row(db: sqlite3.Connection, one: WrongChecksum, copies: list[CatalogSnapshot]) -> None:
+    """Restore a row from the first copy that has it as its checksum says; or the checksum of a sound row."""
     there = checksums.row(db, one.table, one.key)
     for copy in copies:
         with snapshots.reading(copy) as old:
@@ -114,12 +192,13 @@ def _mend_row(
                 continue
         if row is None or row[1] != noted:  # it was copied when it was damaged
             continue
-        if row[1] == one.expected:
-            _put(db, one, row[0])
+        is_row = row[1] == one.expected
+        if (is_row or (there and row[1] == there[1])) and _put(db, one, row[0]):
             return
-        if there and row[1] == there[1]:  # the row is sound, its checksum is not
-            _put(db, one, there[0])
-            return
+
+
+def _keep_row(db: sqlite3.Connection, one: WrongChecksum, tell: Callable[[str], None]) -> None:
+    there = checksums.row(db, one.table, one.key)
     db.execute("DELETE FROM checksums WHERE name = ? AND key = ?", [one.table, one.key])
     if there:
         _put(db, one, there[0])
@@ -128,11 +207,72 @@ def _mend_row(
         tell(f"{_named(one)} is gone; a backup may have it")
 
 
-def _put(db: sqlite3.Connection, one: WrongChecksum, row: sqlite3.Row) -> None:
-    """Write a row and its checksum, replacing the one with its key."""
+def _put(db: sqlite3.Connection, one: WrongChecksum, row: sqlite3.Row) -> bool:
+    """Write a row and its checksum in place of the one with its key; False if another row is in its way."""
     names, marks = ", ".join(row.keys()), ", ".join("?" * len(row))
-    db.execute(f"DELETE FROM {one.table} WHERE {checksums.TABLES[one.table]} = ?", [one.key])
-    db.execute(f"INSERT OR IGNORE INTO {one.table} ({names}) VALUES ({marks})", tuple(row))
+    db.execute("SAVEPOINT row")
+    try:
+        db.execute(f"DELETE FROM {one.table} WHERE {checksums.TABLES[one.table]} = ?", [one.key])
+        db.execute(f"INSERT INTO {one.table} ({names}) VALUES ({marks})", tuple(row))
+    except sqlite3.IntegrityError:
+        db.execute("ROLLBACK TO row")
+        return False
+    finally:
+        db.execute("RELEASE row")
+    return True
+
+
+def _bad_states(
+    db: sqlite3.Connection, layout: Layout, copies: list[CatalogSnapshot], first: int, last: int
+) -> list[tuple[sqlite3.Row, State]]:
+    """The rows with these numbers whose state is damaged, each with the state that its files have.
+
+    The history says what the state is, else a copy; it counts if both files are as it says.
+    """
+    rows = db.execute(
+        "SELECT r.*, (SELECT h.after FROM history h WHERE h.address = r.address ORDER BY h.id DESC LIMIT 1) "
+        "AS last FROM records r WHERE r.id BETWEEN ? AND ?",
+        [first, last],
+    ).fetchall()
+    busy = {
+        change.address
+        for (operation,) in db.execute("SELECT operation FROM journal")
+        for change in Operation.from_json(operation).changes
+    }
+    found = []
+    for row in rows:
+        known, said = catalog_rows.state_of(row), _state(row["last"])
+        # That the history says the same spares a look at the files.
+        if row["address"] in busy or said == known or _has_files(layout, row["address"], known):
+            continue
+        for state in _states(said, row["address"], copies):
+            if state != known and _has_files(layout, row["address"], state):
+                found.append((row, state))
+                break
+    return found
+
+
+def _state(text: str | None) -> State | None:
+    with contextlib.suppress(ValueError, TypeError):  # damaged
+        return state_from(json.loads(text)) if text else None
+    return None
+
+
+def _states(said: State | None, address: str, copies: list[CatalogSnapshot]) -> Iterator[State]:
+    """What history and copies say of a record's state."""
+    if said:
+        yield said
+    for copy in copies:
+        for old in _asked(copy, "SELECT * FROM records WHERE address = ?", address):
+            yield catalog_rows.state_of(old)
+
+
+def _has_files(layout: Layout, address: str, state: State) -> bool:
+    """Whether the record's files are where and what this state says."""
+    if state.tier not in TIERS:
+        return False
+    hashes = file_hash(layout.sidecar(state.tier, address)), file_hash(layout.image(state.tier, address))
+    return hashes == (state.sidecar_hash, state.image_hash)
 
 
 def _asked(copy: CatalogSnapshot, sql: str, *values: str) -> list[sqlite3.Row]:
@@ -198,13 +338,27 @@ def _list_again(db: sqlite3.Connection, number: int, record: Record, generation:
     db.executemany("INSERT INTO labels VALUES (?, ?, ?)", [(number, *one) for one in _labels(record)])
 
 
+def _remove_strays(db: sqlite3.Connection) -> None:
+    """Remove derived rows of records that there are not, and spell those that lack it."""
+    for table in _DERIVED:
+        db.execute(f"DELETE FROM {table} WHERE record NOT IN (SELECT id FROM records)")
+    for row in db.execute("SELECT * FROM records WHERE id NOT IN (SELECT record FROM spellings)").fetchall():
+        spelling_rows.upsert(
+            db, row["id"], name=row["name"], ticker=row["ticker"], image_hash=row["image_hash"]
+        )
+
+
 def _is_indexed(db: sqlite3.Connection) -> bool:
-    """Whether the full-text index matches its texts."""
+    """Whether the full-text index matches its texts, and has those of all records."""
     try:
         db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+        numbers = db.execute(
+            "SELECT EXISTS (SELECT rowid FROM words EXCEPT SELECT id FROM records) "
+            "OR EXISTS (SELECT id FROM records EXCEPT SELECT rowid FROM words)"
+        ).fetchone()
     except sqlite3.DatabaseError:
         return False
-    return True
+    return not numbers[0]
 
 
 def _index_again(db: sqlite3.Connection) -> None:

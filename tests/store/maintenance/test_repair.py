@@ -49,7 +49,8 @@ def flip(root: Path, before: bytes, after: bytes) -> None:
 
 
 def damages(catalog: Catalog) -> list[repair.Damage]:
-    return [*repair.damaged_texts(catalog), *repair.damaged_rows(catalog, 0, 1000)]
+    layout = Layout(catalog.path.parent.parent)
+    return [*repair.damaged_texts(catalog), *repair.damaged_rows(catalog, layout, 0, 1000)]
 
 
 FLIPS = [
@@ -94,18 +95,52 @@ def test_a_flipped_byte_blocks_no_list_and_is_reported_and_repaired(
         holds(library)
 
 
-def test_a_row_with_a_damaged_key_is_restored_next_to_the_damaged_one(stocked: Path) -> None:
-    with closing(sqlite3.connect(Layout(stocked).catalog)) as db, db:
+def flip_golden(root: Path, given: str) -> None:
+    with closing(sqlite3.connect(Layout(root).catalog)) as db, db:
         (trigger,) = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'golden_update_sum'").fetchone()
         db.execute("DROP TRIGGER golden_update_sum")
-        db.execute("UPDATE golden SET line = 'what is OLDENG'")
+        db.execute(f"UPDATE golden SET {given}")
         db.execute(trigger)
+
+
+def test_a_row_with_a_damaged_key_gets_its_own_key_again(stocked: Path) -> None:
+    flip_golden(stocked, "line = 'what is OLDENG'")
+    messages: list[str] = []
+    with open_library(stocked, embedder=Hashed()) as library:
+        doctor.repair(library, tell=messages.append)
+        assert {one.line for one in library.golden.all()} == {"what is GOLDEN"}
+        assert damages(library.catalog) == []
+    assert messages == []
+
+
+def test_a_row_damaged_in_more_than_its_key_is_restored_next_to_the_damaged_one(stocked: Path) -> None:
+    flip_golden(stocked, "line = 'what is OLDENG', who = 'nobody'")
     messages: list[str] = []
     with open_library(stocked, embedder=Hashed()) as library:
         doctor.repair(library, tell=messages.append)
         assert {one.line for one in library.golden.all()} == {"what is GOLDEN", "what is OLDENG"}
         assert damages(library.catalog) == []
     assert "row what is OLDENG of golden could not be given back" in messages[0]
+
+
+@pytest.mark.parametrize("has_history", [True, False])
+def test_a_damaged_hash_of_a_picture_is_restored_from_the_history_or_else_from_a_copy(
+    stocked: Path, has_history: bool
+) -> None:
+    with closing(sqlite3.connect(Layout(stocked).catalog)) as db, db:
+        checksums.install(db)
+        (right,) = db.execute("SELECT image_hash FROM records WHERE address = ?", [SECOND]).fetchone()
+        wrong = ("1" if right[0] == "0" else "0") + right[1:]
+        db.execute("UPDATE records SET image_hash = ? WHERE address = ?", [wrong, SECOND])
+        if not has_history:
+            db.execute("DELETE FROM history WHERE address = ?", [SECOND])
+    with open_library(stocked, embedder=Hashed()) as library:
+        assert "its state in the catalog is not what was written" in {
+            one.what for one in doctor.check(library)
+        }
+        assert doctor.repair(library) == []
+        assert library.get(SECOND).image_hash == right
+        assert library.edit_tags([SECOND], add=["moon"]).done == [SECOND]
 
 
 def test_damaged_text_is_never_written_to_a_file_or_a_backup(stocked: Path, tmp_path: Path) -> None:
