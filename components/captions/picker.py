@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from components.grid.filters import Drawer, mended
-from components.shell import format, presenter
+from components.shell import format, presenter, safe_mode
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.errors import MemedexError
@@ -83,7 +83,7 @@ def browse(
     place = _place(chosen, order)
     start = max(0, min(place - SHOWN // 2, len(order) - SHOWN))
     shown = order[start : start + SHOWN]
-    labels = {address: _label(library.get(address)) for address in shown} | {chosen.address: _label(chosen)}
+    labels = {address: _label(library, library.get(address)) for address in {*shown, chosen.address}}
     st.session_state["caption-pick"] = chosen.address
     st.selectbox(
         f"{title} · {len(order):,}" if title else "Coin",
@@ -143,7 +143,8 @@ def linked_to(library: Library) -> Record | None:
         return None
     if record.tier not in ("approved", "library"):
         st.warning("Only approved coins and those of the library are captioned.", icon=":material/info:")
-        st.text(f"{record.name} is {_WHERE[record.tier]} now. What was typed about it is kept.")
+        name = safe_mode.shown(library, record).name
+        st.text(f"{name} is {_WHERE[record.tier]} now. What was typed about it is kept.")
         return None
     return record
 
@@ -159,7 +160,8 @@ def _forget_link() -> None:
     st.query_params.pop("address", None)
 
 
-def _label(record: Record) -> str:
+def _label(library: Library, record: Record) -> str:
+    record = safe_mode.shown(library, record)
     return f"{record.name} · {record.ticker}" if record.ticker else record.name
 
 

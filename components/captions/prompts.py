@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from components.captions import draft
-from components.shell import format, forms, job_bar, job_text, presenter, thumbnails
+from components.shell import format, forms, job_bar, job_text, presenter, safe_mode, thumbnails
 from components.shell.forms import Button, Field
 from store.captions.suggestions import Suggestion
 from store.catalog.filters import Filter
@@ -16,7 +16,7 @@ from store.errors import MemedexError
 from store.jobs import Job
 from store.library import Library
 from store.llm.prompts import DEFAULT, Prompt
-from store.records import CAPTION_FACETS
+from store.records import CAPTION_FACETS, Tier
 from store.settings import settings
 from store.tasks import draft_start
 from store.tasks.draft_start import TRIAL
@@ -113,8 +113,10 @@ def _restore(library: Library, chosen: Prompt, _: Mapping[str, Any]) -> str:
 
 
 def _attempt(library: Library) -> None:
-    names = {record.address: record.name for record in library.find(Filter(tier="approved"), limit=200)}
-    names |= {record.address: record.name for record in library.find(Filter(tier="library"), limit=200)}
+    tried: tuple[Tier, ...] = ("approved", "library")
+    found = [record for tier in tried for record in library.find(Filter(tier=tier), limit=200)]
+    unfit = library.unfit.pictures()
+    names = {record.address: safe_mode.shown(library, record, unfit=unfit).name for record in found}
     if not names:
         st.caption("There is no approved coin to try a prompt on yet.")
         return
@@ -187,7 +189,7 @@ def _coin(library: Library, address: str) -> None:
         st.text(address)
         return
     thumbnails.picture(library, record, width=160)
-    st.text(record.name)
+    st.text(safe_mode.shown(library, record).name)
 
 
 def _texts(found: list[Suggestion], reason: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import format, forms, job_bar
+from components.shell import format, forms, job_bar, safe_mode
 from components.shell.forms import Button
 from store.errors import InvalidRecord
 from store.jobs import Job
@@ -72,4 +72,5 @@ def _promote(library: Library, record: Record, watch: Callable[[Job], Job]) -> N
 def _degrade(library: Library, record: Record, _: Mapping[str, Any]) -> str:
     for refusal in library.degrade([record.address]).refused:
         raise InvalidRecord(refusal.reason)
-    return f"{format.plain(record.name)} was removed from the library and is back in Approved."
+    name = format.plain(safe_mode.shown(library, record).name)
+    return f"{name} was removed from the library and is back in Approved."

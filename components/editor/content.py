@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from components.shell import format, pictures, presenter, resources
+from components.shell import format, pictures, presenter, resources, safe_mode
 from store.captions.revisions import Revision, authors
 from store.embedding.windows import reading
 from store.library import Library
@@ -18,12 +18,13 @@ def content(library: Library, record: Record) -> dict[str, Any]:
     """Everything that the editor needs of one coin."""
     revisions = library.revisions(record.address)
     drafts = library.drafts.of(record.address)
+    shown = safe_mode.shown(library, record)
     return {
         "address": record.address,
-        "name": record.name,
-        "ticker": record.ticker,
+        "name": shown.name,
+        "ticker": shown.ticker,
         "tier": record.tier,
-        "description": record.description,
+        "description": shown.description,
         "picture": pictures.address(library, record.image_hash, size=pictures.LARGE),
         "revision": record.revision,
         "stored": {"caption": record.caption, "tags": record.tags},
@@ -118,7 +119,7 @@ def history_of(library: Library, address: str) -> list[dict[str, Any]]:
 
 
 def _neighbour(library: Library, address: str, facet: Facet, cosine: float) -> dict[str, Any]:
-    record = library.get(address)
+    record = safe_mode.shown(library, library.get(address))
     return {
         "address": address,
         "name": record.name,

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from components.editor import assets
-from components.shell import pictures, session
+from components.shell import pictures, safe_mode, session
 from store.library import Library
 from store.records import Record
 
@@ -74,6 +74,7 @@ def _line(library: Library, row: EditorRow) -> dict[str, Any]:
 
 
 def _coin(library: Library, record: Record) -> dict[str, str]:
+    record = safe_mode.shown(library, record)
     return {
         "address": record.address,
         "name": record.name,

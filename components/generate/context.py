@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.generate import examples
-from components.shell import format, live
+from components.shell import format, live, safe_mode
 from store.errors import MemedexError
 from store.generation import coin_generator, context
 from store.generation.context import ExampleContext
@@ -74,7 +74,7 @@ def controls(library: Library) -> ContextRequest | None:
         st.text(str(error))
         return None
     if chosen:
-        _show(built, line, counted)
+        _show(library, built, line, counted)
         if model != counted:  # its own count takes seconds the first time; the page is there meanwhile
             live.price_list(library, key="generate")
         return ContextRequest(line, tuple(addresses), model, int(budget or 0), bool(pictures))
@@ -90,7 +90,7 @@ def controls(library: Library) -> ContextRequest | None:
     return None
 
 
-def _show(built: ExampleContext, line: str, model: str) -> None:
+def _show(library: Library, built: ExampleContext, line: str, model: str) -> None:
     counter = format.plain(model) if model else "cl100k\\_base"
     pictures = sum(example.picture is not None for example in built.examples)
     st.caption(
@@ -99,8 +99,9 @@ def _show(built: ExampleContext, line: str, model: str) -> None:
     )
     if built.left_out:
         named = [
-            f"{_LEFT[left.what]} of {format.plain(left.record.name, limit=30)} ({left.tokens:,})"
+            f"{_LEFT[left.what]} of {format.plain(shown.name, limit=30)} ({left.tokens:,})"
             for left in built.left_out[:_NAMED]
+            for shown in [safe_mode.shown(library, left.record)]
         ]
         more = len(built.left_out) - _NAMED
         names_text = ", ".join([*named, *([f"{more} more"] if more > 0 else [])])

@@ -4,7 +4,7 @@ import streamlit as st
 
 from components.grid import Handler, LoggedDecision, lead_to, result_link
 from components.grid.filters import Drawer, mended
-from components.shell import address, format, presenter, query_pictures, thumbnails
+from components.shell import address, format, presenter, query_pictures, safe_mode, thumbnails
 from store.catalog.filters import Filter
 from store.errors import InvalidRecord, MemedexError
 from store.evaluation import question_shift
@@ -129,7 +129,7 @@ def _strip(library: Library, records: list[Record]) -> None:
         for place, record in enumerate(records):
             with st.container(width=104, gap="xxsmall"):
                 thumbnails.picture(library, record, width=104)
-                st.caption(f"{place + 1} · {format.plain(record.name, limit=11)}")
+                st.caption(f"{place + 1} · {format.plain(safe_mode.shown(library, record).name, limit=11)}")
                 if record.tier != "library":  # chosen by hand, or degraded since
                     st.caption(f":orange[{format.TIERS[record.tier]}]")
                 with st.container(horizontal=True, gap="xxsmall"):

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from components.generate.context import ContextRequest
-from components.shell import format, forms, job_bar, live, uploads
+from components.shell import format, forms, job_bar, live, safe_mode, uploads
 from components.shell.forms import Button, Field
 from store.errors import InvalidRecord, MemedexError
 from store.generation import coin_generator
@@ -155,7 +155,7 @@ def _nearness(library: Library, coin: GeneratedCoin) -> None:
     except MemedexError as error:
         st.caption(f":orange[It could not be compared with the library: {format.plain(str(error))}]")
         return
-    name = format.plain(record.name)
+    name = format.plain(safe_mode.shown(library, record).name)
     if not copies:
         st.caption(f"nearest in the library: {name}, {first.cosine or 0.0:.2f}")
         return

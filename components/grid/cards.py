@@ -6,7 +6,7 @@ from typing import Any, Literal, TypedDict
 from urllib.parse import urlencode
 
 from components.grid.fields import NO_AGE, created, shown_fields
-from components.shell import format, pictures, presenter
+from components.shell import format, pictures, presenter, safe_mode
 from store.duplicates.findings import Suspicion
 from store.errors import InvalidRecord, UnknownRecord
 from store.pictures.text_reader import INSTALL, is_installed
@@ -36,6 +36,7 @@ def card(
     suspicion: Suspicion | None = None,
 ) -> dict[str, Any]:
     """The data of a card; `unfit`: `library.unfit.pictures()`, asked once for all cards."""
+    record = safe_mode.shown(library, record, unfit=unfit)
     return {
         "address": record.address,
         "name": record.name,
@@ -92,14 +93,17 @@ def _text(library: Reader, record: Record) -> dict[str, str]:
 
 
 def _detail(library: Reader, record: Record) -> dict[str, Any]:
+    shown, reasons = safe_mode.shown(library, record), library.unfit.of(record.address)
+    if shown is not record and "word" in reasons:
+        reasons["word"] = "a word of the list"  # the reason itself quotes it
     return {
-        "description": record.description,
+        "description": shown.description,
         "tags": record.tags,
-        "caption": record.caption,
-        "text": _text(library, record),
-        "unfit": ", ".join(library.unfit.of(record.address).values()),
+        "caption": shown.caption,
+        "text": _text(library, record) if shown is record else None,
+        "unfit": ", ".join(reasons.values()),
         "saysUnfit": UNFIT in record.sidecar,
-        "fields": shown_fields(record),
+        "fields": shown_fields(shown),
         "explorer": explorer(record),
         "mentions": {
             "label": "What lore and memory say of it",

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from components.grid.fields import created, shown_fields
-from components.shell import format, pictures, presenter
+from components.shell import format, pictures, presenter, safe_mode
 from store.duplicates.disguises import Piece, compared
 from store.duplicates.findings import MEASURED, DuplicateFinding, Suspect
 from store.errors import UnknownRecord
@@ -42,6 +42,7 @@ def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | No
         other = library.get(suspect.other)
     except UnknownRecord:  # gone since
         return None
+    own, other = safe_mode.shown(library, own), safe_mode.shown(library, other)
     names, tickers = compared(own.name, other.name), compared(own.ticker, other.ticker)
     judgement = suspect.judgement
     return {
@@ -97,7 +98,9 @@ def _fields(library: Reader, record: Record) -> dict[str, str]:
         "Description": record.description,
         "Tags": ", ".join(record.tags),
         **{facet.capitalize(): text for facet, text in record.caption.items()},
-        "Text in the picture": library.picture_texts.of(record.address).text,
+        "Text in the picture": ""
+        if record.name == safe_mode.HIDDEN
+        else library.picture_texts.of(record.address).text,
         **dict(shown_fields(record)),
     }
 

@@ -110,5 +110,5 @@ def _cards(library: Reader, drawn: PointTable, data: object) -> dict[str, dict[s
             "tags": record.tags,
             "picture": pictures.address(library, record.image_hash),
         }
-        for record in library.records(list(shown))
+        for record in (safe_mode.shown(library, one) for one in library.records(list(shown)))
     }

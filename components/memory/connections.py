@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.memory import entry_link
 from components.memory.kinds import KINDS, place_of, text_of
-from components.shell import address, format, thumbnails
+from components.shell import address, format, safe_mode, thumbnails
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.library import Library
@@ -28,9 +28,10 @@ def show(library: Library, memory: Memory) -> None:
     if record is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        shown = safe_mode.shown(library, record)
         thumbnails.picture(library, record, width=56)
-        st.markdown(f"## {format.plain(record.name)}", width="content", anchors=False)
-        st.badge(format.plain(record.ticker, limit=16) or "no ticker", color="gray")
+        st.markdown(f"## {format.plain(shown.name)}", width="content", anchors=False)
+        st.badge(format.plain(shown.ticker, limit=16) or "no ticker", color="gray")
         st.page_link(
             "pages/captions.py",
             label="Its caption",
@@ -64,7 +65,8 @@ def _chosen(library: Library, words: str) -> Record | None:
     offered = exact or found
     if len(offered) == 1:
         return offered[0]
-    names = {record.address: f"{record.name} · {record.ticker}" for record in offered}
+    shown = [safe_mode.shown(library, record) for record in offered]
+    names = {record.address: f"{record.name} · {record.ticker}" for record in shown}
     address = st.pills("Which one", list(names), format_func=names.__getitem__, label_visibility="collapsed")
     return next((record for record in offered if record.address == address), None)
 
@@ -119,7 +121,7 @@ def _coins(library: Library, found: list[CoinMention]) -> None:
             thumbnails.picture(library, record, width=40)
             st.page_link(
                 "pages/captions.py",
-                label=format.plain(record.name),
+                label=format.plain(safe_mode.shown(library, record).name),
                 query_params={"address": record.address},
             )
             score = f" · {mentioned.score:.2f}" if mentioned.score is not None else ""

@@ -14,6 +14,7 @@ from components.shell import (
     live,
     local_time,
     presenter,
+    safe_mode,
     tables,
     thumbnails,
 )
@@ -186,7 +187,7 @@ def _row(library: Library, item: Item) -> dict[str, object]:
         item.payload["address"] if isinstance(item.payload, dict) and "address" in item.payload else item.key
     )
     try:
-        name = library.get(address).name
+        name = safe_mode.shown(library, library.get(address)).name
     except UnknownRecord:
         name = ""
     return {"coin": name, "reason": item.reason, "when": tables.moment(item.ended_at), "address": address}

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from components.grid import Handler, LoggedDecision, Mark, Repeatable
-from components.shell import format, forms, job_bar, presenter
+from components.shell import format, forms, job_bar, presenter, safe_mode
 from components.shell.forms import Button
 from store.catalog.filters import Filter
 from store.errors import MemedexError, UnknownRecord
@@ -207,6 +207,6 @@ def _headline(job: Job) -> str:
 
 def _name(library: Library, address: str) -> str:
     try:
-        return library.get(address).name
+        return safe_mode.shown(library, library.get(address)).name
     except MemedexError:
         return address

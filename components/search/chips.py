@@ -7,7 +7,7 @@ from io import BytesIO
 
 import streamlit as st
 
-from components.shell import format, pictures
+from components.shell import format, pictures, safe_mode
 from components.shell.query_pictures import LINE, picture
 from store.disk.files import content_hash
 from store.errors import MemedexError
@@ -52,7 +52,7 @@ def _source(library: Library, term: Term) -> str:
         return f"{image} picture"
     image = f"![]({pictures.address(library, record.image_hash)})"
     word = "like" if term.source == "like" else "picture of"
-    return f"{image} {word} {format.plain(record.name, limit=32)}"
+    return f"{image} {word} {format.plain(safe_mode.shown(library, record).name, limit=32)}"
 
 
 def _body(library: Library, question: Question, number: int, *, key: str) -> None:

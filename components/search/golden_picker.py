@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from components.shell import format, forms, pictures, resources
+from components.shell import format, forms, pictures, resources, safe_mode
 from components.shell.forms import Button
 from store.errors import MemedexError
 from store.library import Library
@@ -57,7 +57,7 @@ def _offered(library: Library, lines: list[str]) -> list[Record]:
 def _coin(library: Library, record: Record, line: str) -> None:
     address = escape(pictures.address(library, record.image_hash))
     st.html(f'<img src="{address}" alt="" loading="lazy" style="width:100%;border-radius:0.5rem">')
-    st.checkbox(format.plain(record.name, limit=24), key=_key(record, line))
+    st.checkbox(format.plain(safe_mode.shown(library, record).name, limit=24), key=_key(record, line))
 
 
 def _key(record: Record, line: str) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.shell import format
+from components.shell import format, safe_mode
 from store.library import Library
 from store.reading.query_binding import exact_matches
 from store.records import Tier
@@ -26,10 +26,11 @@ def show(library: Library, question: Question, line: str) -> None:
         if record.tier not in _PAGES:
             continue
         page, words = _PAGES[record.tier]
-        named = f"{record.name} ({record.ticker})" if record.ticker else record.name
+        shown = safe_mode.shown(library, record)
+        named = f"{shown.name} ({shown.ticker})" if shown.ticker else shown.name
         st.page_link(
             page,
             label=f"**{format.plain(named)}** is not in the library: open it in {format.TIERS[record.tier]}",
             icon=":material/arrow_forward:",
-            query_params={words: record.ticker or record.name},
+            query_params={words: (record.ticker or record.name) if shown is record else record.address},
         )

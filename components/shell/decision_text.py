@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from components.shell import format
+from components.shell import format, safe_mode
 from store.catalog.history import PastDecision
 from store.reading.reader import Reader
 
@@ -23,7 +23,8 @@ def _did(library: Reader, verb: str, decision: PastDecision, put: Callable[[str]
     if decision.count > _NAMED:
         return format.did(verb, format.counted(decision.count, "coin"))
     events = library.history(decision=decision.id, limit=_NAMED)
-    names = [put(event.name or format.shortened(event.address)) for event in events]
+    called = [(safe_mode.shown_name(library, event.address, event.name), event.address) for event in events]
+    names = [put(name or format.shortened(address)) for name, address in called]
     if not names and decision.count:  # a verdict changes no record
         return format.did(verb, format.counted(decision.count, "pair"))
     return format.did(verb, " and ".join(names)) if names else format.done(verb)

@@ -18,7 +18,7 @@ from store.settings import settings
 
 SWITCH = BrowserSwitch("present", "memedex_presenter", lambda: settings().presenter)
 
-_of_request: ContextVar[bool | None] = ContextVar("presenter", default=None)  # None: a page's run
+_of_request: ContextVar[Mapping[str, str] | None] = ContextVar("cookies", default=None)  # None: a page's run
 _lock = threading.Lock()
 _numbers: dict[str, int] = {}  # by name, for as long as the server runs
 
@@ -29,17 +29,22 @@ _LARGER = "<style>html {font-size: 18.5px !important}</style>"  # usually 15: ev
 @contextmanager
 def request(cookies: Mapping[str, str]) -> Iterator[None]:
     """While a request with these cookies is answered."""
-    token = _of_request.set(SWITCH.is_on(cookies))
+    token = _of_request.set(cookies)
     try:
         yield
     finally:
         _of_request.reset(token)
 
 
+def cookies() -> Mapping[str, str]:
+    """The cookies of the browser for which something is drawn now."""
+    of_request = _of_request.get()
+    return st.context.cookies if of_request is None else of_request
+
+
 def is_on() -> bool:
     """Whether what is drawn now is for a presenter's browser."""
-    of_request = _of_request.get()
-    return SWITCH.is_on(st.context.cookies) if of_request is None else of_request
+    return SWITCH.is_on(cookies())
 
 
 def begin() -> None:

@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from components.shell import pictures
+from components.shell import pictures, safe_mode
 from store.reading.reader import Reader
 from store.records import Record
 
@@ -16,7 +16,8 @@ _GAP = 4  # px
 
 def picture(library: Reader, record: Record, *, width: int) -> None:
     """The picture of one coin, so many pixels wide."""
-    source, name = pictures.address(library, record.image_hash), f"Picture of {record.name}"
+    source = pictures.address(library, record.image_hash)
+    name = f"Picture of {safe_mode.shown(library, record).name}"
     st.html(
         f'<img src="{escape(source)}" alt="{escape(name)}" width="{width}" height="{width}">', width=width
     )

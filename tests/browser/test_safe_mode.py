@@ -21,6 +21,7 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
 def test_a_flagged_coin_is_blurred_until_it_is_clicked(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/pending?safe=1")
     first = grid.addresses()[0]
+    name = grid.card(first).locator(".name").inner_text()
     grid.press("Enter")
     grid.viewer.get_by_role("button", name="Flag as unfit").click()
     expect(grid.viewer.get_by_text("flagged by a person")).to_be_visible()
@@ -28,12 +29,15 @@ def test_a_flagged_coin_is_blurred_until_it_is_clicked(app: Server, page: Page) 
     grid = GridPage(page, f"{app.url}/pending")  # the browser stays in safe mode
     picture = grid.card(first).locator("img")
     expect(picture).to_have_attribute("src", re.compile(r"\?unfit=1$"))
+    expect(grid.card(first).locator(".name")).to_have_text("Hidden by safe mode")
+    expect(grid.card(first).locator(".ticker")).to_have_text("•••")
     grid.card(first).click()
     expect(picture).to_have_attribute("src", re.compile(r"&shown=1$"))
     switch = page.get_by_role("switch", name="Safe mode")
     expect(switch).to_have_attribute("aria-checked", "true")
     switch.click()
     expect(page.get_by_role("switch", name="Safe mode")).to_have_attribute("aria-checked", "false")
+    expect(grid.card(first).locator(".name")).to_have_text(name)
     with app.stored() as library:
         assert library.unfit.of(first) == {"hand": "flagged by a person"}
 

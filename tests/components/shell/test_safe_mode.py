@@ -1,12 +1,16 @@
 """Safe mode: pictures of flagged coins are served blurred, on every page."""
 
+import json
 from io import BytesIO
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from components.grid.cards import card, details
 from components.shell import pictures, presenter, safe_mode
+from components.shell.browser_switch import BrowserSwitch
+from components.shell.decision_text import sentence
 from store.library import Library
 from tests.components.conftest import Client
 from tests.store.conftest import address
@@ -57,3 +61,38 @@ def test_other_pictures_stay_as_they_are(client: Client, library: Library) -> No
 def test_a_browser_that_presents_is_in_safe_mode(client: Client, link: str) -> None:
     hidden = client.get(link, headers={"Cookie": f"{presenter.SWITCH.cookie}=1"})
     assert hidden.content == client.get(link, headers=SAFE).content
+
+
+def cookies(*switches: BrowserSwitch) -> dict[str, str]:
+    return {switch.cookie: "1" for switch in switches}
+
+
+@pytest.mark.parametrize("switch", [safe_mode.SWITCH, presenter.SWITCH])
+def test_a_flagged_coin_has_no_name_ticker_or_text_in_safe_mode(
+    library: Library, switch: BrowserSwitch
+) -> None:
+    library.flag([FIRST], True)
+    record, unfit = library.get(FIRST), library.unfit.pictures()
+    told = [record.name, record.ticker, record.description]
+    with presenter.request(cookies(switch)):
+        shown = json.dumps([card(library, record, unfit=unfit), details(library, [FIRST]), called(library)])
+        other = card(library, library.get(address(1)), unfit=unfit)
+    assert [text for text in told if text and f'"{text}"' in shown] == []
+    assert safe_mode.HIDDEN in shown
+    assert other["name"] == library.get(address(1)).name
+    with presenter.request({}):
+        assert card(library, record, unfit=unfit)["name"] == record.name
+    assert library.get(FIRST) == record, "what is stored stays as it is"
+
+
+def test_the_word_that_flags_a_coin_is_not_quoted_in_safe_mode(library: Library) -> None:
+    library.unfit.edit_words(added=[library.get(FIRST).name])
+    with presenter.request(cookies(safe_mode.SWITCH)):
+        assert details(library, [FIRST])[FIRST]["unfit"] == "a word of the list"
+    with presenter.request({}):
+        assert "“coin 0” in the name" in details(library, [FIRST])[FIRST]["unfit"]
+
+
+def called(library: Library) -> str:
+    """What History says of the last decision."""
+    return sentence(library, library.decisions(limit=1)[0])
