@@ -42,7 +42,8 @@ def counted(found: Iterable[Candidate | Refusal]) -> CountedCoins:
     counts, known = CountedCoins(), set[str]()
     for one in found:
         if isinstance(one, RemoteLogo):
-            counts.refused.append(Refusal(one.item, f"{one.reason}; fetch-logos downloads it"))
+            hint = "; fetch-logos downloads it"
+            counts.refused.append(Refusal(one.item, one.reason.removesuffix(hint) + hint))
         elif isinstance(one, Refusal):
             counts.refused.append(one)
         else:

@@ -148,7 +148,7 @@ class TokenLists(_Coins):
     def _read(self, path: Path) -> Iterator[Found]:
         for one in candidates([path]):
             if isinstance(one, RemoteLogo):
-                yield Refusal(one.item, f"{one.reason}; fetch-logos downloads it")
+                yield replace(one, reason=f"{one.reason}; fetch-logos downloads it")
             else:
                 yield one
 

@@ -32,7 +32,7 @@ class ThreeTierLibrary:
             return None
         own = (top / "catalog.sqlite3").is_file()
         found = coins.counted(_candidates(top))
-        note = "in this library already; only their tags may be completed" if own else ""
+        note = "in this library already; they get only what they lack" if own else ""
         kinds = [
             FoundKind(TIERS[tier], count, _place(top, tier), note)
             for tier, count in found.tiers.items()

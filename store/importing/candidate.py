@@ -25,16 +25,22 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteLogo(Refusal):
-    """A token whose picture is on the network: not imported, but downloaded on request."""
+class WithoutPicture(Refusal):
+    """A coin without a picture: refused, unless it is here already and gets what it lacks."""
 
-    uri: str
     sidecar: dict[str, Any]
 
     @property
     def address(self) -> str:
         """The token address of the coin."""
         return str(self.sidecar["token_address"])
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteLogo(WithoutPicture):
+    """A token whose picture is on the network: not imported, but downloaded on request."""
+
+    uri: str
 
 
 def shown(name: str) -> str:

@@ -14,7 +14,7 @@ from store.errors import BadSource, InvalidRecord
 from store.importing import archives, caption_files, tables, texts, token_lists
 from store.importing.candidate import Candidate, shown
 from store.importing.library_folder import LibraryFolders
-from store.importing.metadata import one_line, sidecar_of
+from store.importing.metadata import NAMES, one_line, sidecar_of
 from store.importing.names import folder_of, folders_above, stem, suffix
 from store.importing.pictures import Pictures, endings
 from store.importing.trees import Tree, picture_bytes
@@ -158,7 +158,13 @@ class _Reading:
                     self.used.add(str(PurePosixPath(folder_of(name), str(reference)).with_suffix(".txt")))
                 sidecar = sidecar_of(tables.metadata_of(caption_files.with_whole_caption(row)))
                 address = sidecar.get("token_address", "")
-                found = self.pictures.meant(reference, folder=folder_of(name), address=address, shared=shared)
+                try:
+                    found = self.pictures.meant(
+                        reference, folder=folder_of(name), address=address, shared=shared
+                    )
+                except BadSource as error:
+                    yield token_lists.without_picture(item, str(error), sidecar, reference)
+                    continue
                 yield self._coin(item, {"token_name": _name_from(found), "ticker": "", **sidecar}, found)
             except archives.TooMuch:
                 raise
@@ -182,9 +188,16 @@ class _Reading:
             raise BadSource("it is neither a coin's metadata nor a token list")
         if found is None:
             reference = tables.picture_reference(dict(value))
-            if not reference:
-                raise BadSource("no picture: none in the import has the same name")
-            found = self.pictures.meant(reference, folder=folder_of(name), address="", shared=Counter())
+            try:
+                if not reference:
+                    raise BadSource("no picture: none in the import has the same name")
+                found = self.pictures.meant(reference, folder=folder_of(name), address="", shared=Counter())
+            except BadSource as error:
+                if not reference and not any(value.get(key) for key in NAMES["token_address"]):
+                    raise
+                sidecar = self.libraries.completed(value, name)
+                yield token_lists.without_picture(self.tree.item(name), str(error), sidecar, reference)
+                return
         coin = self._coin(self.tree.item(name), self.libraries.completed(value, name), found)
         yield self.libraries.placed(coin, name)
 

@@ -5,13 +5,13 @@ from typing import Any
 
 from store.errors import BadSource, InvalidRecord
 from store.importing import tables
-from store.importing.candidate import Candidate, RemoteLogo, shown
+from store.importing.candidate import Candidate, RemoteLogo, WithoutPicture, shown
 from store.importing.metadata import one_line, sidecar_of
 from store.importing.names import folder_of
 from store.importing.pictures import Pictures, endings
 from store.importing.trees import Tree
 from store.outcome import Refusal
-from store.records import checked_address
+from store.records import checked_address, made_up_address
 
 _FETCHED = ("http://", "https://", "ipfs://")
 
@@ -46,7 +46,7 @@ def coins(
                     token.get("logoURI"), folder=folder_of(name), address=address, shared=shared
                 )
             except BadSource as error:
-                yield _missing(item, str(error), sidecar, token.get("logoURI"))
+                yield without_picture(item, str(error), sidecar, token.get("logoURI"))
                 continue
             used.add(found)
             yield Candidate(item, sidecar, tree.picture(found))
@@ -54,12 +54,19 @@ def coins(
             yield Refusal(item, str(error))
 
 
-def _missing(item: str, reason: str, sidecar: dict[str, Any], logo: object) -> Refusal:
-    """The refusal for a missing picture; if it is on the network, with all that is needed to download it."""
-    if not isinstance(logo, str) or not logo.strip().lower().startswith(_FETCHED):
+def without_picture(item: str, reason: str, sidecar: dict[str, Any], logo: object) -> Refusal:
+    """The refusal for a missing picture, with all that is known of the coin.
+
+    If the picture is on the network, it can be downloaded; a coin without an address gets one from its URL.
+    """
+    uri = logo.strip() if isinstance(logo, str) else ""
+    is_remote = uri.lower().startswith(_FETCHED)
+    if is_remote:
+        sidecar = {"logoURI": uri, "token_address": made_up_address(uri.encode()), **sidecar}
+    if "token_address" not in sidecar:
         return Refusal(item, reason)
-    sidecar["token_address"] = checked_address(sidecar.get("token_address"))
-    return RemoteLogo(item, reason, logo.strip(), sidecar)
+    sidecar["token_address"] = checked_address(sidecar["token_address"])
+    return RemoteLogo(item, reason, sidecar, uri) if is_remote else WithoutPicture(item, reason, sidecar)
 
 
 def _item(tree: Tree, name: str, number: int, token: Any) -> str:

@@ -14,7 +14,7 @@ from store.disk.files import content_hash
 from store.disk.images import normalise
 from store.duplicates.fingerprints import fingerprint
 from store.errors import BadPicture, InvalidRecord, UnknownRecord
-from store.importing.candidate import Candidate
+from store.importing.candidate import Candidate, WithoutPicture
 from store.importing.metadata import GIVEN_DATE, IMPORT_TIME, unread
 from store.operations import Change, State
 from store.outcome import Refusal
@@ -113,6 +113,13 @@ class Intake:
             AwaitedCoin
         ] = []  # of an address that is already in `fresh`; they count if that one is refused
         for expected in batch:
+            if isinstance(expected, WithoutPicture):
+                key = _key(expected.sidecar, self._reader, fresh)
+                if known_tier := _tier_of(self._reader, key):
+                    self._report.present[key] = known_tier
+                    if key not in self._added:
+                        self.present.setdefault(key, Candidate(expected.item, expected.sidecar, b""))
+                    continue
             if isinstance(expected, Refusal):
                 self._report.refused.append(expected)
                 continue

@@ -1,10 +1,13 @@
 """What a second import brings to coins that are here: the fields they lack, and a reason for all others."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from store.importing.candidate import Candidate
+from store.importing import candidates
+from store.importing.candidate import Candidate, RemoteLogo
 from store.library import Library
 from store.writing.completion import compared
 from tests.store.conftest import address, coin, picture
@@ -119,6 +122,23 @@ def test_a_field_that_is_not_valid_refuses_that_coin_alone(library: Library) -> 
     library.add([bare(0), bare(1)])
     report = library.add([bare(0, caption={"entity": 5}), bare(1, tags=["dog"])])
     assert (report.completed, [one.item for one in report.refused]) == ([SECOND], [FIRST])
+
+
+def test_a_row_without_a_picture_completes_the_coin_on_its_chain(library: Library, tmp_path: Path) -> None:
+    evm = "0x" + "ab" * 20
+    library.add([Candidate("evm", {"token_name": "Frog", "token_address": evm, "chainId": 1}, picture(0))])
+    rows = [
+        {"address": evm, "chainId": "ethereum", "decimals": "18"},
+        {"address": evm, "chainId": "bsc", "decimals": "9", "name": "Frog"},
+        {"name": "Toad", "image": "https://toad.example/a.png"},
+    ]
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
+    report = library.add(candidates([tmp_path / "rows.json"]))
+    assert (report.done, report.completed, library.get(evm).sidecar["decimals"]) == ([], [evm], 18)
+    assert [refusal.item.partition(" row ")[2] for refusal in report.refused] == ["2 Frog", "3 Toad"]
+    toad = report.refused[1]
+    assert isinstance(toad, RemoteLogo), "which fetch-logos downloads"
+    assert (toad.uri, toad.address[:6]) == ("https://toad.example/a.png", "local-")
 
 
 def test_a_coin_of_the_library_is_embedded_again_with_what_came_in(library: Library) -> None:
