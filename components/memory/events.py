@@ -1,25 +1,25 @@
-"""Events of recorded sessions, filtered by type, tool, level, date and session."""
-
-from typing import Literal
+"""Events of recorded sessions, filtered by type, tool, level, error, model, date and session."""
 
 import streamlit as st
 
 from components.shell import format, tables
 from store.memory.memory import Memory
-from store.memory.transcripts.events import EventFilter
+from store.memory.transcripts.events import EventColumn, EventFilter
 
 _PER_PAGE = 100
-_STRUCTURE: tuple[tuple[str, Literal["event", "tool_name", "lvl"], str], ...] = (
+_STRUCTURE: tuple[tuple[str, EventColumn, str], ...] = (
     ("Type", "event", "event"),
     ("Tool", "tool_name", "tool"),
     ("Level", "lvl", "level"),
+    ("Error", "error_type", "error"),
+    ("Model", "model_used", "model"),
 )
 
 
 def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
     """Filters, and a page of the events that match, newest first."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        type_, tool, level = (
+        type_, tool, level, error, model = (
             st.selectbox(
                 label,
                 memory.transcripts.event_values(column),
@@ -36,6 +36,8 @@ def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
         event=type_,
         tool_name=tool,
         lvl=level,
+        error_type=error,
+        model_used=model,
         session_id=session,
         project_slug=projects or None,
         since=since.isoformat() if since else None,

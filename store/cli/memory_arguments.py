@@ -13,7 +13,8 @@ from store.cli.open_library import typed_path
 from store.cli.terminal import Terminal
 
 _STRUCTURE = {
-    "event": "type", "tool": "name of the tool", "level": "such as ERROR", "session": "id of the session",
+    "event": "type", "tool": "name of the tool", "level": "such as ERROR",
+    "error-type": "such as Timeout", "model": "name of the model", "session": "id of the session",
     "project": "of the session", "since": "date or time", "until": "date or time, included",
 }  # fmt: skip
 

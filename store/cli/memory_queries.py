@@ -161,15 +161,21 @@ def transcripts(arguments: Namespace, terminal: Terminal) -> int:
 
 def events(arguments: Namespace, terminal: Terminal) -> int:
     """Print events of recorded sessions that match the filters, newest first."""
+    from store.memory.engine.errors import UnknownEntry
     from store.memory.transcripts.events import EventFilter
 
     filter = EventFilter(
         event=arguments.event, tool_name=arguments.tool, lvl=arguments.level, session_id=arguments.session,
-        project_slug=arguments.project, since=arguments.since, until=arguments.until,
+        error_type=arguments.error_type, model_used=arguments.model, project_slug=arguments.project,
+        since=arguments.since, until=arguments.until,
     )  # fmt: skip
     with reading(arguments) as memory:
         total = memory.transcripts.count_events(filter)
         found = memory.transcripts.find_events(filter, offset=arguments.offset, limit=arguments.n)
+        try:
+            memory.transcripts.check_known_events(filter)
+        except UnknownEntry as error:
+            terminal.say(str(error))
     rows = [
         f"{row['ts']}  {row['lvl'] or '-'}  {row['event']}  {row['tool_name'] or ''}  {row['session_id']}"
         for row in found

@@ -29,6 +29,7 @@ from store.memory.memories import FoundMemories, Stored
 from store.memory.story import lore, scoped, sessions
 from store.memory.text.extraction import ContentType
 from store.memory.transcripts import search
+from store.memory.transcripts.events import EventFilter
 from store.memory.transcripts.search import Mode
 from store.reading.query_binding import exact_matches
 from store.records import Facet
@@ -48,7 +49,8 @@ def server(access: Access) -> MCPServer[Any]:
     tools = Tools(access)
     memory, generator = MemoryTools(access), GeneratorTools(access)
     reading = (tools.search_memory, tools.query_lore, tools.query_memory, tools.search_documents,
-               tools.search_transcripts, tools.search_memecoins, generator.memecoin_examples,
+               tools.search_transcripts, tools.find_events, tools.search_memecoins,
+               generator.memecoin_examples,
                generator.generate_memecoin, tools.get_memecoin, memory.list_memory, memory.show_memory,
                memory.export_memory, memory.assemble_memory, memory.ask_memory, memory.list_worlds,
                memory.list_sessions, memory.list_protocols, memory.list_tags,
@@ -182,6 +184,34 @@ class Tools:
                 for hit in hits
             ],
         }
+
+    def find_events(
+        self,
+        event: Name | None = None,
+        tool_name: Name | None = None,
+        lvl: Name | None = None,
+        error_type: Name | None = None,
+        model_used: Name | None = None,
+        session_id: Name | None = None,
+        project_slug: Name | None = None,
+        since: Moment = None,
+        until: Moment = None,
+        n: Number = 20,
+        offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0,
+    ) -> Answer:
+        """Events of recorded sessions by their fields, newest first: type, tool, level, error, model, time.
+
+        They are telemetry: no search by meaning finds them. lvl is ERROR, WARNING and the like, in any case.
+        A value that no event has is answered with the nearest.
+        """
+        transcripts = self._access.memory.transcripts
+        filter = EventFilter(
+            event=event, tool_name=tool_name, lvl=lvl, error_type=error_type, model_used=model_used,
+            session_id=session_id, project_slug=project_slug, since=since, until=until,
+        )  # fmt: skip
+        transcripts.check_known_events(filter)
+        found = transcripts.find_events(filter, offset=offset, limit=n)
+        return {"total": transcripts.count_events(filter), "events": found}
 
     def search_memecoins(
         self,

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from uuid import NAMESPACE_URL, uuid5
 
 from store.disk.sqlite_values import marks
@@ -13,6 +13,8 @@ from store.memory.engine.foreign_values import moment, time_of, whole_number
 from store.memory.engine.inputs import checked_count
 from store.memory.transcripts.files import text_of
 
+EventColumn = Literal["event", "tool_name", "lvl", "error_type", "model_used"]
+_INDEXED = ("event", "tool_name", "lvl")
 LARGEST = 100_000  # bytes of JSON kept of one event's data; its true size is kept in any case
 COLUMNS = (
     "id", "user_id", "session_id", "sequence", "event", "ts", "lvl", "turn", "data", "tool_name",
@@ -22,11 +24,16 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Conditions on events; None means any. Dates are ISO 8601, both ends inclusive."""
+    """Conditions on events; None means any. Dates are ISO 8601, both ends inclusive.
+
+    Type, tool, level, type of error and model are compared without regard to case.
+    """
 
     event: str | None = None
     tool_name: str | None = None
     lvl: str | None = None
+    error_type: str | None = None
+    model_used: str | None = None
     session_id: str | None = None
     user_id: str | None = None
     project_slug: str | Collection[str] | None = None  # of the session's messages: it, or one of several
@@ -101,8 +108,11 @@ def sessions(db: sqlite3.Connection, *, project_slug: str | Collection[str] | No
     return dict(rows.fetchall())
 
 
-def values(db: sqlite3.Connection, column: Literal["event", "tool_name", "lvl"]) -> list[str]:
-    """The distinct values of this column, found by as many index lookups as there are values."""
+def values(db: sqlite3.Connection, column: EventColumn) -> list[str]:
+    """The distinct values of this column; of an indexed one by as many lookups as there are values."""
+    if column not in _INDEXED:
+        rows = db.execute(f"SELECT DISTINCT {column} FROM events WHERE {column} > '' ORDER BY {column}")
+        return [row[0] for row in rows]
     found = set[str]()
     for user in _users(db):
         found.update(_steps(db, column, "user_id = ? AND", [user]))
@@ -112,25 +122,29 @@ def values(db: sqlite3.Connection, column: Literal["event", "tool_name", "lvl"])
 def _conditions(db: sqlite3.Connection, filter: EventFilter) -> tuple[str, list[Any]]:
     # Every index begins with the user: without one asked for, all of them are named.
     users = [filter.user_id] if filter.user_id is not None else _users(db)
-    parts, values = [f"user_id IN ({', '.join('?' * len(users))})"], list[Any](users)
-    for column in ("event", "tool_name", "lvl", "session_id"):
+    parts, given = [f"user_id IN ({', '.join('?' * len(users))})"], list[Any](users)
+    for column in get_args(EventColumn):
         if (wanted := getattr(filter, column)) is not None:
-            parts.append(f"{column} = ?")
-            values.append(wanted)
+            same = [one for one in values(db, column) if one.casefold() == wanted.casefold()]
+            parts.append(f"{column} IN ({marks(same)})")
+            given += same
+    if filter.session_id is not None:
+        parts.append("session_id = ?")
+        given.append(filter.session_id)
     if filter.project_slug is not None:
         slugs = [filter.project_slug] if isinstance(filter.project_slug, str) else [*filter.project_slug]
         parts.append(
             f"session_id IN (SELECT session_id FROM transcripts WHERE project_slug IN ({marks(slugs)}))"
         )
-        values += slugs
+        given += slugs
     for bound, sign in ((filter.since, ">="), (filter.until, "<=")):
         if bound is not None:
             parts.append(f"ts {sign} ?")
             whole_day = f"{bound}T23:59:59.999" if sign == "<=" and len(bound) == 10 else bound
             if (limit := moment(whole_day)) is None:
                 raise InvalidInput(f"{bound!r} is no date or time; write it like 2025-01-31")
-            values.append(limit)
-    return " AND ".join(parts), values
+            given.append(limit)
+    return " AND ".join(parts), given
 
 
 def _users(db: sqlite3.Connection) -> list[str]:

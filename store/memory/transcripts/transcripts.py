@@ -1,8 +1,8 @@
 """Recorded sessions (reference 5): imported, stored without vectors, embedded by content type."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from store.memory.engine.entries import Row
 from store.memory.engine.fusion import PassageHit
@@ -15,7 +15,7 @@ from store.memory.text.extraction import ContentType
 from store.memory.text.token_chunks import SIZES, chunk_text
 from store.memory.transcripts import events
 from store.memory.transcripts import search as transcripts_search
-from store.memory.transcripts.events import EventFilter
+from store.memory.transcripts.events import EventColumn, EventFilter
 from store.memory.transcripts.files import read_sessions
 from store.memory.transcripts.intake import TranscriptReport, ingest
 from store.memory.transcripts.search import MessageHit, Mode
@@ -23,6 +23,14 @@ from store.memory.transcripts.session_ids import SessionIds
 from store.outcome import Refusal
 from store.progress import Progress
 from store.settings import settings
+
+_EVENT_COLUMNS: Mapping[EventColumn, str] = {
+    "event": "type of event",
+    "tool_name": "tool",
+    "lvl": "level",
+    "error_type": "type of error",
+    "model_used": "model",
+}
 
 
 class Transcripts:
@@ -215,8 +223,17 @@ class Transcripts:
         with self.passages.database.reading() as db:
             return events.sessions(db, project_slug=project_slug)
 
-    def event_values(self, column: Literal["event", "tool_name", "lvl"]) -> list[str]:
-        """The types, tools or levels that occur among the events."""
+    def check_known_events(self, filter: EventFilter) -> None:
+        """Raises UnknownEntry, with the nearest values, if no event has a value of this filter."""
+        self.passages.actor.check_login()
+        for column, what in _EVENT_COLUMNS.items():
+            wanted = getattr(filter, column)
+            known = {one.casefold(): one for one in self.event_values(column)} if wanted is not None else {}
+            if wanted is not None and wanted.casefold() not in known:
+                check_known(wanted, [*known.values()], what=what)
+
+    def event_values(self, column: EventColumn) -> list[str]:
+        """The types, tools, levels, types of errors or models that occur among the events."""
         with self.passages.database.reading() as db:
             return events.values(db, column)
 

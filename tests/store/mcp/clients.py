@@ -25,7 +25,7 @@ TOOLS = {
     "store_memory", "list_memory", "show_memory", "edit_memory", "remove_memory", "search_memory",
     "forget_memory", "undo_memory", "redo_memory", "export_memory", "assemble_memory", "ask_memory",
     "list_worlds", "list_sessions", "list_protocols", "list_tags",
-    "query_lore", "query_memory", "search_documents", "search_transcripts", "search_entries",
+    "query_lore", "query_memory", "search_documents", "search_transcripts", "find_events", "search_entries",
     "search_memecoins", "get_memecoin", "memecoin_examples", "generate_memecoin",
 }  # fmt: skip
 

@@ -206,6 +206,20 @@ def test_agents_list_edit_and_remove_entries_and_undo_and_redo(address: str) -> 
     assert "less than or equal to 100" in nothing
 
 
+def test_events_are_found_by_their_fields(address: str) -> None:
+    every, told, by_model, unknown = over_http(
+        address,
+        ("find_events", {}),
+        ("find_events", {"lvl": "info", "n": 1}),
+        ("find_events", {"model_used": "story-large"}),
+        ("find_events", {"lvl": "inf"}),
+    )
+    assert every["total"] > told["total"] > 1
+    assert [event["lvl"] for event in told["events"]] == ["INFO"]
+    assert {event["model_used"] for event in by_model["events"]} == {"story-large"}
+    assert "no level 'inf'; the nearest: 'INFO'" in unknown
+
+
 def test_names_are_listed_and_a_coin_comes_with_its_picture(address: str) -> None:
     worlds, sessions, protocols, context, unknown, coin, missing = over_http(
         address,

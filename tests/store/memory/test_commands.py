@@ -132,7 +132,9 @@ def test_lore_and_exchanges_are_added_searched_and_undone(
         run("undo")
 
 
-def test_events_are_filtered_by_level_and_time(run: Any, tmp_path: Path) -> None:
+def test_events_are_filtered_by_level_and_time(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = tmp_path / "s1"
     session.mkdir()
     told = [{"event": f"e{n}", "ts": f"2026-01-0{n}", "lvl": "INFO"} for n in (1, 2, 3)]
@@ -140,6 +142,12 @@ def test_events_are_filtered_by_level_and_time(run: Any, tmp_path: Path) -> None
     run("import-transcripts", str(session))
     status, found = run("events", "--level", "INFO", "--since", "2026-01-02", "-n", "1", "--offset", "1")
     assert (status, [event["event"] for event in found]) == (0, ["e2"])
+    assert len(run("events", "--level", "info")[1]) == 3
+    message: list[str] = []
+    monkeypatch.setattr(Terminal, "say", lambda self, line: message.append(line))
+    assert run("events", "--error-type", "Timeout", "--model", "x") == (0, [])
+    assert run("events", "--level", "inf") == (0, [])
+    assert any("no level 'inf'; the nearest: 'INFO'" in line for line in message)
 
 
 def test_changing_the_model_reembeds_one_kind(

@@ -14,6 +14,7 @@ from store.errors import ReadOnly
 from store.memory import doctor as memory_doctor
 from store.memory.memory import Memory
 from store.memory.story.worlds import World
+from store.memory.transcripts.events import EventFilter
 from store.permissions import Actor
 from store.progress import Progress
 from store.settings import settings
@@ -81,6 +82,7 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "Sessions.delete_session_memory.session_id": "elf_s1", "Sessions.query_memory.session_id": "elf_s1",
         "Sessions.search.key": "elf_s1", "Transcripts.beside.id": message["id"],
         "Transcripts.event_values.column": "event",
+        "Transcripts.check_known_events.filter": EventFilter(),
     }  # fmt: skip
 
 

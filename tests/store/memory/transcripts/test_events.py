@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from store.memory.engine.errors import UnknownEntry
 from store.memory.memory import Memory
 from store.memory.transcripts.events import EventFilter
 from tests.store.memory.bags import Bags
@@ -26,6 +27,10 @@ def rows(memory: Memory, query: str) -> list[dict[str, Any]]:
         (EventFilter(event="tool:pre"), ["tool:pre"]),
         (EventFilter(tool_name="bash"), ["tool:error", "tool:pre"]),
         (EventFilter(lvl="ERROR"), ["tool:error"]),
+        (EventFilter(lvl="error"), ["tool:error"]),
+        (EventFilter(error_type="timeout"), ["tool:error"]),
+        (EventFilter(model_used="gpt-x"), ["llm:response"]),
+        (EventFilter(model_used="gpt-y"), []),
         (EventFilter(since="2026-01-31T10:00:02Z", until="2026-01-31"), ["tool:error"]),
         (EventFilter(since="2026-02-01"), ["llm:response"]),
         (EventFilter(session_id="s1", user_id="ann", lvl="INFO"), ["llm:response", "tool:pre"]),
@@ -47,6 +52,11 @@ def test_events_list_the_available_filter_values(imported: Memory) -> None:
     assert transcripts.event_values("event") == ["llm:response", "tool:error", "tool:pre"]
     assert transcripts.event_values("tool_name") == ["bash"]
     assert transcripts.event_values("lvl") == ["ERROR", "INFO"]
+    assert transcripts.event_values("error_type") == ["Timeout"]
+    assert transcripts.event_values("model_used") == ["gpt-x"]
+    transcripts.check_known_events(EventFilter(lvl="error", event="TOOL:PRE"))
+    with pytest.raises(UnknownEntry, match="no level 'eror'; the nearest: 'ERROR'"):
+        transcripts.check_known_events(EventFilter(lvl="eror"))
     assert transcripts.event_sessions() == transcripts.event_sessions(project_slug="bridges") == {"s1": 3}
     assert transcripts.event_sessions(project_slug=["bridges", "other"]) == {"s1": 3}
     assert transcripts.event_sessions(project_slug="other") == {}
