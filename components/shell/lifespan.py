@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from components.shell import unfinished_heads
 from store.catalog.catalog import is_made
 from store.disk import open_writers
 from store.disk.layout import Layout
@@ -31,6 +32,7 @@ async def lifespan(_: object) -> AsyncIterator[None]:
     A server that is told to end never reaches `atexit`.
     """
     _allow_many_connections()
+    unfinished_heads.limit_heads()
     sys.setswitchinterval(_LONGEST_TURN)
     begins = threading.Thread(target=_go_on, args=(settings().root,), name="memedex-go-on", daemon=True)
     begins.start()

@@ -3,7 +3,7 @@
 The answer sets the cookie that Streamlit reads, so that everything else is as after any login.
 """
 
-import ipaddress
+import asyncio
 import json
 import secrets
 import time
@@ -19,17 +19,20 @@ from starlette.routing import Route
 from streamlit import config
 from streamlit.auth_util import get_secrets_auth_section
 from streamlit.web.server.server_util import get_cookie_secret
-from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value, decode_signed_value
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
 from components.shell import javascript, known_sessions, logins
 from components.shell.base_path import base_path
-from store.sessions.password import Tries
+from components.shell.client_address import counted_address
+from store.sessions.password import LONGEST_WAIT, Tries
 from store.sessions.sessions import PASSWORD
 
 LIFETIME = 7 * 86_400  # seconds of a login
 LONGEST_NAME = 60  # characters
 _SECRET = "server.cookieSecret"
+_DEVICE = "memedex_device"  # the cookie of a browser from which somebody has logged in …
+_REMEMBERED = 30 * 86_400  # … and its seconds: its tries do not wait for those of strangers
 
 tries = Tries()
 
@@ -68,7 +71,7 @@ def keep_secret() -> None:
 
 
 async def serve(request: Request) -> Response:
-    """Set the cookie of a login if the password is right; five tries a minute from one address."""
+    """Set the cookie of a login if the password is right; after wrong ones a try waits for its turn."""
     if not await run_in_threadpool(known_sessions.has_password):
         return PlainTextResponse("no password is set", 404)
     try:
@@ -78,18 +81,28 @@ async def serve(request: Request) -> Response:
         return PlainTextResponse("not a name and a password", 400)
     if not name or len(name) > LONGEST_NAME or not name.isprintable():
         return PlainTextResponse(f"Type your name, at most {LONGEST_NAME} characters.", 400)
-    place = _place(request.client.host if request.client else "")
-    if wait := tries.wait(place):
+    device = _device(request)
+    place = device or counted_address(request.scope)
+    wait = tries.turn(place, is_known=bool(device))
+    if wait > LONGEST_WAIT:
         seconds = int(wait) + 1
         headers = {"Retry-After": str(seconds)}
         return PlainTextResponse(f"Too many tries. Try again in {seconds} s.", 429, headers=headers)
+    await asyncio.sleep(wait)
     if not await run_in_threadpool(known_sessions.sessions().is_password, password):
         return PlainTextResponse("This is not the password.", 401)
     tries.succeeded(place)
-    return await run_in_threadpool(_logged_in, request, name)
+    return await run_in_threadpool(_logged_in, request, name, device or secrets.token_hex(16))
 
 
-def _logged_in(request: Request, name: str) -> Response:
+def _device(request: Request) -> str:
+    """The number of a browser from which somebody has logged in before; "" of any other."""
+    sent = request.cookies.get(_DEVICE, "")
+    known = decode_signed_value(get_cookie_secret(), _DEVICE, sent.encode("utf-8", "replace"))
+    return known.decode() if known else ""
+
+
+def _logged_in(request: Request, name: str, device: str) -> Response:
     now = int(time.time())
     origin = request.headers.get("origin") or f"{request.url.scheme}://{request.headers.get('host')}"
     claims: Mapping[str, Any] = {
@@ -102,22 +115,15 @@ def _logged_in(request: Request, name: str) -> Response:
         get_cookie_secret(), USER_COOKIE_NAME, json.dumps({**claims, "origin": origin})
     )
     response = Response(status_code=204, headers={"Cache-Control": "no-store"})
-    response.set_cookie(
-        USER_COOKIE_NAME,
-        signed.decode(),
-        max_age=LIFETIME,
-        path=base_path() or "/",
-        httponly=True,
-        samesite="lax",
-        secure=origin.startswith("https:"),
-    )
+    known = create_signed_value(get_cookie_secret(), _DEVICE, device)
+    for cookie, value, lifetime in ((USER_COOKIE_NAME, signed, LIFETIME), (_DEVICE, known, _REMEMBERED)):
+        response.set_cookie(
+            cookie,
+            value.decode(),
+            max_age=lifetime,
+            path=base_path() or "/",
+            httponly=True,
+            samesite="lax",
+            secure=origin.startswith("https:"),
+        )
     return response
-
-
-def _place(client: str) -> str:
-    """The address that tries are counted for; of IPv6 the network, all of which one person may have."""
-    try:
-        found = ipaddress.ip_address(client)
-    except ValueError:
-        return client
-    return client if found.version == 4 else str(ipaddress.ip_network(f"{client}/64", strict=False))

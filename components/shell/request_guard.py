@@ -6,6 +6,7 @@ Streamlit's own routes are behind it as well as ours.
 import asyncio
 import logging
 import time
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -14,16 +15,31 @@ from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from components.shell import error_page, login, logins, logs, presenter, request_id, safe_mode, server_names
+from components.shell import (
+    error_page,
+    login,
+    logins,
+    logs,
+    password_login,
+    presenter,
+    request_id,
+    safe_mode,
+    server_names,
+)
 from components.shell.base_path import base_path
+from components.shell.client_address import counted_address
 from components.shell.content_policy import content_policy
+from components.shell.strangers import Strangers
 
 log = logging.getLogger(__name__)
 
 MOST_BYTES = 2_000_000  # of a body; uploads have Streamlit's own limit, server.maxUploadSize
 MOST_REQUESTS = 1_000  # at once, the streams of open pages among them
 MOST_SESSIONS = 500  # open pages
-MOST_UNKNOWN = 50  # open pages, and unfinished bodies, of people who have not logged in where they have to
+# Of people who would have to log in: open pages, half-sent logins, from one address and from all …
+MOST_STRANGERS, MOST_STRANGERS_OF_ALL = 50, 250
+MOST_OF_A_STRANGER = 200  # … and requests at once, from one address
+LOGIN_BYTES = 20_000  # of a name and a password
 BODY_SECONDS = 20.0  # in which a body has to arrive, and a second more for each _SLOWEST bytes
 _SLOWEST = 16_000
 _SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -63,8 +79,10 @@ class RequestGuard:
         self._app = app
         self._requests = 0
         self._sessions = 0
-        self._unknown = 0
-        self._unknown_bodies = 0
+        self._requests_of_strangers: Counter[str] = Counter()  # by address
+        self._pages, self._logins = (
+            Strangers(most=MOST_STRANGERS, most_of_all=MOST_STRANGERS_OF_ALL) for _ in range(2)
+        )
         self._logged_at = -1.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -98,14 +116,17 @@ class RequestGuard:
             response = PlainTextResponse(reason, status, headers={"Cache-Control": "no-store"})
             await response(scope, receive, send_with_headers)
 
-        is_unknown = body.is_unread and login.is_required() and not _is_known(HTTPConnection(scope))
-        if refusal := self._refusal(scope, is_unknown=is_unknown):
+        stranger = _stranger(scope)
+        if refusal := self._refusal(scope, stranger=stranger, has_body=body.is_unread):
             self._log_refusal(f"request {number}: {refusal.reason}")
             await refuse(refusal.status, refusal.reason)
             return
         self._requests += 1
-        self._unknown_bodies += is_unknown
+        self._requests_of_strangers[stranger] += bool(stranger)
         try:
+            if stranger and body.is_unread:
+                with self._logins.place(stranger) as place:
+                    await body.arrive(before=place.gives_way)
             with presenter.request(HTTPConnection(scope).cookies):
                 await self._app(scope, body.receive, send_with_headers)
         except ClientDisconnect:
@@ -122,22 +143,25 @@ class RequestGuard:
                 await refuse(500, f"error {number}: its cause stands in the server's log")
         finally:
             self._requests -= 1
-            self._unknown_bodies -= is_unknown
+            self._requests_of_strangers[stranger] -= bool(stranger)
+            self._requests_of_strangers += Counter()  # keeps those that have any
             logs.request(scope["method"], scope["path"], status, time.monotonic() - begun)
 
-    def _refusal(self, scope: Scope, *, is_unknown: bool) -> _Refusal | None:
+    def _refusal(self, scope: Scope, *, stranger: str, has_body: bool) -> _Refusal | None:
         request = HTTPConnection(scope)
         host = request.headers.get("host", "")
         if not server_names.is_own(host):
             return _Refusal(421, _another_name(host))
         if _is_from_another_site(request, host=host, is_safe=scope["method"] in _SAFE):
             return _Refusal(403, "this is from a page of another site, not of this server")
-        if self._requests >= MOST_REQUESTS or (is_unknown and self._unknown_bodies >= MOST_UNKNOWN):
+        if stranger and (has_body or _needs_login(scope)) and not _is_login(scope):
+            return _Refusal(401, "log in to do this")
+        if not _is_login(scope) and (
+            self._requests >= MOST_REQUESTS or self._requests_of_strangers[stranger] >= MOST_OF_A_STRANGER
+        ):
             return _Refusal(503, "too many requests at once; try again")
         if not _is_upload(scope) and _announced_bytes(request) > MOST_BYTES:
             return _Refusal(413, "too large")
-        if _needs_login(scope) and login.is_required() and not _is_known(request):
-            return _Refusal(401, "log in to do this")
         return None
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -149,17 +173,29 @@ class RequestGuard:
         if origin is not None and not server_names.is_own_origin(origin, host=host):
             await self._close(send, _POLICY_VIOLATION, f"a page of {origin[:200]!r}, not of this server")
             return
-        is_unknown = login.is_required() and not _is_known(request)
-        if self._sessions >= MOST_SESSIONS or (is_unknown and self._unknown >= MOST_UNKNOWN):
+        stranger = _stranger(scope)
+        if not stranger and self._sessions >= MOST_SESSIONS:
             await self._close(send, _TRY_AGAIN_LATER, "too many pages are open")
             return
+        if stranger:
+            await self._connect_stranger(scope, receive, send, address=stranger)
+            return
         self._sessions += 1
-        self._unknown += is_unknown
         try:
             await self._app(scope, receive, send)
         finally:
             self._sessions -= 1
-            self._unknown -= is_unknown
+
+    async def _connect_stranger(self, scope: Scope, receive: Receive, send: Send, *, address: str) -> None:
+        with self._pages.place(address) as place:
+
+            async def receive_or_end() -> Message:
+                if message := await _before(place.gives_way, receive):
+                    return message
+                await self._close(send, _TRY_AGAIN_LATER, "too many pages are open without a login")
+                return {"type": "websocket.disconnect", "code": _TRY_AGAIN_LATER}
+
+            await self._app(scope, receive_or_end, send)
 
     async def _close(self, send: Send, code: int, reason: str) -> None:
         self._log_refusal(f"a page: {reason}")
@@ -178,7 +214,8 @@ class _LimitedBody:
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self._receive = receive
-        self._most = None if _is_upload(scope) else MOST_BYTES
+        self._most = None if _is_upload(scope) else LOGIN_BYTES if _is_login(scope) else MOST_BYTES
+        self._arrived: deque[Message] = deque()  # and not asked for by the route yet
         self._begun = time.monotonic()
         self._received = 0
         self._is_complete = False
@@ -190,8 +227,18 @@ class _LimitedBody:
         """Whether some of it may still come."""
         return self._is_sent and not self._is_complete
 
+    async def arrive(self, *, before: asyncio.Event) -> None:
+        """Wait for all of it. Raises _TooLarge, or _TooSlow if it has not arrived before this event."""
+        while self.is_unread:
+            if (part := await _before(before, self._next)) is None:
+                raise _TooSlow
+            self._arrived.append(part)
+
     async def receive(self) -> Message:
         """The next part. Raises _TooLarge or _TooSlow."""
+        return self._arrived.popleft() if self._arrived else await self._next()
+
+    async def _next(self) -> Message:
         if self._is_complete:  # the route waits for the end of the connection
             return await self._receive()
         until = self._begun + BODY_SECONDS + self._received / _SLOWEST
@@ -204,6 +251,27 @@ class _LimitedBody:
         if self._most is not None and self._received > self._most:
             raise _TooLarge
         return message
+
+
+async def _before(event: asyncio.Event, wanted: Receive) -> Message | None:
+    """The next message; None if this event comes first."""
+    message, end = asyncio.ensure_future(wanted()), asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait({message, end}, return_when=asyncio.FIRST_COMPLETED)
+        return None if event.is_set() else message.result()
+    finally:
+        message.cancel()
+        end.cancel()
+
+
+def _stranger(scope: Scope) -> str:
+    """The address of a client who would have to log in; "" of others."""
+    is_stranger = login.is_required() and not _is_known(HTTPConnection(scope))
+    return counted_address(scope) or "unknown" if is_stranger else ""
+
+
+def _is_login(scope: Scope) -> bool:
+    return bool(scope["path"] == password_login.address())
 
 
 def _another_name(host: str) -> str:

@@ -1,6 +1,7 @@
 """A real server among strangers: other names, other sites, wrong paths and methods, endless requests."""
 
 import http.client
+import json
 import resource
 import socket
 import time
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from store.sessions.sessions import LoginSessions
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
 from tests.waiting import eventually
@@ -170,20 +172,89 @@ def test_the_server_uses_as_many_open_files_as_it_may(server: Server) -> None:
         assert used == permitted or int(used) >= 16_384
 
 
+UPGRADE = (
+    b"GET /_stcore/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
 def test_more_pages_than_there_is_room_for_are_told_so(server: Server) -> None:
     with ExitStack() as lines:
         answers = []
         for _ in range(505):
             line = lines.enter_context(socket.create_connection(place(server), timeout=30))
-            line.sendall(
-                b"GET /_stcore/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\n"
-                b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-                b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-            )
+            line.sendall(UPGRADE)
             answers.append(line.recv(12))
         assert {answer[-3:] for answer in answers} == {b"101", b"403"}
         assert answers.count(b"HTTP/1.1 403") >= 5
     assert eventually(lambda: upgrade(server) == 101)
+
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture(scope="module")
+def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that asks everybody for its password."""
+    root = tmp_path_factory.mktemp("asking") / "res"
+    LoginSessions(root).set_password(PASSWORD)
+    with dashboard(root) as server:
+        yield server
+
+
+def log_in(server: Server, password: str = PASSWORD, **headers: str) -> int:
+    body = json.dumps({"name": "Ann", "password": password}).encode()
+    return ask(server, "/login", method="POST", body=body, Origin=server.url, **headers).status
+
+
+def half_sent(server: Server, lines: ExitStack, path: str, count: int) -> None:
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{{"
+    for _ in range(count):
+        lines.enter_context(socket.create_connection(place(server), timeout=30)).sendall(head.encode())
+
+
+def test_half_sent_posts_and_idle_pages_of_strangers_keep_nobody_from_logging_in(asking: Server) -> None:
+    with ExitStack() as lines:
+        for path in ("/decisions", "/login", "/nowhere"):
+            half_sent(asking, lines, path, 55)
+        idle = [lines.enter_context(socket.create_connection(place(asking), timeout=60)) for _ in range(51)]
+        for line in idle:
+            line.sendall(UPGRADE)
+            assert line.recv(12) == b"HTTP/1.1 101"
+        assert log_in(asking) == 204
+        assert upgrade(asking) == 101
+        assert ask(asking).status == 200
+        assert eventually(lambda: is_closed(idle[0]))
+    assert not [line for line in asking.log if "Traceback" in line], "".join(asking.log)
+
+
+def is_closed(line: socket.socket) -> bool:
+    line.settimeout(0.1)
+    try:
+        return line.recv(10_000) == b""
+    except TimeoutError:
+        return False
+
+
+def test_wrong_passwords_of_others_behind_the_same_address_let_the_right_one_in(asking: Server) -> None:
+    assert [log_in(asking, f"wrong password {n}") for n in range(6)] == [401] * 6
+    assert log_in(asking) == 204
+
+
+def test_addresses_behind_a_proxy_of_this_machine_have_budgets_of_their_own(asking: Server) -> None:
+    body = json.dumps({"name": "Eve", "password": "a wrong one"}).encode()
+    guess = (
+        b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 203.0.113.9\r\n"
+        b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+    )
+    with ExitStack() as lines:
+        guesses = [
+            lines.enter_context(socket.create_connection(place(asking), timeout=60)) for _ in range(20)
+        ]
+        for line in guesses:
+            line.sendall(guess)
+        assert any(line.recv(12)[-3:] == b"429" for line in reversed(guesses))
+        assert log_in(asking, X_Forwarded_For="203.0.113.10") == 204
 
 
 def test_no_error_was_printed(server: Server) -> None:

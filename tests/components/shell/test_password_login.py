@@ -90,20 +90,34 @@ def test_a_wrong_password_or_name_gives_none(client: Client) -> None:
 
 
 @pytest.mark.slow
-def test_the_sixth_try_in_a_minute_is_refused_even_if_it_is_right(client: Client) -> None:
+def test_after_wrong_passwords_the_right_one_waits_for_its_turn_and_gets_in(client: Client) -> None:
     for _ in range(5):
         answer = log_in(client, password="wrong password")
         assert answer.status_code == 401
         assert "Set-Cookie" not in answer.headers
+    assert log_in(client).status_code == 204
+    assert log_in(client, password="wrong password").status_code == 401, "at once: those before are forgotten"
+
+
+def test_a_try_that_would_have_to_wait_too_long_is_told_when_to_come_again(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Tries, "turn", lambda *_, **__: 41.5)
     late = log_in(client)
-    assert late.status_code == 429
-    assert 0 < int(late.headers["Retry-After"]) <= 60
+    assert (late.status_code, late.headers["Retry-After"]) == (429, "42")
 
 
-def test_all_addresses_of_an_ipv6_network_count_as_one() -> None:
-    assert password_login._place("2001:db8::1") == password_login._place("2001:db8::ffff:1")
-    assert password_login._place("2001:db8:0:1::1") != password_login._place("2001:db8::1")
-    assert password_login._place("10.0.0.1") != password_login._place("10.0.0.2")
+def test_a_browser_from_which_somebody_logged_in_does_not_wait_for_others_at_its_address(
+    client: Client,
+) -> None:
+    sent = {"memedex_device": log_in(client).cookies["memedex_device"]}
+    for _ in range(30):
+        password_login.tries.turn("127.0.0.1")
+    assert log_in(client).status_code == 429
+    assert log_in(client, cookies=sent).status_code == 204
+    for forged in ("", "x", sent["memedex_device"][:-1], "\u00e4"):
+        headers = {"Origin": "http://memedex", "Cookie": f"memedex_device={forged}".encode("latin-1")}
+        assert log_in(client, headers=headers).status_code == 429
 
 
 def test_a_session_ended_elsewhere_is_refused_by_every_route(client: Client, library: Library) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -215,19 +215,70 @@ def test_a_body_that_is_too_slow_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     assert ask("POST", content=chunks(16_000, pause=0.05)).status_code == 200, "slow, but it gets on"
 
 
-def test_unfinished_bodies_of_strangers_leave_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_unfinished_logins_from_one_address_the_oldest_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(login, "is_required", lambda: True)
-    monkeypatch.setattr(request_guard, "MOST_UNKNOWN", 2)
+    monkeypatch.setattr(request_guard, "MOST_STRANGERS", 2)
+    app = Starlette(
+        routes=[Route("/login", message, methods=["POST"])], middleware=[Middleware(RequestGuard)]
+    )
+    never = asyncio.Event()
 
-    async def together(known: bool) -> list[int]:
-        monkeypatch.setattr(request_guard, "_is_known", lambda _: known)
-        transport = httpx.ASGITransport(APP)
+    async def half() -> AsyncIterator[bytes]:
+        yield b"{"
+        await never.wait()
+
+    async def sent() -> list[int]:
+        transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8501") as client:
-            answers = [client.post("/", content=chunks(1, pause=0.02)) for _ in range(4)]
-            return sorted(answer.status_code for answer in await asyncio.gather(*answers, client.get("/")))
+            waiting = [asyncio.ensure_future(client.post("/login", content=half())) for _ in range(4)]
+            await asyncio.wait(waiting[:2])  # each of the last two took the place of one of these
+            whole = await client.post("/login", content=b"{}")
+            await asyncio.wait(waiting[:3])
+            waiting[3].cancel()
+            return [*(each.result().status_code for each in waiting[:3]), whole.status_code]
 
-    assert finished(together(known=False)) == [200, 200, 200, 503, 503]
-    assert finished(together(known=True)) == [200] * 5
+    assert finished(sent()) == [408, 408, 408, 200]
+
+
+def test_of_a_stranger_no_body_is_read_but_that_of_a_login(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(login, "is_required", lambda: True)
+    for method in ("POST", "GET"):
+        refused = ask(method, content=chunks(1_000))
+        assert (refused.status_code, refused.headers["Connection"]) == (401, "close")
+    assert ask().status_code == 200
+    assert ask("POST", "/login", content=b"x" * 30_000).status_code == 413
+    monkeypatch.setattr(request_guard, "_is_known", lambda _: True)
+    assert ask("POST", content=chunks(1)).status_code == 200
+
+
+def test_requests_of_one_address_leave_room_for_others_and_for_its_login(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(login, "is_required", lambda: True)
+    monkeypatch.setattr(request_guard, "MOST_OF_A_STRANGER", 2)
+    go_on = asyncio.Event()
+
+    async def slow(_: Request) -> Response:
+        await go_on.wait()
+        return PlainTextResponse("")
+
+    routes = [Route("/slow", slow), Route("/", message), Route("/login", message, methods=["POST"])]
+    app = Starlette(routes=routes, middleware=[Middleware(RequestGuard)])
+
+    async def asked() -> list[int]:
+        def client(address: str) -> httpx.AsyncClient:
+            transport = httpx.ASGITransport(app, client=(address, 1))
+            return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8501")
+
+        async with client("10.0.0.1") as one, client("10.0.0.2") as other:
+            waiting = [asyncio.ensure_future(one.get("/slow")) for _ in range(2)]
+            await asyncio.sleep(0)
+            answers = [await one.get("/"), await one.post("/login", content=b"{}"), await other.get("/")]
+            go_on.set()
+            answers += [*await asyncio.gather(*waiting), await one.get("/")]
+            return [answer.status_code for answer in answers]
+
+    assert finished(asked()) == [503, 200, 200, 200, 200, 200]
 
 
 def test_uploads_and_media_ask_for_the_login(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +291,6 @@ def test_uploads_and_media_ask_for_the_login(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_number_of_open_pages_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_guard, "MOST_SESSIONS", 3)
-    monkeypatch.setattr(request_guard, "MOST_UNKNOWN", 1)
     over = asyncio.Event()
 
     async def page(_: Any, __: Any, send: Callable[[Any], Awaitable[None]]) -> None:
@@ -265,4 +315,29 @@ def test_the_number_of_open_pages_is_limited(monkeypatch: pytest.MonkeyPatch) ->
 
     assert finished(opened([False] * 4)) == [["websocket.accept"]] * 3 + [["websocket.close 1013"]]
     over = asyncio.Event()
-    assert finished(opened([True, True])) == [["websocket.accept"], ["websocket.close 1013"]]
+    assert finished(opened([True] * 4)) == [["websocket.accept"]] * 4, "strangers take no room of others"
+
+
+def test_of_pages_without_a_login_from_one_address_the_oldest_gives_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(login, "is_required", lambda: True)
+    monkeypatch.setattr(request_guard, "MOST_STRANGERS", 2)
+
+    async def page(
+        _: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
+    ) -> None:
+        await send({"type": "websocket.accept"})
+        while (await receive())["type"] != "websocket.disconnect":
+            pass
+
+    async def opened() -> list[list[str]]:
+        app = RequestGuard(page)
+        pages = [asyncio.ensure_future(connect(app, host="localhost")) for _ in range(3)]
+        closed = [await pages[0]]
+        for each in pages[1:]:
+            assert not each.done()
+            each.cancel()
+        return closed
+
+    assert finished(opened()) == [["websocket.accept", "websocket.close 1013"]]
