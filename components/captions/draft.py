@@ -55,6 +55,7 @@ def how(library: Library, *, key: str, prompt: str = DEFAULT) -> tuple[str, str]
             "Model",
             value=settings().caption_model,
             key=f"{key}-model",
+            persist_state="session",
             placeholder="gpt-4o-mini, anthropic/claude-…, gemini/…, ollama/llava",
             help="By its litellm name; it must see pictures. The key stands where its provider expects it.",
             disabled=not library.can_write,

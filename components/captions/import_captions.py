@@ -41,6 +41,7 @@ def show(library: Library) -> None:
             path = server_paths.can_be_named() and st.text_input(
                 "Or give the path of captions",
                 key=f"import-captions-path-{turn}",
+                persist_state="session",
                 placeholder=server_paths.placeholder("/home/me/captions"),
             )
             facet: Facet = (

@@ -56,9 +56,15 @@ def show(library: Library) -> None:
 
 def _wanted() -> ReplaceRequest:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        find = st.text_input("Find", key="replace-find", placeholder="words", live=True)
+        find = st.text_input(
+            "Find", key="replace-find", placeholder="words", live=True, persist_state="session"
+        )
         put = st.text_input(
-            "Replace with", key="replace-put", placeholder="nothing: take them out", live=True
+            "Replace with",
+            key="replace-put",
+            placeholder="nothing: take them out",
+            live=True,
+            persist_state="session",
         )
         is_pattern = st.toggle(
             "Regex", key="replace-pattern", help="A regular expression; `\\1` for a group."
@@ -96,6 +102,7 @@ def _selection(library: Library) -> tuple[list[Record], list[str]]:
         line = st.text_input(
             "Which coins",
             key="replace-line",
+            persist_state="session",
             placeholder="words, tag:dog, category:animals …",
             live=True,
             icon=":material/search:",

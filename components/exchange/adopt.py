@@ -64,20 +64,20 @@ def link(library: Library) -> None:
 
 
 def _ask_path() -> None:
-    with st.form("memedex.adopt_path", border=False):
-        path = st.text_input(
-            "Path on this machine",
-            placeholder=server_paths.placeholder("/home/me/other/res  or  captions.jsonl"),
-            key="memedex.adopt_text",
-        )
-        if st.form_submit_button("Preview"):
-            try:
-                named = server_paths.named(path or "")
-            except NotPermitted as error:
-                st.error(str(error))
-            else:
-                with st.spinner("Looking …"):
-                    _look(str(named))
+    path = st.text_input(
+        "Path on this machine",
+        placeholder=server_paths.placeholder("/home/me/other/res  or  captions.jsonl"),
+        key="memedex.adopt_text",
+        persist_state="session",
+    )
+    if st.button("Preview", key="memedex.adopt_path"):
+        try:
+            named = server_paths.named(path or "")
+        except NotPermitted as error:
+            st.error(str(error))
+        else:
+            with st.spinner("Looking …"):
+                _look(str(named))
 
 
 def _look(path: str) -> None:

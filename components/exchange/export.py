@@ -88,7 +88,8 @@ def _ask_which(library: Library) -> None:
         place = st.selectbox("Source", list(_PLACES), key="export-from")
     with right, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         line = st.text_input(
-            "Filter", key="export-line", placeholder="tag:dog -tag:nsfw category:animals after:2025-01 words",
+            "Filter", key="export-line", persist_state="session",
+            placeholder="tag:dog -tag:nsfw category:animals after:2025-01 words",
             help="As in the search line of the queues; empty for everything.",
         )  # fmt: skip
         query = parsed(

@@ -55,6 +55,7 @@ def controls(library: Library) -> ContextRequest | None:
             settings().caption_model,
             key="gen_model",
             bind="query-params",
+            persist_state="session",
             width=300,
             placeholder="gpt-4o-mini, anthropic/claude-…, ollama/llava",
             help="By its litellm name: it counts the tokens and makes the coin.",

@@ -90,7 +90,13 @@ def _controls(kept: KeptContext) -> WhatIf:
             "Without", [hit.id for hit in kept.hits], key=f"without_{kept.id}", width=240,
             placeholder="all entries",
         )  # fmt: skip
-        model = st.text_input("Embedding model", key=f"model_{kept.id}", width=240, placeholder="as it is")
+        model = st.text_input(
+            "Embedding model",
+            key=f"model_{kept.id}",
+            persist_state="session",
+            width=240,
+            placeholder="as it is",
+        )
         chunk = _chunk(kept) if kept.kind == "documents" else None
     return WhatIf(threshold=threshold, without=without, chunk=chunk, model=(model or "").strip())
 

@@ -56,7 +56,12 @@ def _rename(library: Library, counts: dict[str, int]) -> None:
         st.session_state[_ROUND] += 1
         st.session_state[_NAME] = ""
     chosen = _pick(library, counts)
-    name = " ".join((st.text_input("Their new name", key=_NAME, max_chars=MAX_TAG, live=True) or "").split())
+    name = " ".join(
+        (
+            st.text_input("Their new name", key=_NAME, max_chars=MAX_TAG, live=True, persist_state="session")
+            or ""
+        ).split()
+    )
     affected = tags.carrying(library, [tag for tag in chosen if tag != name])
     st.caption(_preview(library, chosen, name, len(affected), counts))
     label = f"Rename on {format.counted(len(affected), 'coin')}" if affected and name else "Rename"

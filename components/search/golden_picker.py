@@ -19,8 +19,12 @@ _LINE, _FIND = "golden_line", "golden_find"
 def show(library: Library) -> None:
     """The question, the coins that may answer it, and the button that adds those that are ticked."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        line = st.text_input("Query", key=_LINE, placeholder="a frog in the rain").strip()
-        find = st.text_input("Look for more coins", key=_FIND, placeholder="a name, or other words").strip()
+        line = st.text_input(
+            "Query", key=_LINE, persist_state="session", placeholder="a frog in the rain"
+        ).strip()
+        find = st.text_input(
+            "Look for more coins", key=_FIND, persist_state="session", placeholder="a name, or other words"
+        ).strip()
     if not line:
         st.caption("Type a query and press Enter: then choose the coins that are relevant to it.")
         return

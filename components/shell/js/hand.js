@@ -1,41 +1,83 @@
 // What the person at the page is doing, so that nothing is changed in front of them.
 
-import { COVERS, isAtWork } from "./streamlit_page.js";
+import { COVERS, FIELD, isAtWork, sentAt, watchSending } from "./streamlit_page.js";
 
 const NOT_TYPED = new Set(["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"]);
+const FIELD_EVENTS = ["focusout", "keydown"];
 const TOUCHES = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove", "input"];
 
 /** Those that hold decisions which the server has not confirmed. */
 export const undecided = new Set();
 
 const PATIENCE = 30_000; // ms for a link's page
+const LOOK = 50; // ms between two looks at whether the server has what was typed
+const BEGINNING = 1000; // ms until the server works for it at the latest …
+const TAKING = 10_000; // … and until a link is followed all the same
 
 let touchedAt = 0;
+let leftFieldAt = -Infinity; // when a field of Streamlit's lost the focus, or Enter was pressed in it …
+let wasAtRest = true; // … and whether no run was under way or asked for then
+let drawnAt = -Infinity; // when a run drew last
 let left = null; // {at, from, isToItself}: when a link was clicked, and on which path
+let held = null; // {link, since}: a link that waits until the server has what was typed
 
 /** Begins to notice keys and pointer; returns how to stop. */
 export function watchHand() {
   const touched = () => (touchedAt = performance.now());
+  const stopWatchingSending = watchSending();
   touched();
   TOUCHES.forEach((name) => document.addEventListener(name, touched, { capture: true, passive: true }));
+  FIELD_EVENTS.forEach((name) => document.addEventListener(name, leaveField, { capture: true }));
   document.addEventListener("click", followed, { capture: true });
   return () => {
+    stopWatchingSending();
     TOUCHES.forEach((name) => document.removeEventListener(name, touched, { capture: true }));
+    FIELD_EVENTS.forEach((name) => document.removeEventListener(name, leaveField, { capture: true }));
     document.removeEventListener("click", followed, { capture: true });
   };
+}
+
+function leaveField({ key, target }) {
+  if (!target.matches?.(FIELD) || (key ?? "Enter") !== "Enter") return;
+  leftFieldAt = performance.now();
+  wasAtRest = !isAtWork() && sentAt() < drawnAt;
 }
 
 function followed(event) {
   const opensOther = event.ctrlKey || event.metaKey || event.shiftKey;
   const link = event.composedPath().find((node) => node.localName === "a");
   if (!link || opensOther || link.target === "_blank" || link.hasAttribute("download")) return;
+  if (leftFieldAt > drawnAt && !event.defaultPrevented) return hold(event, link);
   const from = location.pathname;
   const isToOverview = link.getAttribute("href") === ""; // as Streamlit writes it on every page
   left = { at: performance.now(), from, isToItself: isToOverview ? from.endsWith("/") : link.pathname === from };
 }
 
+/**
+ * Lets a link wait until a run has what was typed. A field sends it when a press takes its focus, but after a quick click:
+ * that run would call the page of the field back, and the run of the link's page would not have the text.
+ */
+function hold(event, link) {
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  if (!held) setTimeout(follow, 0); // behind Streamlit's own timer, which sends
+  held = { link, since: performance.now() };
+}
+
+function follow() {
+  const { link, since } = held;
+  const isTaken = drawnAt > since && (wasAtRest || !isAtWork()); // the first that draws may be the run before
+  const waited = performance.now() - since;
+  if (sentAt() > leftFieldAt && !isTaken && waited < (isAtWork() ? TAKING : BEGINNING)) return setTimeout(follow, LOOK);
+  held = null;
+  leftFieldAt = -Infinity;
+  const isSame = ({ href, textContent }) => href === link.href && textContent === link.textContent;
+  (link.isConnected ? link : [...document.querySelectorAll("a")].find(isSame))?.click(); // a run may have drawn it again
+}
+
 /** A run has drawn: of the link's page, or of the page that is left, which was under way. */
 export function arrive() {
+  drawnAt = performance.now();
   if (left?.isToItself || location.pathname !== left?.from) left = null;
 }
 

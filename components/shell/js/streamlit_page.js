@@ -1,8 +1,28 @@
 // All that is read of Streamlit's own page: nothing else in this program knows its test ids.
 // `tests/browser/test_streamlit_page.py` finds out when another version of Streamlit has other ones.
 
+let lastSent = -Infinity;
+
+/** Begins to notice what the page sends to the server; returns how to stop. */
+export function watchSending() {
+  const { send } = WebSocket.prototype;
+  WebSocket.prototype.send = function (...message) {
+    lastSent = performance.now();
+    return send.apply(this, message);
+  };
+  return () => (WebSocket.prototype.send = send);
+}
+
+/** When the page sent something last, as `performance.now()` has it. */
+export function sentAt() {
+  return lastSent;
+}
+
 /** What covers the page while it is open. A message in a manual popover covers nothing. */
 export const COVERS = "[role=dialog], dialog[open], [data-testid=stPopoverBody], [role=listbox], [role=menu], [popover=auto]:popover-open";
+
+/** A field whose text is sent once it loses the focus. One of a form is sent with the form. */
+export const FIELD = ["stTextInput", "stTextArea", "stNumberInput"].map((id) => `[data-testid=${id}] :is(input, textarea):not([data-testid=stForm] *)`).join();
 
 /** A link of `st.page_link`; not one of the sidebar. */
 export const PAGE_LINK = "[data-testid=stPageLink] a[href]";

@@ -8,6 +8,7 @@ import { arrive, isLeaving, watchHand } from "../../../../components/shell/js/ha
 const heard = {};
 globalThis.document = { addEventListener: (name, listener) => (heard[name] = listener), removeEventListener() {} };
 globalThis.location = { pathname: "/map" };
+globalThis.WebSocket = class { send() {} };
 watchHand();
 
 /** Clicks on a link to this path; `event` and `link` hold what differs from a plain click. */
