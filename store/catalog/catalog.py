@@ -137,23 +137,19 @@ class Catalog(SqliteFile):
         Only reads, so writers do not wait for it.
         """
         self.check_writable()
-        if reason == "daily" and not snapshots.is_due(self.path, now=time.time()):
-            return
-        with self.reading() as db:
-            is_worth_it = db.execute("SELECT 1 FROM decisions").fetchone()
-        if is_worth_it:
-            snapshots.make(self.path, reason, progress=progress)
+        snapshots.keep(self, reason, progress=progress)
 
     def _connect(self) -> sqlite3.Connection:
         db = super()._connect()
         checksums.install(db)
         # One damaged text must not stop a list: hashes and checksums tell what is not what was written.
-        db.text_factory = _text
+        db.text_factory = readable
         db.execute("PRAGMA mmap_size = 1073741824")
         return db
 
 
-def _text(content: bytes) -> str:
+def readable(content: bytes) -> str:
+    """A stored text, damaged bytes of it replaced."""
     return content.decode(errors="replace")
 
 

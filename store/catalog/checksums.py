@@ -6,6 +6,7 @@ have nothing to be compared with, so a flipped bit in them would stay unnoticed.
 
 import sqlite3
 import zlib
+from collections.abc import Mapping
 from typing import NamedTuple
 
 # Each table with what tells its rows apart (SQL). Not jobs, whose rows change all the time and end soon.
@@ -42,10 +43,32 @@ def row_sum(*values: bytes | str | float | None) -> int:
     return zlib.crc32(repr(values).encode())
 
 
-def wrong(db: sqlite3.Connection) -> list[WrongChecksum]:
+def begin(db: sqlite3.Connection, tables: Mapping[str, str]) -> None:
+    """Make the checksums of all rows of these tables, in a file other than the catalog."""
+    db.execute(
+        "CREATE TABLE IF NOT EXISTS checksums (name TEXT NOT NULL, key ANY NOT NULL, sum INTEGER NOT NULL, "
+        "PRIMARY KEY (name, key)) STRICT, WITHOUT ROWID"
+    )
+    db.execute("DELETE FROM checksums")
+    for table, key in tables.items():
+        db.execute(f"INSERT INTO checksums SELECT '{table}', {key}, {sum_of(db, table)} FROM {table}")
+
+
+def follow(db: sqlite3.Connection, tables: Mapping[str, str]) -> None:
+    """Let this connection keep the checksums of these tables, by triggers of its own."""
+    for table, key in tables.items():
+        forget = f"DELETE FROM checksums WHERE name = '{table}' AND key ="
+        new, old = (f"{forget} {_of(key, side)};" for side in ("new", "old"))
+        add = f"INSERT INTO checksums VALUES ('{table}', {_of(key, 'new')}, {sum_of(db, table, 'new')});"
+        for verb, does in (("INSERT", new + add), ("UPDATE", old + new + add), ("DELETE", old)):
+            name = f"{table}_{verb.lower()}_sum"
+            db.execute(f"CREATE TEMP TRIGGER {name} AFTER {verb} ON main.{table} BEGIN {does} END")
+
+
+def wrong(db: sqlite3.Connection, tables: Mapping[str, str] = TABLES) -> list[WrongChecksum]:
     """The rows that do not match their checksums, lost rows included."""
     found = []
-    for table, key in TABLES.items():
+    for table, key in tables.items():
         rows = db.execute(
             f"SELECT {_of(key, 't')} AS key, c.sum FROM {table} t LEFT JOIN checksums c "
             f"ON c.name = '{table}' AND c.key = {_of(key, 't')} WHERE c.sum IS NOT {sum_of(db, table, 't')}"
@@ -64,14 +87,16 @@ def first_fault(db: sqlite3.Connection) -> str:
     return next((f"row {one.key} of {one.table} is not what was written" for one in wrong(db)), "")
 
 
-def row(db: sqlite3.Connection, table: str, key: int | str) -> tuple[sqlite3.Row, int] | None:
+def row(
+    db: sqlite3.Connection, table: str, key: int | str, tables: Mapping[str, str] = TABLES
+) -> tuple[sqlite3.Row, int] | None:
     """The row with this key and the checksum of its content; None if there is none."""
     found: sqlite3.Row | None = db.execute(
-        f"SELECT * FROM {table} WHERE {TABLES[table]} = ?", [key]
+        f"SELECT * FROM {table} WHERE {tables[table]} = ?", [key]
     ).fetchone()
     if found is None:
         return None
-    checksum = db.execute(f"SELECT {sum_of(db, table)} FROM {table} WHERE {TABLES[table]} = ?", [key])
+    checksum = db.execute(f"SELECT {sum_of(db, table)} FROM {table} WHERE {tables[table]} = ?", [key])
     return found, int(checksum.fetchone()[0])
 
 
@@ -86,7 +111,7 @@ def sum_of(db: sqlite3.Connection, table: str, side: str = "") -> str:
     prefix = f"{side}." if side else ""
     columns = db.execute(f"SELECT name, type FROM pragma_table_info('{table}') ORDER BY cid").fetchall()
     values = (
-        f"CAST({prefix}{name} AS BLOB)" if kind in ("TEXT", "ANY") else f"{prefix}{name}"
+        f"{prefix}{name}" if kind in ("INTEGER", "REAL", "BLOB") else f"CAST({prefix}{name} AS BLOB)"
         for name, kind in columns
     )
     return f"row_sum({', '.join(values)})"

@@ -1,4 +1,4 @@
-"""Copies of the catalog beside it: one a day, and one before each upgrade and repair.
+"""Copies of the catalog, and of each file of the text memory, beside it: daily, before upgrades and repairs.
 
 A copy has what people and programs cannot make again: decisions, texts, drafts, saved searches. Most of what
 follows from those and from the pictures (`DERIVED`) stays out, so that the copy of a large catalog is small
@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple
 from store.catalog import checksums, forgetting
 from store.catalog.forgetting import ForgottenCoin
 from store.disk.files import Disk
+from store.disk.sqlite import SqliteFile
 from store.disk.sqlite_identity import to_read
 from store.errors import CatalogDamaged, NotWritten
 from store.progress import Progress
@@ -33,6 +34,7 @@ DERIVED = (
     "fingerprints", "lookalikes", "spellings", "suspicions", "unexamined", "likenesses", "likened", "unfit",
     "picture_texts", "picture_nudity",
 )  # fmt: skip
+_OF_MEMORY = ("token_states", "new_vectors")  # derived as well
 VECTORS = "vectors"  # derived as well, but slow to compute: in the newest copy of a catalog of …
 _SMALL = 1_000_000_000  # … so many bytes at most
 _A_DAY = 86_400
@@ -124,6 +126,25 @@ def forget(catalog: Path, coins: Collection[ForgottenCoin]) -> list[Path]:
     return left
 
 
+def keep(file: SqliteFile, reason: Why, *, progress: Progress | None = None) -> None:
+    """Copy a file in which something was decided; a daily copy only if it is due. Only reads."""
+    if reason == "daily" and not is_due(file.path, now=time.time()):
+        return
+    with file.reading() as db:
+        is_worth_it = db.execute("SELECT 1 FROM decisions").fetchone()
+    if is_worth_it:
+        make(file.path, reason, progress=progress)
+
+
+def renew(database: Path) -> None:
+    """Replace all copies by one of the file as it is now: what was deleted for good is in none of them."""
+    if copies := kept(database):
+        with _making:
+            for one in copies:
+                one.path.unlink(missing_ok=True)
+            _make(database, "daily", Progress())
+
+
 def rows(snapshot: CatalogSnapshot, table: str) -> Iterator[sqlite3.Row]:
     """The rows of a table in the copy. Raises sqlite3.Error if it cannot be read."""
     with reading(snapshot) as db:
@@ -147,7 +168,8 @@ def lineage(snapshot: CatalogSnapshot) -> str:
 
 
 def _folder(catalog: Path) -> Path:
-    return catalog.parent / FOLDER
+    """Beside the catalog; each of the memory's files has a folder of its own there."""
+    return catalog.parent / FOLDER / ("" if catalog.stem == "catalog" else catalog.stem)
 
 
 def _make(catalog: Path, reason: Why, progress: Progress) -> CatalogSnapshot | None:
@@ -213,7 +235,7 @@ def _fill(db: sqlite3.Connection, source: Path, without: Collection[str]) -> Non
         "ON l.schema = 'source' AND l.name = s.name AND l.type = 'table' WHERE s.type = 'table'"
     ).fetchall()
     for name, sql in tables:
-        if name not in without and not name.startswith("sqlite_"):
+        if name not in without and name not in _OF_MEMORY and not name.startswith("sqlite_"):
             db.execute(sql)
             db.execute(f"INSERT INTO main.{name} SELECT * FROM source.{name}")
     for name in ("application_id", "user_version"):

@@ -243,6 +243,8 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
     from store.memory import doctor as checking
 
     check_there_is_one(root_of(arguments))
+    for told in checking.salvage_damaged(root_of(arguments)) if arguments.repair else ():
+        terminal.say(told)
     with writing(arguments, terminal) as memory:
         has_followed(memory, terminal)
         found = checking.repair(memory) if arguments.repair else checking.check(memory)

@@ -12,6 +12,7 @@ from store.cli.open_library import root_of
 from store.cli.output import as_json, named
 from store.cli.terminal import Terminal, plain
 from store.disk.files import absolute
+from store.errors import CatalogDamaged
 
 if TYPE_CHECKING:
     from store.memory.engine.fusion import PassageHit
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from store.memory.memories import FoundMemory
     from store.memory.memory import Memory
     from store.memory.verbs.searching import SearchFilters
+
+# What a verb without --kind reads.
+_KINDS = {
+    "lore": "world_lore", "recall": "session_memory", "documents": "documents",
+    "transcripts": "transcripts", "events": "transcripts",
+}  # fmt: skip
 
 
 def status(arguments: Namespace, terminal: Terminal) -> int:
@@ -202,6 +209,9 @@ def reading(arguments: Namespace) -> Iterator["Memory"]:
     root = root_of(arguments)
     check_there_is_one(root)
     with Memory.open_for_reading(root) as memory:
+        kind = getattr(arguments, "kind", _KINDS.get(arguments.memory_verb))
+        if fault := memory.status().faults.get(kind or ""):  # an empty answer would not be true
+            raise CatalogDamaged(fault)
         if moment := getattr(arguments, "as_of", ""):
             with memory.as_of(checked_moment(moment)) as past:
                 yield past

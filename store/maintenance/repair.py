@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from store.catalog import checksums, snapshots, spelling_rows
+from store.catalog import checksums, copied_rows, snapshots, spelling_rows
 from store.catalog import rows as catalog_rows
 from store.catalog.catalog import Catalog, next_generation, next_word_edit
 from store.catalog.checksums import WrongChecksum
@@ -57,7 +57,7 @@ def mend(catalog: Catalog, layout: Layout, *, tell: Callable[[str], None]) -> No
     with catalog.writing() as db:
         _restore_keys(db)
         for one in checksums.wrong(db):
-            _restore_row(db, one, copies)
+            copied_rows.restore_row(db, one, copies)
         for one in checksums.wrong(db):
             _keep_row(db, one, tell)
         generation = next_generation(db)
@@ -179,47 +179,14 @@ def _is_same(db: sqlite3.Connection, lost: WrongChecksum, other: WrongChecksum) 
     return is_same
 
 
-def _restore_row(db: sqlite3.Connection, one: WrongChecksum, copies: list[CatalogSnapshot]) -> None:
-    """Restore a row from the first copy that has it as its checksum says; or the checksum of a sound row."""
-    there = checksums.row(db, one.table, one.key)
-    for copy in copies:
-        with snapshots.reading(copy) as old:
-            checksums.install(old)
-            try:
-                row = checksums.row(old, one.table, one.key)
-                noted = checksums.recorded(old, one.table, one.key)
-            except sqlite3.Error:  # damaged itself, or of an earlier version
-                continue
-        if row is None or row[1] != noted:  # it was copied when it was damaged
-            continue
-        is_row = row[1] == one.expected
-        if (is_row or (there and row[1] == there[1])) and _put(db, one, row[0]):
-            return
-
-
 def _keep_row(db: sqlite3.Connection, one: WrongChecksum, tell: Callable[[str], None]) -> None:
     there = checksums.row(db, one.table, one.key)
     db.execute("DELETE FROM checksums WHERE name = ? AND key = ?", [one.table, one.key])
     if there:
-        _put(db, one, there[0])
+        copied_rows.put(db, one, there[0])
         tell(f"{_named(one)} could not be given back and stays as it reads now; a backup may say more")
     else:
         tell(f"{_named(one)} is gone; a backup may have it")
-
-
-def _put(db: sqlite3.Connection, one: WrongChecksum, row: sqlite3.Row) -> bool:
-    """Write a row and its checksum in place of the one with its key; False if another row is in its way."""
-    names, marks = ", ".join(row.keys()), ", ".join("?" * len(row))
-    db.execute("SAVEPOINT row")
-    try:
-        db.execute(f"DELETE FROM {one.table} WHERE {checksums.TABLES[one.table]} = ?", [one.key])
-        db.execute(f"INSERT INTO {one.table} ({names}) VALUES ({marks})", tuple(row))
-    except sqlite3.IntegrityError:
-        db.execute("ROLLBACK TO row")
-        return False
-    finally:
-        db.execute("RELEASE row")
-    return True
 
 
 def _bad_states(

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from store.errors import NothingToUndo
 from store.memory.engine import listing
 from store.memory.engine.commits import deciding
+from store.memory.engine.database import NUMBERED
 from store.memory.engine.entries import RESERVED
 from store.memory.engine.listing import MemoryDecision
 from store.memory.engine.passages import Passages
@@ -12,8 +13,6 @@ from store.memory.engine.places import Places
 from store.memory.engine.undo import AT_FORGETTING
 from store.outcome import Outcome
 from store.permissions import Actor
-
-NUMBERED = "numbered_after"  # decisions above this number are numbered in one sequence with other kinds'
 
 Kinds = Mapping[str, Passages]
 

@@ -3,13 +3,18 @@
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from store.chroma.server_place import is_there
 from store.disk.aside import KEPT
+from store.disk.lock import WriterLock
+from store.memory.engine import damaged_rows, salvage
 from store.memory.engine.passages import Passages
+from store.memory.engine.places import Places
 from store.memory.engine.reembedding import embed_new
 from store.memory.engine.vector_cache import UNKNOWN
+from store.memory.kinds import KINDS
 
 if TYPE_CHECKING:
     from store.memory.memory import Memory
@@ -57,6 +62,23 @@ def check(memory: "Memory") -> list[MemoryFinding]:
     return found
 
 
+def salvage_damaged(root: Path) -> list[str]:
+    """Make files that cannot be read, or are gone, again; returns a sentence for each.
+
+    Only while nothing has them open. Raises LibraryInUse beside the process that keeps the memory.
+    """
+    places = Places(root.resolve())
+    found = [kind for kind in KINDS if salvage.is_needed(places.database(kind.file), kind)]
+    if not found:
+        return []
+    lock = WriterLock(places.lock)
+    lock.acquire()
+    try:
+        return [salvage.salvage(places.database(kind.file), kind) for kind in found]
+    finally:
+        lock.release()
+
+
 def repair(memory: "Memory") -> list[MemoryFinding]:
     """Repair everything possible without discarding anything; returns the remaining problems."""
     memory.actor.permit()
@@ -65,15 +87,29 @@ def repair(memory: "Memory") -> list[MemoryFinding]:
     if not transcripts.passages.fault:
         transcripts.cut_long_chunks([id for id, model in transcripts.long_chunks().items() if model in own])
     for passages in memory.usable:
+        _mend(passages)
         with passages.database.writing() as db:
             for index in _indexes(db):
                 db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
         if passages.to_embed():
             embed_new(passages)
-    if memory.check_chroma() and is_there():
+    is_sound = not any(damaged_rows.find(one.database, one.kind) for one in memory.usable)
+    if is_sound and memory.check_chroma() and is_there():  # a damaged vector must not replace Chroma's
         memory.rebuild_chroma()
     memory.wait_for_chroma()
     return check(memory)
+
+
+def _mend(passages: Passages) -> None:
+    """Give damaged rows back from copies; a vector that no copy has is made again, if its text is sound."""
+    kind, database = passages.kind, passages.database
+    for one in damaged_rows.restore(database, kind):
+        with database.reading() as db:
+            query = f"SELECT {kind.text} FROM {kind.table} WHERE id = ? AND embedding_model = ?"
+            row = db.execute(query, [one.key, passages.model]).fetchone()
+        if one.table == kind.table and row:
+            (vector,), _ = passages.embed([row[0]])
+            damaged_rows.restore_if_sound(database, kind, one, vector=vector)
 
 
 def _kind(passages: Passages) -> Iterator[MemoryFinding]:
@@ -81,7 +117,13 @@ def _kind(passages: Passages) -> Iterator[MemoryFinding]:
     with passages.database.reading() as db:
         for (fault,) in db.execute("PRAGMA quick_check(10)").fetchall():
             if fault != "ok":
-                yield MemoryFinding(name, f"the file is damaged: {fault}", "restore a backup")
+                yield MemoryFinding(
+                    name, f"the file is damaged: {fault}", "`memory doctor --repair` makes a new one from it"
+                )
+    for one in damaged_rows.find(passages.database, passages.kind):
+        what = f"row {one.key} of {one.table} is not what was written"
+        remedy = "repair gives it back if a copy has it; otherwise restore a backup, or edit it"
+        yield MemoryFinding(name, what, remedy)
     if passages.can_write:
         try:
             with passages.database.writing() as db:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import inf
 
+from store.catalog import snapshots
 from store.catalog.catalog import DISK_ERRORS
 from store.disk.lock import WriterLock, holder
 from store.errors import MemedexError, NotWritten
@@ -23,6 +24,7 @@ from store.progress import Progress
 PERIOD = 1.0  # seconds between two looks at what other processes wrote
 PATIENCE = 60.0  # seconds that a deletion for good waits for the process that keeps the files
 _STEP = 0.02
+_COPIES = 3600.0  # seconds between two looks whether daily copies are due; closing looks as well
 
 
 class MemoryMaintainer:
@@ -44,6 +46,7 @@ class MemoryMaintainer:
         self._kinds = kinds
         self._follow = follower
         self._recover = recover
+        self._copies_due = time.monotonic() + _COPIES
         self._turn = threading.RLock()  # its own thread, and those that delete for good
         self._watch = Worker("keeping the text memory in order", self.maintain)
 
@@ -82,6 +85,7 @@ class MemoryMaintainer:
             with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
                 if self._may_keep():
                     self._tidy_up()
+            self._keep_copies()
         return self.follower.close(progress, longest=longest) if self.follower else ""
 
     def release(self) -> None:
@@ -91,6 +95,13 @@ class MemoryMaintainer:
     def detach_after_fork(self) -> None:
         """In a forked child: leave the lock to the parent."""
         self._lock.detach_after_fork()
+
+    def _keep_copies(self) -> None:
+        """Copy each file once a day, if this process keeps the memory (`store/catalog/snapshots.py`)."""
+        self._copies_due = time.monotonic() + _COPIES
+        for passages in self._kinds if self.follower else ():
+            with suppress(MemedexError, *DISK_ERRORS):  # no room, or damaged: doctor says so
+                snapshots.keep(passages.database, "daily")
 
     def _may_keep(self) -> bool:
         """Whether this process keeps the memory; it takes over if nobody does."""
@@ -116,4 +127,6 @@ class MemoryMaintainer:
         """Do what other processes left to do, or take over from one that ended; done from time to time."""
         if self._may_keep():
             self._tidy_up()
+            if time.monotonic() >= self._copies_due:
+                self._keep_copies()
         self._watch.wake(after=PERIOD)

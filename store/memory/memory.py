@@ -32,9 +32,9 @@ from store.memory.context import (
     placeholders,
 )
 from store.memory.context import assemble as assemble_context
-from store.memory.decisions import NUMBERED
 from store.memory.documents import schema
 from store.memory.documents.documents import Documents
+from store.memory.engine.database import NUMBERED
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places

@@ -22,7 +22,7 @@ from store.writing.surviving_rows import TABLES, take_rows
 
 log = logging.getLogger(__name__)
 
-_MADE, _DAMAGED = "made-", "damaged-"  # the new catalog and the old one, each with the same number
+MADE, DAMAGED = "made-", "damaged-"  # the new catalog and the old one, each with the same number
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ def salvage(layout: Layout) -> SalvageReport:
     lock = WriterLock(layout.lock)
     lock.acquire()
     try:
-        if made := _made(layout):
-            broken = _put_in_place(layout, made)
+        if made := unplaced(layout.catalog):
+            broken = put_in_place(layout.catalog, made)
             return SalvageReport(_counts(layout.catalog), broken)
         return _salvage(layout)
     finally:
@@ -112,15 +112,15 @@ def recover_lost(layout: Layout) -> None:
     The caller holds the lock.
     """
     carry_out_moves(layout.memecoins, disk=Disk())  # before anything of ours is made in their place
-    if made := _made(layout):
-        _put_in_place(layout, made)
+    if made := unplaced(layout.catalog):
+        put_in_place(layout.catalog, made)
     elif is_lost(layout):
         log.warning("%s", _salvage(layout).summary)
 
 
 def is_interrupted(layout: Layout) -> bool:
     """Whether a salvage made a new catalog that is not in its place yet."""
-    return _made(layout) is not None
+    return unplaced(layout.catalog) is not None
 
 
 def is_lost(layout: Layout) -> bool:
@@ -142,10 +142,10 @@ def _salvage(layout: Layout) -> SalvageReport:
     The new one is made beside it and renamed when it is complete, so a power cut cannot leave half of it.
     """
     was_lost, disk = is_lost(layout), Disk()
-    unfinished, number = _beside(layout, "unfinished"), time.time_ns()
+    unfinished, number = beside(layout.catalog, "unfinished"), time.time_ns()
     for ending in ("", "-wal", "-shm"):
         unfinished.with_name(unfinished.name + ending).unlink(missing_ok=True)
-    broken, made = _beside(layout, f"{_DAMAGED}{number}"), _beside(layout, f"{_MADE}{number}")
+    broken, made = beside(layout.catalog, f"{DAMAGED}{number}"), beside(layout.catalog, f"{MADE}{number}")
     # Closed, it has in the file itself what is in its log.
     with closing(Catalog(unfinished, disk=disk, writable=True)) as catalog, catalog.writing() as db:
         copy = take_rows(db, layout)
@@ -167,33 +167,38 @@ def _salvage(layout: Layout) -> SalvageReport:
         db.executemany("DELETE FROM meta WHERE key = ?", of_the_old)
     disk.rename(unfinished, made)
     disk.fsync_folders([layout.memecoins])
-    _put_in_place(layout, made)
+    put_in_place(layout.catalog, made)
     return SalvageReport(taken, broken, copy, was_lost)
 
 
-def _made(layout: Layout) -> Path | None:
-    """The complete new catalog of a salvage that was interrupted before it had its place."""
-    return next(layout.memecoins.glob(f"{layout.catalog.name}.made*"), None)
+def unplaced(path: Path) -> Path | None:
+    """The complete new file of a salvage that was interrupted before it had its place."""
+    return next(path.parent.glob(f"{path.name}.made*"), None)
 
 
-def _put_in_place(layout: Layout, made: Path) -> Path:
-    """Move the old catalog aside with its log, and the new one into its place; may be repeated.
+def put_in_place(path: Path, made: Path) -> Path:
+    """Move the old file aside with its log, and the new one into its place; may be repeated.
 
     Returns where the old one is: its number is that of the new one, so that the log of one that was moved
     before a crash stays beside it.
     """
-    disk, number = Disk(), made.name.partition(_MADE)[2] or time.time_ns()
-    broken = _beside(layout, f"{_DAMAGED}{number}")
+    disk, number = Disk(), made.name.partition(MADE)[2] or time.time_ns()
+    broken = beside(path, f"{DAMAGED}{number}")
     for ending in ("-wal", "-shm", ""):
-        path = layout.catalog.with_name(layout.catalog.name + ending)
+        old = path.with_name(path.name + ending)
         target = broken.with_name(broken.name + ending)
-        if path.exists():  # one that was moved before the crash is not replaced by what a reader made since
+        if old.exists():  # one that was moved before the crash is not replaced by what a reader made since
             disk.rename(
-                path, target.with_name(f"{target.name}.{time.time_ns()}") if target.exists() else target
+                old, target.with_name(f"{target.name}.{time.time_ns()}") if target.exists() else target
             )
-    disk.rename(made, layout.catalog)
-    disk.fsync_folders([layout.memecoins])
+    disk.rename(made, path)
+    disk.fsync_folders([path.parent])
     return broken
+
+
+def beside(path: Path, ending: str) -> Path:
+    """The path of a file that belongs to this one."""
+    return path.with_name(f"{path.name}.{ending}")
 
 
 def _counts(path: Path) -> dict[str, int]:
@@ -203,10 +208,6 @@ def _counts(path: Path) -> dict[str, int]:
 
 def _count(db: sqlite3.Connection) -> dict[str, int]:
     return {table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES}
-
-
-def _beside(layout: Layout, ending: str) -> Path:
-    return layout.catalog.with_name(f"{layout.catalog.name}.{ending}")
 
 
 def _is_damaged(layout: Layout) -> bool:

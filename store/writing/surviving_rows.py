@@ -2,7 +2,7 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,18 +61,33 @@ def take_rows(db: sqlite3.Connection, layout: Layout) -> CatalogSnapshot | None:
 
     Returns the snapshot that was needed. The old catalog takes precedence over it.
     """
-    broken = layout.catalog
     made = {row["key"]: row["value"] for row in db.execute("SELECT * FROM meta")}
     db.execute("DELETE FROM meta")  # the old one's count, its secret among them
-    torn = [table for table in TABLES if not _taken_whole(db, broken, table)]
-    if torn:
-        _take_raw(db, broken, [table for table in torn if table != _NOT_RAW])
-    _take_checksums(db, broken, [table for table in checksums.TABLES if table not in torn])
+    torn = take_tables(db, layout.catalog, TABLES, summed=checksums.TABLES)
     copy = _take_copy(db, layout, torn)
     db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", made.items())
     if "golden" in torn:
         db.execute("DELETE FROM meta WHERE key GLOB 'golden file *'")  # opening takes the files in again
     return copy
+
+
+def take_tables(
+    db: sqlite3.Connection, broken: Path, tables: Iterable[str], *, summed: Iterable[str]
+) -> list[str]:
+    """Copy these tables of a damaged file, and the checksums of `summed`; returns those that are torn."""
+    torn = [table for table in tables if not _taken_whole(db, broken, table)]
+    if torn:
+        _take_raw(db, broken, [table for table in torn if table != _NOT_RAW])
+    _take_checksums(db, broken, [table for table in summed if table not in torn])
+    return torn
+
+
+def take_copied(db: sqlite3.Connection, copy: CatalogSnapshot, torn: Iterable[str]) -> None:
+    """Copy the rows of torn tables that are missing. Raises sqlite3.Error for a damaged copy."""
+    there = {row["name"] for row in snapshots.rows(copy, "sqlite_schema")}
+    for table in there.intersection(torn):  # one from before an upgrade has fewer
+        for row in snapshots.rows(copy, table):
+            _insert_named(db, table, row, or_else="IGNORE")
 
 
 def _taken_whole(db: sqlite3.Connection, broken: Path, table: str) -> bool:

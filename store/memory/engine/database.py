@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from store.catalog import checksums
+from store.catalog.catalog import readable
 from store.disk.files import Disk, refused
 from store.disk.sqlite import SqliteFile, not_written
 from store.disk.sqlite_identity import MEMORY_ID, identify, move_foreign_logs, to_inspect
@@ -13,7 +15,14 @@ from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten,
 from store.memory.engine.commits import deciding
 from store.memory.engine.kind import MemoryKind
 
-VERSION = 5
+VERSION = 6
+NUMBERED = "numbered_after"  # in `meta`: decisions above it are numbered in one sequence with other kinds'
+
+# What tells the rows of tables apart that have a checksum since version 6, besides `id` of the kind's own.
+_SUMMED = {
+    "meta": "key", "decisions": "number", "history": "number", "pending": "id", "recall": "id",
+    "kept_vectors": "json_array(id, model, text_hash)",
+}  # fmt: skip
 
 _COMMON = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -112,6 +121,11 @@ INSERT INTO {words} ({words}) VALUES ('rebuild');
 """
 
 
+def summed(kind: MemoryKind) -> dict[str, str]:
+    """The tables whose rows have a checksum, each with what tells its rows apart."""
+    return {**_SUMMED, **dict.fromkeys(kind.tables, "id")}
+
+
 def words_of(table: str, text: str, *, words: str = "words") -> str:
     """SQL that makes a full-text index over one column of a table."""
     return _WORDS.format(table=table, text=text, words=words)
@@ -133,6 +147,7 @@ class Database(SqliteFile):
         """`fault` says why this database replaces the kind's own file, which cannot be used."""
         super().__init__(path, disk=disk)
         self.fault = fault
+        self._summed = summed(kind)
         try:
             if writable:
                 with deciding(path.parent):  # one process makes it, or brings it up to date
@@ -146,7 +161,8 @@ class Database(SqliteFile):
             if isinstance(error, sqlite3.OperationalError) and not _is_of_schema(error):
                 raise NotWritten(f"{path} cannot be opened: {refused(error, path)}") from error
             raise CatalogDamaged(
-                f"{path} cannot be read ({error}); restore it from a backup, or move it away to begin empty"
+                f"{path} cannot be read ({error}); `memory doctor --repair` makes a new one from what it "
+                "still says and from its last copy, and keeps it"
             ) from error
         except BaseException:
             self.close()
@@ -195,9 +211,12 @@ class Database(SqliteFile):
             self._prepare(kind, version)
         elif not self._writer.execute("PRAGMA application_id").fetchone()[0]:
             self._writer.execute(f"PRAGMA application_id = {MEMORY_ID}")
+        checksums.follow(self._writer, self._summed)
 
     def _connect(self) -> sqlite3.Connection:
         db = super()._connect()
+        checksums.install(db)
+        db.text_factory = readable  # one damaged text must not stop a list; its checksum tells
         db.execute("PRAGMA secure_delete = 1")  # what is deleted is overwritten, not only unlinked
         return db
 
@@ -226,6 +245,7 @@ class Database(SqliteFile):
             if version == 0:
                 db.execute("INSERT INTO changes (tbl, id) SELECT ?, id FROM " + kind.table, [kind.table])
                 db.execute("INSERT INTO meta VALUES ('epoch', ?)", [str(time.time_ns())])
+            checksums.begin(db, self._summed)
             db.execute(f"PRAGMA application_id = {MEMORY_ID}")
             db.execute(f"PRAGMA user_version = {VERSION}")
             self._disk.step("commit", self.path)

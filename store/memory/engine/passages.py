@@ -25,6 +25,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any, Self
 
+from store.catalog import snapshots
 from store.catalog.history import FORGET_VECTORS, MOVE_ASIDE, PROGRAM
 from store.disk.aside import Aside
 from store.disk.files import Disk
@@ -33,10 +34,11 @@ from store.embedding.active_model import ActiveModel
 from store.embedding.embedding_cache import ModelVectors
 from store.embedding.protocol import Embedder
 from store.errors import NotPermitted
+from store.memory.engine import salvage, vector_cache
 from store.memory.engine import undo as engine_undo
-from store.memory.engine import vector_cache
 from store.memory.engine.change import MemoryChange
 from store.memory.engine.commits import deciding
+from store.memory.engine.damaged_rows import restore
 from store.memory.engine.database import Database
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
@@ -52,6 +54,7 @@ from store.memory.engine.search import SearchableEntries
 from store.memory.engine.settings import LOCAL, memory_settings
 from store.outcome import Outcome
 from store.permissions import Actor
+from store.writing.salvage import DAMAGED
 
 ERASING = "forgetting"  # in `meta`: something was deleted for good, and files may still have copies of it
 
@@ -75,6 +78,8 @@ class Passages(SearchableEntries):
         fault: str = "",
     ) -> None:
         path = Places(root).database(kind.file)
+        if writable:
+            salvage.restore_if_lost(path, kind)
         database = Database(path, kind, disk=disk or Disk(), writable=writable, fault=fault)
         super().__init__(kind, database)
         self.clock = clock
@@ -258,7 +263,11 @@ class Passages(SearchableEntries):
         Only for the process that keeps the memory.
         """
         if self.database.meta(ERASING):
+            restore(self.database, self.kind)  # copies are replaced below
             self.database.rewrite()
+            snapshots.renew(self.database.path)
+            for old in self.database.path.parent.glob(f"{self.database.path.name}.{DAMAGED}*"):
+                old.unlink()  # a new file was made of it
             with self.database.reading() as db:
                 ids = {row[0] for row in db.execute(f"SELECT id FROM {self.kind.table}")}
             scopes = {"", *(self.counts() if self.kind.scope else ())}

@@ -69,9 +69,8 @@ def row_of(
 
 def insert(db: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> int:
     """Add new events; returns how many."""
-    before = db.total_changes
-    db.executemany(f"INSERT OR IGNORE INTO events VALUES ({', '.join('?' * len(COLUMNS))})", rows)
-    return db.total_changes - before
+    add = f"INSERT OR IGNORE INTO events VALUES ({', '.join('?' * len(COLUMNS))})"
+    return max(0, db.executemany(add, rows).rowcount)  # -1 without a row
 
 
 def find(

@@ -73,3 +73,19 @@ def test_deleted_vectors_are_in_no_file(tmp_path: Path) -> None:
         assert memory.wait_for_chroma(60)
         assert memory.check_chroma() == []
     assert traces(tmp_path / "res", [], vectors) == {}, "and after closing"
+
+
+def test_a_deleted_session_is_in_no_daily_copy_and_in_no_damaged_file(tmp_path: Path, bags: Bags) -> None:
+    root = tmp_path / "res"
+    with Memory.open(root, embedder=bags) as memory:
+        memory.sessions.add_memory("elf_xylophonist", "m1", "zanzibarium")
+        memory.sessions.add_memory("orc_s2", "m1", "a plain exchange")
+    copies = root / "memory" / "snapshots" / "session_memory"
+    damaged = root / "memory" / "session_memory.sqlite3.damaged-7"
+    damaged.write_bytes(b"zanzibarium")
+    assert any(b"zanzibarium" in copy.read_bytes() for copy in copies.iterdir())
+    with Memory.open(root, embedder=bags) as memory:
+        memory.sessions.delete_session("xylophonist")
+        assert traces(root, WORDS, [*bags.embed_texts(["zanzibarium"])]) == {}
+        [copy] = copies.iterdir()
+        assert b"a plain exchange" in copy.read_bytes()

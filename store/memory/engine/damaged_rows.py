@@ -1,0 +1,32 @@
+"""Rows of the text memory that are not what was written, by their checksums, and how they are given back."""
+
+from store.catalog import checksums, copied_rows, snapshots
+from store.catalog.checksums import WrongChecksum
+from store.memory.engine.database import Database, summed
+from store.memory.engine.kind import MemoryKind
+
+
+def find(database: Database, kind: MemoryKind) -> list[WrongChecksum]:
+    """The rows that are not what was written, lost ones included."""
+    with database.reading() as db:
+        return checksums.wrong(db, summed(kind))
+
+
+def restore(database: Database, kind: MemoryKind) -> list[WrongChecksum]:
+    """Give damaged rows back from the copies of the file; returns those that no copy has, unchanged."""
+    if not find(database, kind):
+        return []
+    copies, tables = snapshots.kept(database.path), summed(kind)
+    with database.writing() as db:
+        wrong = checksums.wrong(db, tables)
+        return [one for one in wrong if not copied_rows.restore_row(db, one, copies, tables)]
+
+
+def restore_if_sound(database: Database, kind: MemoryKind, one: WrongChecksum, *, vector: bytes) -> None:
+    """Write this vector to a damaged entry if with it the entry is what was written."""
+    with database.writing() as db:
+        db.execute("SAVEPOINT one")
+        db.execute(f"UPDATE {kind.table} SET vector = ? WHERE id = ?", [vector, one.key])
+        if checksums.recorded(db, one.table, one.key) != one.expected:  # a trigger has summed it up
+            db.execute("ROLLBACK TO one")
+        db.execute("RELEASE one")

@@ -1,0 +1,122 @@
+"""A damaged or lost file of the text memory, made again from what it still says and from its last copy."""
+
+import logging
+import sqlite3
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+
+from store.catalog import pages, snapshots
+from store.catalog.snapshots import DERIVED, CatalogSnapshot
+from store.disk.files import Disk
+from store.disk.sqlite_identity import identify, is_log, to_read
+from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten, ReadOnly
+from store.memory.engine.commits import deciding
+from store.memory.engine.database import NUMBERED, Database, summed
+from store.memory.engine.kind import MemoryKind
+from store.writing.salvage import MADE, beside, put_in_place, unplaced
+from store.writing.surviving_rows import take_copied, take_tables
+
+log = logging.getLogger(__name__)
+
+_NOT_TAKEN = {*DERIVED, "checksums", "token_states"}
+
+
+def restore_if_lost(path: Path, kind: MemoryKind) -> None:
+    """Make a file that is gone from its last copy; one that was never there is left to be made.
+
+    Raises CatalogDamaged if it was there and has no copy.
+    """
+    if path.is_symlink() or (path.exists() and (not path.is_file() or path.stat().st_size)):
+        return
+    with deciding(path.parent):  # one process does it
+        if is_lost(path):
+            log.warning("%s", salvage(path, kind))
+        elif _was_in_use(path):
+            raise CatalogDamaged(
+                f"{path} is gone, and there is no copy of it; restore it from a backup, or "
+                "`memory doctor --repair` begins it empty"
+            )
+
+
+def is_needed(path: Path, kind: MemoryKind) -> bool:
+    """Whether this file is damaged or gone."""
+    return bool(unplaced(path)) or is_lost(path) or _is_damaged(path, kind)
+
+
+def is_lost(path: Path) -> bool:
+    """Whether the file was deleted or emptied while a copy of it, or its log, exists."""
+    if path.exists() and path.stat().st_size:
+        return False
+    return bool(unplaced(path) or snapshots.kept(path) or is_log(path.with_name(f"{path.name}-wal")))
+
+
+def _was_in_use(path: Path) -> bool:
+    """Whether another kind was ever kept in order: before that all files are made, so this one was there."""
+    for other in path.parent.glob("*.sqlite3"):
+        with suppress(sqlite3.Error, ForeignFile):
+            found = identify(other)
+            if other != path and found and found.version and "meta" in found.tables:
+                with closing(sqlite3.connect(to_read(other), uri=True)) as db:
+                    if db.execute("SELECT 1 FROM meta WHERE key = ?", [NUMBERED]).fetchone():
+                        return True
+    return False
+
+
+def salvage(path: Path, kind: MemoryKind) -> str:
+    """Replace the file by one with what can be read of it and of its last copy; returns what was done."""
+    if made := unplaced(path):
+        return f"{path} was made again; the old one is kept as {put_in_place(path, made)}"
+    disk, was_there = Disk(), path.exists()
+    unfinished, made = beside(path, "unfinished"), beside(path, f"{MADE}{time.time_ns()}")
+    for ending in ("", "-wal", "-shm"):
+        unfinished.with_name(unfinished.name + ending).unlink(missing_ok=True)
+    with closing(Database(unfinished, kind, disk=disk, writable=True)) as new, new.writing() as db:
+        copy = _take(db, path, kind)
+        (count,) = db.execute(f"SELECT count(*) FROM {kind.table}").fetchone()
+    disk.rename(unfinished, made)
+    disk.fsync_folders([path.parent])
+    kept = put_in_place(path, made)
+    source = f"its copy of {copy.day}" if copy else "what it still says"
+    last = (
+        f"; what was stored since that copy may be lost, and the old file is kept as {kept}" if copy else ""
+    )
+    return (
+        f"{path} was {'damaged' if was_there else 'gone'}: a new one with {count:,} entries of {kind.name} "
+        f"was made from {source}{last}"
+    )
+
+
+def _take(db: sqlite3.Connection, broken: Path, kind: MemoryKind) -> CatalogSnapshot | None:
+    """Copy every row that can be had; returns the copy that was needed."""
+    rows = db.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
+    tables = [row[0] for row in rows if row[0] not in _NOT_TAKEN and not row[0].startswith("sqlite_")]
+    made = {row["key"]: row["value"] for row in db.execute("SELECT * FROM meta")}
+    db.execute("DELETE FROM meta")
+    torn, taken = take_tables(db, broken, tables, summed=summed(kind)), None
+    for copy in snapshots.kept(broken) if torn else ():
+        db.execute("SAVEPOINT copy")
+        try:
+            take_copied(db, copy, torn)
+            taken = copy
+            break
+        except sqlite3.Error:  # damaged itself
+            db.execute("ROLLBACK TO copy")
+        finally:
+            db.execute("RELEASE copy")
+    db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", made.items())
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_rebuild', '1')")
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('epoch', ?)", [str(time.time_ns())])
+    return taken
+
+
+def _is_damaged(path: Path, kind: MemoryKind) -> bool:
+    if not path.exists() or not path.stat().st_size:
+        return _was_in_use(path)
+    try:
+        with closing(Database(path, kind, disk=Disk(), writable=False)) as database, database.reading() as db:
+            return bool(pages.faults(db, ""))
+    except (CatalogDamaged, sqlite3.DatabaseError) as error:
+        return not isinstance(error, sqlite3.OperationalError)
+    except (CatalogTooNew, ForeignFile, NotWritten, ReadOnly):
+        return False
