@@ -175,7 +175,7 @@ def _linked(library: Library, addresses: tuple[str, ...]) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         for address in addresses:
             try:
-                label = format.plain(library.get(address).name, limit=28)
+                label = format.plain(safe_mode.shown(library, library.get(address)).name, limit=28)
             except MemedexError:
                 continue
             st.page_link("pages/captions.py", label=label, query_params={"address": address})

@@ -13,25 +13,28 @@ from store.mcp.access import Access
 from store.mcp.named_tool import MARK
 from store.memory.memory import Memory
 from store.memory.trust import review
-from tests.browser.coins import FROG
+from tests.browser.coins import DOG, FROG
 from tests.store.mcp.clients import PATIENCE, PROJECT, TOOLS, asked, over_http, run_in_thread
 from tests.store.memory.bags import Bags
 
 
 def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> None:
-    stored, searched, missed, lore, recalled, papers, both, message, coins, weighed, examples = over_http(
-        address,
-        ("store_memory", {"content": "Agents prefer brass submarines", "tags": ["a,b"]}),
-        ("search_memory", {"query": "brass submarines"}),
-        ("search_memory", {"query": "brass submarines", "threshold": 100, "near_misses": 1}),
-        ("query_lore", {"world_id": "mempool_city", "query": "lamps", "max_chars": 100}),
-        ("query_memory", {"session_id": "mira_lantern", "query": "Who lit the lamp?", "n_results": 1}),
-        ("search_documents", {"query": "opening fee", "protocols": ["Harbor"]}),
-        ("search_documents", {"query": "opening fee", "compare": True, "n": 1}),
-        ("search_transcripts", {"query": "restart", "mode": "full_text"}),
-        ("search_memecoins", {"query": FROG.entity, "top": 1}),
-        ("search_memecoins", {"query": FROG.entity, "weights": {"context": 1, "emotions": 3}}),
-        ("memecoin_examples", {"query": FROG.entity, "n": 2, "budget": 500}),
+    stored, searched, missed, lore, recalled, papers, both, message, coins, weighed, called, examples = (
+        over_http(
+            address,
+            ("store_memory", {"content": "Agents prefer brass submarines", "tags": ["a,b"]}),
+            ("search_memory", {"query": "brass submarines"}),
+            ("search_memory", {"query": "brass submarines", "threshold": 100, "near_misses": 1}),
+            ("query_lore", {"world_id": "mempool_city", "query": "lamps", "max_chars": 100}),
+            ("query_memory", {"session_id": "mira_lantern", "query": "Who lit the lamp?", "n_results": 1}),
+            ("search_documents", {"query": "opening fee", "protocols": ["Harbor"]}),
+            ("search_documents", {"query": "opening fee", "compare": True, "n": 1}),
+            ("search_transcripts", {"query": "restart", "mode": "full_text"}),
+            ("search_memecoins", {"query": FROG.entity, "top": 1}),
+            ("search_memecoins", {"query": FROG.entity, "weights": {"context": 1, "emotions": 3}}),
+            ("search_memecoins", {"query": DOG.name, "top": 1, "weights": {"emotions": 1, "context": 3}}),
+            ("memecoin_examples", {"query": FROG.entity, "n": 2, "budget": 500}),
+        )
     )
     assert stored["success"]
     assert MARK not in stored, "it hands out nobody's words"
@@ -63,6 +66,8 @@ def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> N
     assert "restart" in message["results"][0]["text"]
     assert coins["hits"][0]["token_address"] == FROG.address
     assert coins["hits"][0]["facets"]["entity"]["present"]
+    assert not coins["hits"][0]["exact_match"]
+    assert [(hit["token_name"], hit["exact_match"]) for hit in called["hits"]] == [(DOG.name, True)]
     assert coins["weights"] == {"image": 0, "entity": 4, "context": 3, "visual": 2, "emotions": 1}
     assert [bool(one["image"]) for one in examples["examples"]] == [True, False]
     assert [left["what"] for left in examples["left_out"]] == ["its picture"]

@@ -8,6 +8,7 @@ import pytest
 from store.catalog.filters import Filter
 from store.library import Library
 from store.reading.query_binding import did_you_mean, exact_matches
+from store.search.query import Part, Query
 from store.search.query_syntax import read
 from tests.store.conftest import coin
 
@@ -40,6 +41,22 @@ def test_every_demo_coin_is_found_first_by_ticker_name_and_address(demo_library:
             assert one.address in {each.address for each in found[:alike]}, line
             named = demo_library.named(line, IN_LIBRARY, limit=10)
             assert one.address in {each.address for each in named[:alike]}, line
+
+
+@pytest.mark.slow
+def test_exact_matches_come_first_and_each_part_is_in_the_order_of_its_scores(demo_library: Library) -> None:
+    results = demo_library.search(Query((Part(text="frog"),), top=5, fused=True))
+    exact = {
+        one.address for one in exact_matches(demo_library, read("frog", base=IN_LIBRARY), "frog", limit=5)
+    }
+    hits = results.exact_first(exact)
+    assert (
+        {hit.address for hit in hits[:2]}
+        == exact
+        == {"local-demo-frog-crown", "local-demo-frog-prince-regent"}
+    )
+    assert [round(hit.score, 2) for hit in hits] == [0.72, 0.53, 0.59, 0.55, 0.55]
+    assert results.hits == sorted(results.hits, key=lambda hit: -hit.score)
 
 
 @pytest.mark.slow
