@@ -133,8 +133,11 @@ def documents(arguments: Namespace, terminal: Terminal) -> int:
             found = hits = memory.documents.search(
                 arguments.query, arguments.n, protocol=arguments.protocols, section=arguments.section
             )
+    if hits and all("near_miss" in hit for hit in hits):
+        terminal.say("no passage answers this; closest:")
     rows = [
-        f"{hit['score']:.3f} {_parts(hit)}  {hit['metadata']['protocol']}  {hit['metadata']['source']}, "
+        f"{hit['score']:.3f} {'(near miss) ' if 'near_miss' in hit else ''}{_parts(hit)}  "
+        f"{hit['metadata']['protocol']}  {hit['metadata']['source']}, "
         f"{pages_of(hit['metadata'])}{_section(hit['metadata'])}  {hit['content']}"
         for hit in hits
     ]

@@ -137,7 +137,8 @@ class Tools:
     ) -> Answer:
         """Passages of protocol papers with source, page and section: of one protocol, of several, or of all.
 
-        With compare, n passages for each protocol, side by side.
+        With compare, n passages for each protocol, side by side. near_miss marks passages that fit too
+        little to answer the query: do not answer from them.
         """
         with self._access.memory_at(as_of) as memory:
             papers = memory.documents

@@ -276,10 +276,17 @@ def _hits(
     else:
         found = passages.for_context(prompt, n=number * _POOL if least else number, where=where)
         pinned = {*passages.pinned(where)}
-        good = [hit for hit in found if hit.row["id"] in pinned or relevance(hit.cosine or 0.0) >= least]
-        hits = good[: number + len(pinned)] if least else found
+        good = [
+            hit
+            for hit in found
+            if hit.row["id"] in pinned
+            or (hit.answers(passages.least) and relevance(hit.cosine or 0.0) >= least)
+        ]
+        hits = good[: number + len(pinned)]
     never = len(passages.never_recalled(where))
     below = f"are below the threshold of {least:g} %" if least else ""
+    if not below and passages.least and len(hits) < number:
+        below = "fit too little to answer the prompt"
     worse = f"fit the prompt less well than the {len(hits):,} that are given" if len(hits) >= number else ""
     why = " or ".join(filter(None, (worse, below)))
     counts = [(passages.count(where=where) - len(hits) - never, why), (never, "are never recalled")]

@@ -211,7 +211,7 @@ class Documents:
         """The passages that fit the question best: of one protocol, of several, or of all; of one section.
 
         `score` is words and meaning together; `meaning` (the cosine, None while the model is away) and
-        `words` are its parts.
+        `words` are its parts. One that fits too little to answer the question has `near_miss`.
         """
         question = checked_text(question, what="the question", most=LONGEST_QUESTION)
         where: dict[str, Any] = {} if protocol is None else {"protocol": _protocols(protocol)}
@@ -220,7 +220,11 @@ class Documents:
         for name in sorted({str(hit.row["protocol"]) for hit in found}):
             self.passages.questions.record(name)
         self.passages.log_retrieval(question, found, scope="", n=n, where=where)
-        return [{**passage(hit.row), "score": hit.score, **hit.parts()} for hit in found]
+        return [
+            {**passage(hit.row), "score": hit.score, **hit.parts()}
+            | ({} if hit.answers(self.passages.least) else {"near_miss": True})
+            for hit in found
+        ]
 
     def compare(
         self, question: str, protocols: Sequence[str], n: int = RESULTS, *, section: str | None = None

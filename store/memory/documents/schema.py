@@ -19,6 +19,7 @@ KIND = MemoryKind(
     siblings=("protocol", "source"),
     sequence=("chunk_index",),
     has_token_states=True,
+    least=0.35,  # docs/memory.md has what it refuses
     schema="""
 CREATE TABLE documents (
     number INTEGER PRIMARY KEY,

@@ -37,6 +37,10 @@ class PassageHit:
     late_interaction: float | None = None  # −1 to 1, where it decided the place (`late_interaction.py`)
     is_alone: bool = False  # it has a word of the question that no other entry has; told of memories
 
+    def answers(self, least: float) -> bool:
+        """Whether it may answer the question at all; while the model is away, nothing tells."""
+        return self.cosine is None or self.score >= least
+
     def parts(self) -> dict[str, Any]:
         """What gave the hit its place, for an answer in JSON."""
         late = {} if self.late_interaction is None else {"late_interaction": round(self.late_interaction, 4)}

@@ -44,6 +44,7 @@ class MemoryKind:
     siblings: tuple[str, ...] = ()  # columns that entries cut from the same text have in common
     sequence: tuple[str, ...] = ("number",)  # … and what brings those in reading order
     has_token_states: bool = False  # its first answers are ordered by late interaction
+    least: float = 0.0  # score by words and LOCAL's meaning below which an entry answers no question
     metadata: Callable[[Any], dict[str, Any]] = field(default=_nothing_more)  # what else Chroma gets of a row
     added: str = ""  # ALTER statements for a file before version 4, which a new file's schema has already
     takes_over: tuple[str, ...] = ()  # tables by which another program's file of this kind is known

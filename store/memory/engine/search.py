@@ -18,6 +18,7 @@ from store.memory.engine.fusion import PassageHit
 from store.memory.engine.kept_contexts import KeptContexts, KeptEntry
 from store.memory.engine.resident import PassageMatch, PassageScores, ResidentPassages, Where
 from store.memory.engine.retrieval_log import RetrievalLog, RetrievedText
+from store.memory.engine.settings import LOCAL
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +42,11 @@ class SearchableEntries(EmbeddedEntries):
     _residents: dict[str, ResidentPassages]  # one at most, by its model; the same for every actor
     _retrievals: RetrievalLog
     _contexts: KeptContexts
+
+    @property
+    def least(self) -> float:
+        """The score below which nothing answers a question: measured with LOCAL, so 0 with other models."""
+        return self.kind.least if self._model.name == LOCAL else 0.0
 
     def question(self, text: str) -> NDArray[np.float32]:
         """The vector of a question."""

@@ -72,11 +72,13 @@ class _Limits:
         self.n, self.floor, self.budget = n, floor, budget
         self.hits = self.characters = 0
 
-    def kept_out(self, *, passes: bool, score: float | None, length: Callable[[], int]) -> KeptOut:
+    def kept_out(
+        self, *, passes: bool, score: float | None, length: Callable[[], int], answers: bool = True
+    ) -> KeptOut:
         """Why the model would not see this entry; counts it if it would. `length` is in characters."""
         if not passes:
             return "filter"
-        if self.is_below(score):
+        if not answers or self.is_below(score):
             return "threshold"
         if self.hits >= self.n:
             return "n"
@@ -145,7 +147,10 @@ def probe(
             break
         kept_out: KeptOut = "never"
         if id not in never:
-            kept_out = limits.kept_out(passes=id in passing, score=score, length=partial(length, id))
+            kept_out = limits.kept_out(
+                passes=id in passing, score=score, length=partial(length, id),
+                answers=hits[id].answers(passages.least) if id in hits else not passages.least,
+            )  # fmt: skip
         misses += bool(kept_out)
         if not kept_out or misses <= near:
             chosen.append((id, kept_out))

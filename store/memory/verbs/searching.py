@@ -64,7 +64,8 @@ def search(passages: Passages, query: str, *, limit: int, most: int, filters: Se
     where = filters.where(passages)
     pool = max(limit * _POOL, limit + filters.near_misses)
     hits = passages.best(query, n=pool, where=where)
-    found = [hit for hit in hits if least is None or _relevance(hit) >= least]
+    fits = passages.least
+    found = [hit for hit in hits if hit.answers(fits) and (least is None or _relevance(hit) >= least)]
     near = [hit for hit in hits if hit not in found][: filters.near_misses]
     if filters.mmr is not None:
         ids, scores = [hit.row["id"] for hit in found], [hit.score for hit in found]

@@ -1,0 +1,72 @@
+"""Papers say nothing to a question that they do not answer, on page, command line and for agents."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.cli import main
+from store.memory.inspect.probe import probe
+from store.memory.memory import Memory
+from store.memory.verbs.searching import SearchFilters
+from store.memory.verbs.verbs import MemoryVerbs
+
+PAPER = """# Liquidation
+
+A loan is liquidated when its collateral is worth less than 110 % of its debt. The liquidator receives a
+bonus of five per cent of the collateral.
+"""
+ASKED, ELSEWHERE = "When is a loan liquidated?", "Who painted the Mona Lisa?"
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_chroma")]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("papers")
+    with Memory.open(root) as memory:
+        memory.documents.import_document(Path("lend.md"), protocol="lend", content=PAPER.encode())
+    return root
+
+
+@pytest.fixture
+def memory(root: Path) -> Iterator[Memory]:
+    with Memory.open(root) as memory:
+        yield memory
+
+
+def test_the_nearest_passage_of_an_unrelated_question_is_a_near_miss(memory: Memory) -> None:
+    (answer,) = memory.documents.search(ASKED)
+    assert "near_miss" not in answer
+    (miss,) = memory.documents.search(ELSEWHERE)
+    assert miss["near_miss"], "the five nearest passages come all the same"
+    verbs = MemoryVerbs(memory)
+    assert len(verbs.search(ASKED, kind="documents")) == 1
+    assert verbs.search(ELSEWHERE, kind="documents") == []
+    (near,) = verbs.search(ELSEWHERE, kind="documents", filters=SearchFilters(near_misses=1))
+    assert near["near_miss"]
+
+
+def test_a_model_is_told_no_passage_that_does_not_fit(memory: Memory) -> None:
+    verbs = MemoryVerbs(memory)
+    assert "liquidated" in verbs.assemble(ASKED, kinds=["documents"]).text
+    unrelated = verbs.assemble(ELSEWHERE, kinds=["documents"])
+    assert unrelated.text == ""
+    assert [str(one) for one in unrelated.left_out] == ["documents: 1 fit too little to answer the prompt"]
+    assert not probe(memory.passages["documents"], ELSEWHERE, n=5).hits
+    assert probe(memory.passages["documents"], ASKED, n=5).hits
+
+
+def test_the_command_says_that_nothing_answers(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def run(question: str, *options: str) -> Any:
+        assert main(["--root", str(root), "memory", "documents", question, *options]) == 0
+        return capsys.readouterr()
+
+    assert "near miss" not in run(ASKED).err
+    shown = run(ELSEWHERE)
+    assert "no passage answers this; closest:" in shown.err
+    assert "(near miss)" in shown.err
+    (found,) = json.loads(run(ELSEWHERE, "--json").out)
+    assert found["near_miss"]
