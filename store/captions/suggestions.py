@@ -15,8 +15,8 @@ from typing import Literal
 from store.catalog.catalog import Catalog
 from store.disk.sqlite import renamed
 from store.disk.sqlite_values import marks
-from store.errors import UnknownRecord
-from store.records import Facet
+from store.errors import InvalidRecord, UnknownRecord
+from store.records import CAPTION_FACETS, Facet
 
 SuggestedFacet = Facet | Literal["tags", "new_tags"]
 SuggestionState = Literal["open", "taken", "refused", "replaced", "trial"]
@@ -93,7 +93,10 @@ class Suggestions:
         prompt: str = "",
         actor: str = "",
     ) -> None:
-        """Propose texts for a record. Raises UnknownRecord if there is none."""
+        """Propose texts for a record. Raises UnknownRecord if there is none, InvalidRecord for no facet."""
+        known = (*CAPTION_FACETS, "tags", "new_tags")
+        if unknown := [str(facet) for facet in texts if facet not in known]:
+            raise InvalidRecord(f"{', '.join(unknown)} is no facet; these are: {', '.join(known)}")
         with self._catalog.writing() as db:
             if not db.execute("SELECT 1 FROM records WHERE address = ?", [address]).fetchone():
                 raise UnknownRecord(f"no record has the address {address}")
