@@ -10,6 +10,7 @@ from store.disk.files import Disk, content_hash, read_regular
 from store.outcome import Refusal
 
 LARGEST = 16_000_000  # bytes; a library of novels, and below what would fill the memory
+_MOST_VALUES = 10_000  # of a file, of which a world needs four
 _NAMES = ("*.yaml", "*.yml")
 _ASIDE = "set-aside"  # the folder beside that of the worlds
 _EXAMPLE = "id: frogland\nname: Frogland\nlore: Frogs rule the lily ponds and fear the stork."
@@ -63,8 +64,27 @@ def parse_world(content: bytes, *, file: str) -> World:
 def _fields(content: bytes) -> dict[Any, Any]:
     import yaml
 
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        """Refuses what would fill the memory: too many values, or aliases of aliases that are merged."""
+
+        made = 0
+
+        def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+            self.made += 1
+            self._check(self.made, self.peek_event().start_mark)
+            return super().compose_node(parent, index)
+
+        def flatten_mapping(self, node: yaml.MappingNode) -> None:
+            super().flatten_mapping(node)
+            self._check(len(node.value), node.start_mark)
+
+        def _check(self, count: int, mark: yaml.Mark) -> None:
+            if count > _MOST_VALUES:
+                problem = f"it has more than {_MOST_VALUES:,} values, the limit for a world"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
+
     try:
-        fields = yaml.safe_load(content)
+        fields = yaml.load(content, Loader)
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         problem = " ".join(str(getattr(error, "problem", None) or error).split())[:200]

@@ -224,6 +224,25 @@ def test_a_broken_world_file_is_reported_and_the_others_are_loaded(
     assert reason in memory.lore.refused[0].reason
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a0: &a0 {k: v}\n" + "".join(f"a{n}: &a{n} {{<<: [{f'*a{n - 1}, ' * 9}]}}\n" for n in range(1, 20)),
+        f"id: a\nlore: [{'[],' * 100_000}]",
+    ],
+    ids=["merged aliases", "many values"],
+)
+def test_a_world_file_that_would_fill_the_memory_is_refused_with_the_limit(
+    memory: Memory, tmp_path: Path, content: str
+) -> None:
+    (tmp_path / "bomb.yaml").write_text(content)
+    (tmp_path / "good.yaml").write_text("id: good\nname: &name Good\nlore: *name")
+    (refused,) = memory.lore.load_worlds(tmp_path).refused
+    assert refused.item == "bomb.yaml"
+    assert "it has more than 10,000 values, the limit for a world" in refused.reason
+    assert [row["text"] for row in memory.lore.passages.find()] == ["Good"]
+
+
 def test_a_second_file_with_the_same_world_id_is_refused(memory: Memory) -> None:
     folder = memory.places.worlds
     (folder / "a.yaml").write_text("id: peaks\nlore: First.\n")
