@@ -1,7 +1,7 @@
 """What distinguishes one kind of text memory from another, as far as the engine needs to know."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +41,7 @@ class MemoryKind:
     written: str = (
         "0"  # SQL: when what an entry says was written, in UNIX seconds; a later edit counts by itself
     )
+    stored: Mapping[str, str] = field(default_factory=dict)  # SQL by table: when a row without a history came
     siblings: tuple[str, ...] = ()  # columns that entries cut from the same text have in common
     sequence: tuple[str, ...] = ("number",)  # … and what brings those in reading order
     has_token_states: bool = False  # its first answers are ordered by late interaction

@@ -144,17 +144,23 @@ def _rows(db: sqlite3.Connection, kind: MemoryKind, table: str, moment: float | 
             row["vector"] = line["vector"]
         before[line["id"]] = row
     is_known = {row[0] for row in db.execute("SELECT DISTINCT id FROM history WHERE tbl = ?", [table])}
-    undated = [row["id"] for row in found if row["id"] not in is_known]
-    written = listing.written(db, kind, undated) if table == kind.table else {}
+    came = _stored(db, kind, table, [row["id"] for row in found if row["id"] not in is_known])
     then = []
     for row in found:
         id = row["id"]
         if id in before:
             if (earlier := before.pop(id)) is not None:
                 then.append({**row, **earlier})
-        elif id in is_known or written.get(id, 0.0) <= moment:  # without a history: when its text was written
+        elif id in is_known or came.get(id, 0.0) <= moment:
             then.append(row)
     return then + [row for row in before.values() if row is not None]
+
+
+def _stored(db: sqlite3.Connection, kind: MemoryKind, table: str, ids: list[str]) -> dict[str, float]:
+    """When rows without a history were stored; where nobody noted that, when their text was written."""
+    if table in kind.stored:
+        return {row[0]: row[1] or 0.0 for row in db.execute(f"SELECT id, {kind.stored[table]} FROM {table}")}
+    return listing.written(db, kind, ids) if table == kind.table else {}
 
 
 def _copy_history(present: sqlite3.Connection, db: sqlite3.Connection, moment: float | None) -> None:

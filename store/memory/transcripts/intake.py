@@ -104,6 +104,7 @@ def _take_messages(
             id = before["id"] if before else _id(session, sequence)
             fresh[id] = (sequence, message, content)
     report.present += len(batch) - len(fresh)
+    now = _now(passages)
     chunks = {id: _vector_rows(id, session, row[1]) for id, row in fresh.items()}
     if not fresh:
         return
@@ -121,15 +122,16 @@ def _take_messages(
                 report.without_text += 1
             db.execute(
                 "INSERT INTO transcripts (id, user_id, session_id, project_slug, sequence, role, "
-                "content, turn, ts, text_content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                "content, turn, ts, text_content, synced_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT (id) DO UPDATE SET role = excluded.role, content = excluded.content, "
                 "turn = excluded.turn, ts = excluded.ts, text_content = excluded.text_content",
                 [
                     id, session.user_id, session.session_id, session.project_slug, sequence,
                     message["role"], content, message["turn"], message["ts"], readable(message),
+                    now,
                 ],
             )  # fmt: skip
-            _insert_chunks(db, chunks[id])
+            _insert_chunks(db, chunks[id], now=now)
 
 
 def _take_events(
@@ -138,7 +140,7 @@ def _take_events(
     lines: Sequence[tuple[int, Mapping[str, Any]]],
     report: TranscriptReport,
 ) -> None:
-    now = datetime.fromtimestamp(passages.clock(), UTC).isoformat(timespec="seconds")
+    now = _now(passages)
     rows = []
     for sequence, line in lines:
         try:
@@ -163,6 +165,10 @@ def _take_events(
 def _id(session: Session, sequence: int) -> str:
     """A unique id that is always the same for the same message of the same session."""
     return str(uuid5(NAMESPACE_URL, json.dumps([session.user_id, session.session_id, sequence])))
+
+
+def _now(passages: Passages) -> str:
+    return datetime.fromtimestamp(passages.clock(), UTC).isoformat(timespec="seconds")
 
 
 def _says_otherwise(before: sqlite3.Row, message: Message, content: str) -> bool:
@@ -196,8 +202,8 @@ def _vector_rows(id: str, session: Session, message: Message) -> list[dict[str, 
     return rows
 
 
-def _insert_chunks(db: sqlite3.Connection, rows: list[dict[str, Any]]) -> None:
-    for row in rows:
+def _insert_chunks(db: sqlite3.Connection, rows: list[dict[str, Any]], *, now: str) -> None:
+    for row in ({**one, "created_at": now} for one in rows):
         db.execute(
             f"INSERT INTO transcript_vectors ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
             [*row.values()],

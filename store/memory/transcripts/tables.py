@@ -86,6 +86,11 @@ KIND = MemoryKind(
     text="source_text",
     scope="session_id",
     written="unixepoch(coalesce((SELECT t.ts FROM transcripts t WHERE t.id = parent_id), created_at))",
+    stored={
+        "transcript_vectors": "unixepoch(created_at)",
+        "transcripts": "unixepoch(synced_at)",
+        "events": "unixepoch(synced_at)",
+    },
     siblings=("parent_id", "content_type"),
     sequence=("chunk_index",),
     filters=("parent_id", "user_id", "session_id", "project_slug", "content_type", "chunk_index"),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from store.errors import InvalidRecord, ReadOnly
+from store.memory import demo
 from store.memory.engine import recall
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.reembedding import reembed
@@ -65,6 +66,22 @@ def test_entries_of_another_model_are_found_by_the_one_of_today(memory: Memory, 
     with memory.as_of(then) as past:
         (hit,) = past.memories.search_memory("the frog likes tea")["results"]
         assert hit["relevance_score"] == pytest.approx(100)
+
+
+def test_every_kind_is_in_the_past_since_it_was_stored_whatever_its_own_date(
+    memory: Memory, clock: Clock
+) -> None:
+    before = clock.now
+    clock.now += 60
+    demo.load(memory)  # its texts are dated long before
+    with memory.as_of(before) as past:
+        assert not any(passages.count() for passages in past.passages.values())
+        assert past.transcripts.search("restart", mode="full_text") == []
+        assert past.transcripts.count_events() == 0
+    assert {one.what for one in difference(memory, before)} == {"added"}
+    with memory.as_of(clock.now) as past:
+        assert all(passages.count() for passages in past.passages.values())
+        assert past.transcripts.search("restart", mode="full_text")
 
 
 def test_pins_and_documents_are_of_the_moment_too(memory: Memory, clock: Clock, tmp_path: Path) -> None:
