@@ -6,7 +6,7 @@ Who decided what and when stays in the history, under a word in the place of the
 import json
 import re
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from store.catalog import checksums
@@ -44,25 +44,25 @@ class ForgottenCoin:
     was_in_library: bool
 
 
-def forget(db: sqlite3.Connection, address: str) -> ForgottenCoin:
-    """Delete a coin's texts, and replace its address, within the caller's transaction.
+def forget(db: sqlite3.Connection, addresses: Sequence[str]) -> list[ForgottenCoin]:
+    """Delete the texts of these coins, and replace their addresses, within the caller's transaction.
 
-    The row of `records` must be gone. Returns what `erase_mentions` and the files need.
+    Their rows of `records` must be gone. Returns what `forget_mentions` and the files need.
     """
-    rows = db.execute("SELECT id, before, after FROM history WHERE address = ?", [address]).fetchall()
-    states = [json.loads(text) for row in rows for text in (row["before"], row["after"]) if text]
-    hashes = {state["image_hash"] for state in states}
-    used = {one for one in hashes if _has(db, "records", "image_hash", one)}
+    coins, texts = [], set[str]()
     (following,) = db.execute("SELECT coalesce(max(id), 0) + 1 FROM history").fetchone()
-    first = min((row["id"] for row in rows), default=following)
-    coin = ForgottenCoin(
-        address,
-        f"deleted-{first}",
-        tuple(sorted(hashes - used - {""})),
-        any(state["tier"] == "library" for state in states),
-    )
-    forget_again(db, [coin], texts={state["sidecar_hash"] for state in states})
-    return coin
+    for place, address in enumerate(addresses):
+        rows = db.execute("SELECT id, before, after FROM history WHERE address = ?", [address]).fetchall()
+        states = [json.loads(text) for row in rows for text in (row["before"], row["after"]) if text]
+        hashes = {state["image_hash"] for state in states}
+        used = {one for one in hashes if _has(db, "records", "image_hash", one)}
+        first = min((row["id"] for row in rows), default=following + place)
+        was_in_library = any(state["tier"] == "library" for state in states)
+        pictures = tuple(sorted(hashes - used - {""}))
+        coins.append(ForgottenCoin(address, f"deleted-{first}", pictures, was_in_library))
+        texts |= {state["sidecar_hash"] for state in states}
+    forget_again(db, coins, texts=texts)
+    return coins
 
 
 def forget_again(

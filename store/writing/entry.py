@@ -41,11 +41,11 @@ def enter(db: sqlite3.Connection, layout: Layout, operation: Operation, *, edite
 
 def _enter_erased(db: sqlite3.Connection, operation: Operation) -> None:
     """Enter that records were deleted for good; what is left of them in other files goes after this."""
-    coins = []
     for change in operation.changes:
         if row := db.execute("SELECT id FROM records WHERE address = ?", [change.address]).fetchone():
             rows.remove(db, row["id"])
-        coins.append(forgetting.forget(db, change.address))
+    coins = forgetting.forget(db, [change.address for change in operation.changes])
+    for change, coin in zip(operation.changes, coins, strict=True):
         assert change.before is not None, "what is erased was there"
-        history.record_erased(db, operation, coins[-1].word, change.before)
+        history.record_erased(db, operation, coin.word, change.before)
     forgetting.note(db, coins)

@@ -2,12 +2,14 @@
 
 import itertools
 import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from store.catalog import checksums, snapshots
+from store.catalog import checksums, forgetting, snapshots
 from store.catalog.filters import Filter
 from store.catalog.forgetting import ERASING
 from store.disk.files import Disk
@@ -60,6 +62,29 @@ def left_of_it(root: Path) -> dict[str, list[str]]:
     """The files that still say something of the coin."""
     words = [word for word in WORDS if word != "quuxreason"]  # the other coin's, which stays
     return traces(root, words, [])
+
+
+# Tables that say nothing of one coin, and those whose rows go with the record, by its number.
+OF_NO_COIN = {
+    "decisions",
+    "journal",
+    "vectors",
+    "prompts",
+    "taxonomies",
+    "calibrations",
+    "inbox",
+    "checksums",
+}
+WITH_THE_RECORD = {"records", "labels", "embeddings", "unfit", "spellings", "suspicions", "unexamined"}
+
+
+def test_every_table_of_the_catalog_is_thought_of(stocked: Path) -> None:
+    with closing(sqlite3.connect(stocked / "memecoins" / "catalog.sqlite3")) as db:
+        found = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    named = {"sidecars", "golden", *forgetting._KEYS, *forgetting._GONE}
+    named |= {*forgetting._PICTURES, *forgetting._MENTIONS}
+    of_words = {name for name in found if name.startswith(("words", "vocabulary", "sqlite_"))}
+    assert found - of_words == named | OF_NO_COIN | WITH_THE_RECORD
 
 
 def test_the_coin_was_everywhere(stocked: Path) -> None:
