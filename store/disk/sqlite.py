@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
@@ -71,6 +72,7 @@ class _Connections:
     opened: tuple[int, int] | None = None  # which file it was, once it is open
     lock: threading.RLock = field(default_factory=threading.RLock)
     is_closed: bool = False
+    is_only_read: bool = False  # a full disk has no room for what SQLite keeps beside an open file
 
     def close_pool(self) -> None:
         """Close the connections that nobody reads by now."""
@@ -126,7 +128,7 @@ class SqliteFile:
         try:
             db = pool.pop()
         except IndexError:
-            db = self._connect()
+            db = self._connect_to_read()
             db.execute("PRAGMA query_only = 1")
         if shared.opened is None:
             shared.opened = identity(self.path)
@@ -252,8 +254,18 @@ class SqliteFile:
         assert self._connections.writer is not None, "opened for reading"
         return self._connections.writer
 
+    def _connect_to_read(self) -> sqlite3.Connection:
+        try:
+            return self._connect()
+        except sqlite3.OperationalError:
+            log = self.path.with_name(f"{self.path.name}-wal")
+            if self._connections.writer or not _is_full(self.path) or (log.exists() and log.stat().st_size):
+                raise
+            self._connections.is_only_read = True  # nobody writes, and SQLite has no room for its index
+            return self._connect()
+
     def _connect(self) -> sqlite3.Connection:
-        return connect(self.path)
+        return connect(self.path, is_only_read=self._connections.is_only_read)
 
 
 _all: "WeakSet[_Connections]" = WeakSet()
@@ -294,10 +306,16 @@ def _cannot_be_stored(error: Exception) -> InvalidRecord:
     return InvalidRecord("a text with an unpaired surrogate (invalid Unicode) cannot be looked up or stored")
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def _is_full(path: Path) -> bool:
+    """Whether the disk has no room for 64 KB, of which SQLite's index of its log takes 32."""
+    return shutil.disk_usage(path.parent).free < 65_536
+
+
+def connect(path: Path, *, is_only_read: bool = False) -> sqlite3.Connection:
     """Connect to one of our files; to a replica or on a read-only disk, without trying to write."""
-    can_write = os.access(path.parent, os.W_OK) and not is_replica(path)
+    can_write = os.access(path.parent, os.W_OK) and not is_replica(path) and not is_only_read
     target = str(path) if can_write or not path.exists() else to_read(path)
+    target += "&immutable=1" if is_only_read and "immutable" not in target else ""
     db = sqlite3.connect(
         target,
         timeout=30,

@@ -20,6 +20,7 @@ _BEGINNINGS = {  # of SQLite's logs, by the ending of their names
     "-journal": (b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", bytes(8)),
 }
 _SMALLEST = 512  # bytes of the smallest page
+_INDEX = 32_768  # bytes of the smallest index of a log; a full disk leaves the beginning of one
 _NAMED = 6  # tables named in a sentence
 
 
@@ -123,8 +124,15 @@ def move_foreign_logs(path: Path, *, disk: Disk) -> None:
 def to_inspect(path: Path) -> str:
     """The URI with which SQLite reads a file without leaving files beside it; others may have it open."""
     uri = to_read(path)
-    is_open = path.with_name(f"{path.name}-shm").exists() or path.with_name(f"{path.name}-wal").exists()
+    is_open = _size(f"{path}-shm") >= _INDEX or _size(f"{path}-wal") > 0
     return uri if is_open or is_replica(path) or "immutable" in uri else f"{uri}&immutable=1"
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def to_read(path: Path) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from store.catalog import snapshots
 from store.disk.files import refused
-from store.errors import MemedexError, ReadOnly
+from store.errors import MemedexError, NotWritten, ReadOnly
 from store.identity import current_user
 from store.library import Library
 from store.outcome import Outcome
@@ -205,3 +205,18 @@ def test_a_clock_that_is_set_loses_nothing_and_keeps_the_order(root: Path, secon
             "restore", "redo", "undo", "approve", "reject", "import",
         ]  # fmt: skip
         holds(again)
+
+
+def test_a_closed_library_is_read_on_a_full_disk(library: Library, disk: Path) -> None:
+    root = library.layout.root
+    library.add([coin(0)])
+    library.close()
+    with full(disk):
+        for _ in range(2):  # SQLite leaves the beginning of a file that it has no room for
+            with open_reader(root, embedder=Hashed()) as reader:
+                assert reader.get(address(0)).name == "Coin 0"
+                assert reader.history()
+        with pytest.raises(NotWritten, match="is full"):
+            open_library(root, embedder=Hashed())
+    with open_library(root, embedder=Hashed()) as again:
+        assert again.approve([address(0)]).done
