@@ -77,14 +77,13 @@ def salvage(path: Path, kind: MemoryKind) -> str:
     disk.rename(unfinished, made)
     disk.fsync_folders([path.parent])
     kept = put_in_place(path, made)
-    source = f"its copy of {copy.day}" if copy else "what it still says"
-    last = (
-        f"; what was stored since that copy may be lost, and the old file is kept as {kept}" if copy else ""
-    )
-    return (
-        f"{path} was {'damaged' if was_there else 'gone'}: a new one with {count:,} entries of {kind.name} "
-        f"was made from {source}{last}"
-    )
+    source = f"from its copy of {copy.day}" if copy else "from what it still says"
+    if not (copy or was_there):
+        source = "empty, since there is no copy"
+    lost = "; what was stored since that copy may be lost" if copy else ""
+    old = f"; the old file is kept as {kept}" if was_there else ""
+    state = "damaged" if was_there else "gone"
+    return f"{path} was {state}: a new one with {count:,} entries of {kind.name} was made {source}{lost}{old}"
 
 
 def _take(db: sqlite3.Connection, broken: Path, kind: MemoryKind) -> CatalogSnapshot | None:
