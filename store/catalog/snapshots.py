@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from calendar import timegm
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -38,6 +38,7 @@ _OF_MEMORY = ("token_states", "new_vectors")  # derived as well
 VECTORS = "vectors"  # derived as well, but slow to compute: in the newest copy of a catalog of …
 _SMALL = 1_000_000_000  # … so many bytes at most
 _A_DAY = 86_400
+_CURRENT = 16_000_000  # bytes of a file that is copied as often as it was changed: some 20 ms
 _SPARE = 64_000_000  # bytes that a copy leaves free on the disk
 _SHARE = 2  # all copies take one part in so many of the space that is free without them
 _WHEN = "%Y%m%dT%H%M%S"
@@ -134,6 +135,24 @@ def keep(file: SqliteFile, reason: Why, *, progress: Progress | None = None) -> 
         is_worth_it = db.execute("SELECT 1 FROM decisions").fetchone()
     if is_worth_it:
         make(file.path, reason, progress=progress)
+
+
+def keep_current(file: SqliteFile, tables: Mapping[str, str]) -> None:
+    """Let today's copy of a small file be of its present state, unless a row of `tables` is damaged.
+
+    A large file is copied once a day, as by `keep`.
+    """
+    copies, now = kept(file.path), time.time()
+    today = next((one for one in copies if one.reason == "daily" and now - _A_DAY < one.at), None)
+    if today is None or file.path.stat().st_size > _CURRENT:
+        keep(file, "daily")
+        return
+    changed = max(path.stat().st_mtime_ns for path in file.path.parent.glob(f"{file.path.name}*"))
+    with file.reading() as db:
+        if changed <= today.path.stat().st_mtime_ns or checksums.wrong(db, tables):
+            return
+    if make(file.path, "daily"):
+        today.path.unlink(missing_ok=True)
 
 
 def renew(database: Path) -> None:

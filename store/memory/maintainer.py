@@ -17,6 +17,7 @@ from store.disk.lock import WriterLock, holder
 from store.errors import MemedexError, NotWritten
 from store.jobs.background_worker import Worker
 from store.memory.chroma.follower import MemoryFollower
+from store.memory.engine.database import summed
 from store.memory.engine.passages import ERASING, Passages
 from store.memory.engine.places import Places
 from store.progress import Progress
@@ -97,11 +98,11 @@ class MemoryMaintainer:
         self._lock.detach_after_fork()
 
     def _keep_copies(self) -> None:
-        """Copy each file once a day, if this process keeps the memory (`store/catalog/snapshots.py`)."""
+        """Have a copy of each file, if this process keeps the memory (`store/catalog/snapshots.py`)."""
         self._copies_due = time.monotonic() + _COPIES
         for passages in self._kinds if self.follower else ():
             with suppress(MemedexError, *DISK_ERRORS):  # no room, or damaged: doctor says so
-                snapshots.keep(passages.database, "daily")
+                snapshots.keep_current(passages.database, summed(passages.kind))
 
     def _may_keep(self) -> bool:
         """Whether this process keeps the memory; it takes over if nobody does."""

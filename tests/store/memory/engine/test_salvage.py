@@ -68,6 +68,20 @@ def test_a_file_cut_short_is_made_again_by_the_repair(
     assert kept
 
 
+def test_the_copy_is_of_the_last_closing_however_often_the_memory_was_opened_on_one_day(
+    tmp_path: Path,
+) -> None:
+    root = tmp_path / "res"
+    for text in TEXTS[:5]:
+        with Memory.open(root, embedder=Bags()) as memory:
+            memory.memories.store_memory(text)
+    assert len([*(root / "memory" / "snapshots" / "memories").glob("*-daily.sqlite3")]) == 1
+    file_of(root).unlink()
+    with Memory.open(root, embedder=Bags()) as memory:
+        assert contents(memory) == TEXTS[:5]
+        assert doctor.check(memory) == []
+
+
 @pytest.mark.parametrize("damage", [Path.unlink, emptied], ids=["gone", "empty"])
 def test_a_file_that_is_gone_is_made_again_from_its_copy(
     damage: Callable[[Path], None], root: Path, caplog: pytest.LogCaptureFixture
