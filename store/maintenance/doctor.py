@@ -237,9 +237,22 @@ def _vectors(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
         else:
             yield DoctorFinding(f"the catalog is damaged: {damage.what}", _SALVAGE)
     try:
-        for address in record_checks.incomplete(
-            reader.catalog, reader.layout, reader.embedder, checked=work.checked, progress=work.progress
+        wrong = [
+            *record_checks.incomplete(
+                reader.catalog, reader.layout, reader.embedder, checked=work.checked, progress=work.progress
+            )
+        ]
+        if (
+            wrong
+            and len(wrong) == reader.counts()["library"]
+            and reembed.is_outdated(reader.catalog, reader.embedder)
         ):
+            what = f"all vectors are of an earlier version of {reader.model}, with which searches go on"
+            yield DoctorFinding(
+                what, "the dashboard computes them again by itself, repair now", is_fault=False
+            )
+            return
+        for address in wrong:
             what = f"its vectors are not those of {reader.model}"
             yield DoctorFinding(what, "repair embeds it again", address)
     except ModelUnavailable as error:

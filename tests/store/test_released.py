@@ -39,6 +39,9 @@ def test_a_library_keeps_its_coins_captions_vectors_and_history(released: Path) 
         assert library.model == "offline"
         found = library.search(Query((Part(like=frog.address),)))
         assert [hit.address for hit in found.hits] == [dog.address]  # by the vectors that are stored
+        assert library.wait_for_chroma(60)
+        at_once = [finding.what for finding in doctor.check(library) if finding.is_fault]
+        assert at_once == [], "also before anything embeds again"
         library.work_in_background()  # embeds with what the model makes today
         assert eventually(lambda: not reembed.is_outdated(library.catalog, library.embedder))
         assert eventually(lambda: not library.jobs.open())
