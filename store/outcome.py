@@ -45,7 +45,7 @@ class Outcome:
         Raises LibraryStuck if something decided waits for the disk, NotWritten if nothing could be decided.
         """
         if self.failure:
-            raise (LibraryStuck if self.stuck else NotWritten)(self.failure)
+            raise LibraryStuck(self.stuck) if self.stuck else NotWritten(self.failure)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,11 @@ def button(
 
 
 def is_busy(jobs: Jobs) -> bool:
-    """Whether a job that ends with the program is running, so that it is not started twice."""
-    return any(job.is_ephemeral or not job.total for job in jobs.under_way())
+    """Whether a job that ends with the program is running, so that it is not started twice.
+
+    One that waits for the disk keeps nobody from a repair.
+    """
+    return any(job.is_ephemeral or not (job.total or job.is_stuck) for job in jobs.under_way())
 
 
 def watch(library: Library, *, are_bars_drawn: bool) -> None:

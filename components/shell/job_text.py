@@ -8,6 +8,8 @@ from store.tasks import arrange_map
 
 def line(job: Job) -> str:
     """The state of a job in one line."""
+    if job.is_stuck:
+        return f"{job.name} · waiting: {format.cut(job.error, limit=160)}"
     if job.state == "waiting":
         return f"{job.name} · waiting for its turn"
     parts = [job.name]

@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from store.cli.imports import followed
-from store.cli.jobs import Verbs
+from store.cli.jobs import Verbs, watched, what_is_left
 from store.cli.open_library import making, root_of, typed_path, writing
 from store.cli.output import as_json, named
 from store.cli.output import report as report_outcome
@@ -75,10 +74,10 @@ def _carried_out(
         return terminal.watch(take_over)
     with making(arguments, terminal) as library:
         job = task.start(library, surveys, vectors=vectors, actor=actor)
-        done = terminal.watch(partial(followed, library, job))
+        done = watched(library, job, terminal)
         report = task.report_of(library, done)
         if done.state != "done" or report is None:
-            raise BadSource(done.error or f"it is {done.state}; `jobs resume {done.id}` continues it")
+            raise BadSource("\n".join(what_is_left(done)) or f"it is {done.state}")
     return report
 
 

@@ -4,10 +4,10 @@ import time
 from argparse import Namespace
 from pathlib import Path
 
+from store.cli.jobs import watched, what_is_left
 from store.cli.open_library import making
 from store.cli.output import as_json, named, report_import
 from store.cli.terminal import Terminal
-from store.errors import UnknownJob
 from store.importing import candidates
 from store.importing.candidate import RemoteLogo
 from store.jobs import Job
@@ -17,8 +17,6 @@ from store.progress import Progress
 from store.settings import settings
 from store.tasks.inbox import EVERY, Inbox
 
-_LOOK = 0.2  # seconds between two looks at a job
-
 
 def fetch_logos(arguments: Namespace, terminal: Terminal) -> int:
     """Download the logos that lists name, or continue an earlier download."""
@@ -27,7 +25,7 @@ def fetch_logos(arguments: Namespace, terminal: Terminal) -> int:
             refused, job = _begun(library, arguments)
         else:
             refused, job = [], _left(library)
-        done = terminal.watch(lambda progress: followed(library, job, progress)) if job else None
+        done = watched(library, job, terminal) if job else None
         if done:
             refused += [
                 Refusal(item.key, item.reason)
@@ -37,7 +35,9 @@ def fetch_logos(arguments: Namespace, terminal: Terminal) -> int:
     terminal.say(f"fetched {fetched:,}, refused {len(refused):,}" if job else "there is nothing to fetch")
     if arguments.json:
         terminal.answer_json({"fetched": fetched, "refused": as_json(refused)})
-    return named(refused, terminal)
+    for line in what_is_left(done) if done else []:
+        terminal.say(line)
+    return max(named(refused, terminal), bool(done and done.error))
 
 
 def inbox(arguments: Namespace, terminal: Terminal) -> int:
@@ -77,19 +77,3 @@ def _left(library: Library) -> Job | None:
                 library.jobs.try_again(job.id)
             return job
     return None
-
-
-def followed(library: Library, job: Job, progress: Progress) -> Job:
-    """The finished job; if interrupted, it waits for the next call.
-
-    Raises UnknownJob if it is gone.
-    """
-    while not library.jobs.wait(job.id, timeout=_LOOK):
-        now = library.jobs.get(job.id) or job
-        progress.what, progress.total, progress.done = now.what, now.total, now.done + now.refused
-        if progress.cancelled:
-            library.jobs.pause(job.id)
-    ended = library.jobs.get(job.id)
-    if ended is None:
-        raise UnknownJob(f"the job {job.id} is gone")
-    return ended

@@ -60,7 +60,7 @@ def jobs_(arguments: Namespace, terminal: Terminal) -> int:
         if arguments.action == "retry" and not library.jobs.try_again(number):
             raise InvalidRecord(f"job {number} refused nothing")
         if arguments.action == "resume":
-            if not job.can_resume:
+            if not (job.can_resume or job.is_stuck):
                 raise InvalidRecord(f"job {number} has nothing left to do")
             library.jobs.resume(number)
         return follow(library, job, arguments, terminal)
@@ -93,11 +93,20 @@ def follow(library: Library, job: Job, arguments: Namespace, terminal: Terminal)
     if arguments.json:
         terminal.answer_json({**_as_json(over), "reasons": {item.key: item.reason for item in refused}})
     terminal.say(f"job {over.id}: {over.state}, {_figures(over)}")
-    if over.error:
-        terminal.say(over.error)
-    if over.can_resume:
-        terminal.say(f"`jobs resume {over.id}` goes on with what is left")
-    return max(named([Refusal(item.key, item.reason) for item in refused], terminal), over.state == "failed")
+    for line in what_is_left(over):
+        terminal.say(line)
+    is_left = over.is_stuck or over.state == "failed"
+    return max(named([Refusal(item.key, item.reason) for item in refused], terminal), is_left)
+
+
+def what_is_left(job: Job) -> list[str]:
+    """Why a job that rests is not done, and what continues it."""
+    lines = [job.error] if job.error else []
+    if job.is_stuck:
+        lines.append(f"job {job.id} goes on when the dashboard opens, or with `jobs resume {job.id}`")
+    elif job.can_resume:
+        lines.append(f"`jobs resume {job.id}` goes on with what is left")
+    return lines
 
 
 def _print_jobs(found: list[Job], arguments: Namespace, terminal: Terminal) -> None:

@@ -24,7 +24,7 @@ class Job:
     state: State
     options: Mapping[str, Any]
     note: Mapping[str, Any]  # what the work keeps for itself and for the page, such as its cost so far
-    error: str  # why it failed
+    error: str  # why it failed, or what it waits for
     total: int  # items, or another unit of the work; 0 while it is unknown
     done: int
     refused: int
@@ -51,6 +51,11 @@ class Job:
     def is_under_way(self) -> bool:
         """Whether it is running, or will run by itself."""
         return self.state in ("waiting", "running") or self.is_stopping
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it waits for a disk that refuses, and will run by itself; `error` says why."""
+        return self.state == "waiting" and bool(self.error)
 
     @property
     def can_resume(self) -> bool:

@@ -96,8 +96,8 @@ class JobContext(Generic[L]):
     def each(self, do: Do, *, batch: int = 1, lanes: int = 1) -> None:
         """Call `do` for every waiting item, `batch` at a time, in `lanes` threads.
 
-        `do` returns a result for each of its items. An exception ends the job as failed; its items keep
-        waiting.
+        `do` returns a result for each of its items. An exception ends the job as failed, or lets it wait for
+        the disk if that is the cause; its items keep waiting.
 
         Raises what `do` raised.
         """
@@ -179,7 +179,7 @@ class JobContext(Generic[L]):
 def results_of(items: Sequence[Item], outcome: Outcome) -> list[Result]:
     """The answer of a library verb, as a result for each item.
 
-    Raises LibraryStuck or NotWritten if the disk refuses: the items wait as well.
+    Raises LibraryStuck, with which the job waits, or NotWritten, if the disk refuses: the items wait as well.
     """
     outcome.raise_failure()
     reasons: Mapping[str, str] = {refusal.item: refusal.reason for refusal in outcome.refused}

@@ -63,14 +63,14 @@ class JobRepository:
             ).fetchall()
         return [_item(row) for row in rows]
 
-    def next_waiting(self, kinds: Iterable[str]) -> Job | None:
-        """The oldest waiting job of these kinds; None if there is none."""
+    def next_waiting(self, kinds: Iterable[str], behind: int) -> Job | None:
+        """The oldest waiting job of these kinds that came after this one; None if there is none."""
         names = tuple(kinds)
         with self._catalog.reading() as db:
             row = db.execute(
-                f"SELECT * FROM jobs WHERE state = 'waiting' AND kind IN ({marks(names)}) "
+                f"SELECT * FROM jobs WHERE state = 'waiting' AND kind IN ({marks(names)}) AND id > ? "
                 "ORDER BY id LIMIT 1",
-                names,
+                [*names, behind],
             ).fetchone()
         return _job(row) if row else None
 
@@ -219,7 +219,8 @@ class JobRepository:
         """Mark jobs that an earlier run of the program left unfinished."""
         with self._catalog.writing() as db:
             db.execute(
-                "UPDATE jobs SET state = 'interrupted' WHERE state IN ('waiting', 'running') AND kind <> ?",
+                "UPDATE jobs SET state = 'interrupted', error = '' "
+                "WHERE state IN ('waiting', 'running') AND kind <> ?",
                 [EPHEMERAL],
             )
             db.execute(

@@ -74,11 +74,11 @@ class Jobs:
         return self._repository.verbs_under_way(keys)
 
     def wait(self, number: int, *, timeout: float | None = None) -> bool:
-        """Wait until nothing works on the job; False after `timeout` seconds."""
+        """Wait until nothing works on the job, or it waits for the disk; False after `timeout` seconds."""
 
         def rests() -> bool:
             job = self.get(number)
-            return job is None or not job.is_under_way
+            return job is None or not job.is_under_way or job.is_stuck
 
         return self._runner.wait(rests, timeout) if self._runner else rests()
 
@@ -137,14 +137,15 @@ class Jobs:
             runner.stop(number)
 
     def resume(self, number: int, *, options: Mapping[str, Any] | None = None) -> None:
-        """Continue a paused, interrupted or failed job, with new options such as a larger budget.
+        """Continue a paused, interrupted, failed or stuck job, with new options such as a larger budget.
 
         Raises UnknownJob, and ReadOnly if the actor may not control jobs.
         """
         runner = self._directed()
-        if not self._there(number).is_ephemeral:
-            among: list[State] = ["paused", "interrupted", "failed"]
-            if self._seen(self._there(number)).state == "interrupted":
+        job = self._there(number)
+        if not job.is_ephemeral:
+            among: list[State] = ["waiting", "paused", "interrupted", "failed"]
+            if job.state != "running":
                 among.append("running")  # by its row only: its end could not be written down
             self._repository.change(number, "waiting", among=among, options=options)
             runner.wake()

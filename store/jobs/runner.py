@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Generic
 
-from store.errors import MemedexError
+from store.errors import LibraryStuck, MemedexError
 from store.jobs.background_worker import Worker
 from store.jobs.job import EPHEMERAL, Job, State
 from store.jobs.job_context import JobContext, JobKind, L
@@ -81,7 +81,7 @@ class Runner(Generic[L]):
                 context = self._live.get(job.id)
                 job = self._repository.job(job.id) or job
             if context is None and job.state == "running":
-                job = replace(job, state="interrupted")
+                job = self._unwritten(job)
         if context is None:
             return replace(job, result=self._results.get(job.id))
         counted = context.progress
@@ -116,19 +116,31 @@ class Runner(Generic[L]):
     def _of(self, queue: str) -> list[str]:
         return [kind.name for kind in self._kinds.values() if kind.queue == queue]
 
+    def _unwritten(self, job: Job) -> Job:
+        """The job as it is, where its row still says that it runs."""
+        if job.id not in self._unended:
+            return replace(job, state="interrupted")
+        _, error, goes_on = self._unended[job.id]
+        return replace(job, state="waiting" if goes_on else "failed" if error else "done", error=error)
+
     def _run(self, queue: str, _: Progress) -> None:
         self._end_the_unended(queue)
-        while context := self._begin(queue):
+        behind, stuck = 0, None
+        while context := self._begin(queue, behind):
             try:
                 self._do(context)
+            except LibraryStuck as error:  # the others have their turn, for one of them may be the repair
+                behind, stuck = context.job.id, error
             finally:
                 with self._change:
                     del self._live[context.job.id]
                     self._change.notify_all()
+        if stuck:
+            raise stuck  # the worker rests, and tries all of them again
 
-    def _begin(self, queue: str) -> JobContext[L] | None:
+    def _begin(self, queue: str, behind: int) -> JobContext[L] | None:
         with self._change:
-            job = None if self._is_closing else self._repository.next_waiting(self._of(queue))
+            job = None if self._is_closing else self._repository.next_waiting(self._of(queue), behind)
             if job is None or not self._repository.change(job.id, "running", among=["waiting"]):
                 self._change.notify_all()
                 return None
@@ -138,9 +150,13 @@ class Runner(Generic[L]):
         return context
 
     def _do(self, context: JobContext[L]) -> None:
+        """Do the work of a job, and write down its end. Raises LibraryStuck if it waits for the disk."""
         job, error, goes_on = context.job, "", False
+        stuck: LibraryStuck | None = None
         try:
             self._kinds[job.kind].work(context)
+        except LibraryStuck as caught:
+            error, goes_on, stuck = str(caught), True, caught
         except MemedexError as caught:
             error = str(caught)
         except sqlite3.Error as caught:
@@ -149,14 +165,21 @@ class Runner(Generic[L]):
             log.exception("the job %r failed", job.name)
             error, goes_on = f"{type(caught).__name__}: {caught}", isinstance(caught, OSError)
         # A disk that was away, for its end as well: the work goes on when it is back, without anybody's help.
-        self._unended[job.id] = context, error, goes_on and not job.is_ephemeral
+        if job.is_ephemeral:
+            goes_on, stuck = False, None
+        self._unended[job.id] = context, error, goes_on
         total, done, refused = context.progress.total, context.progress.done, 0
         if isinstance(result := self._results.get(job.id), Outcome):  # its steps may be more than its coins
             total, done, refused = 0, len(result.done), len(result.refused)
         worked = context.worked_since()
         self._repository.count(job.id, total=total, done=done, refused=refused, worked=worked)
-        self._end(context, error)
+        if stuck:
+            self._repository.change(job.id, "waiting", among=["running"], error=error)
+        else:
+            self._end(context, error)
         del self._unended[job.id]
+        if stuck:
+            raise stuck
 
     def _end_the_unended(self, queue: str) -> None:
         for number, (context, error, goes_on) in [*self._unended.items()]:

@@ -21,10 +21,12 @@ def undo_decisions(context: "JobContext[Library]") -> None:
     """
     library = context.library
     options, actor = context.job.options, context.job.actor
-    decisions = (
-        options["decisions"] if "decisions" in options else _chosen(library, options["verb"], actor=actor)
-    )
+    decisions = options.get("decisions", context.job.note.get("decisions"))
+    if decisions is None:
+        decisions = _chosen(library, options["verb"], actor=actor)
+        context.store_note(decisions=decisions)  # begun again, it must not take back one more
     outcome = library.undo_decisions(decisions, actor=actor, progress=context.progress)
+    outcome.raise_failure()
     if outcome.refused:
         first = outcome.refused[0]
         raise InvalidRecord(

@@ -90,7 +90,8 @@ class WritePath:
         except (MemedexError, OSError) as error:
             outcome.refused += [Refusal(change.address, str(error)) for change in ready]
             outcome.failure = str(error)
-            outcome.stuck = str(error) if self._journal.stuck else ""
+            cause = error.__cause__ if isinstance(error.__cause__, LibraryStuck) else error
+            outcome.stuck = str(cause) if self._journal.stuck else ""
             return False
         if outside := [address for address, reason in refused.items() if reason == CHANGED_OUTSIDE]:
             refused |= reconcile_addresses(self._catalog, self._layout, outside)

@@ -125,6 +125,7 @@ class Transitions:
         outcome: Outcome,
     ) -> bool:
         """One operation that brings these records to the states of `goal`; False: the disk refused all."""
+        self._path.finish_waiting()  # the same one, begun again, may wait
         return self.carry_out(
             decision, self._path.changes(list(addresses), goal, outcome), Payload(), outcome
         )

@@ -1,16 +1,18 @@
 """A full disk, no file handles, a folder that may not be written to, a clock that is set: the library says
 what is wrong, loses nothing that was decided, and goes on without a restart once the cause is gone."""
 
+import errno
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from store.catalog import snapshots
-from store.disk.files import refused
+from store.disk.files import Disk, refused
 from store.errors import MemedexError, NotWritten, ReadOnly
 from store.identity import current_user
 from store.library import Library
@@ -145,6 +147,54 @@ def test_a_folder_that_may_not_be_written_to_lets_decisions_wait_and_go_on(
     for watcher in library._workers:
         watcher.wait(60)  # a copy of the catalog in the making is a temporary file
     holds(library)
+
+
+def test_a_job_whose_decision_waits_says_why_until_it_goes_on_by_itself(library: LibraryRuntime) -> None:
+    keys = [address(number) for number in range(3)]
+    library.add(coin(number) for number in range(4))
+    library.approve([address(3)])
+    library.work_in_background()
+    with not_writable(library.layout.sidecar_folder("approved")):
+        job = library.jobs.start("move", keys, name="Approve", options={"verb": "approve"})
+        assert library.jobs.wait(job.id, timeout=60)
+        library.jobs.resume(job.id)  # in vain
+        assert library.jobs.wait(job.id, timeout=60)
+        stuck = library.jobs.get(job.id)
+        assert stuck
+        assert (stuck.state, stuck.done, stuck.refused) == ("waiting", 0, 0)
+        assert stuck.error.startswith("approve of 3 records is decided but waits: ")
+        assert [job.id for job in library.jobs.open()] == [stuck.id]
+    assert eventually(lambda: library.jobs.get(job.id).is_over)
+    ended = library.jobs.get(job.id)
+    assert (ended.state, ended.error, ended.done, ended.refused) == ("done", "", 3, 0)
+    assert library.counts()["approved"] == 4
+    holds(library)
+
+
+def test_a_job_whose_wait_cannot_even_be_noted_says_so_too(disk: Path) -> None:
+    faults = ExitStack()
+
+    def fill(step: str, path: Path) -> None:
+        if step == "rename" and path.parent.name == "approved" and not ended.is_set():
+            if not began.is_set():
+                began.set()
+                faults.enter_context(full(disk))
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    began, ended = threading.Event(), threading.Event()
+    with open_library(fresh_root(disk / "res"), embedder=Hashed(), disk=Disk(before=fill)) as library:
+        library.add([coin(0)])
+        job = library.jobs.start("move", [address(0)], name="Approve", options={"verb": "approve"})
+        assert library.jobs.wait(job.id, timeout=60)
+        assert library.jobs._repository.job(job.id).state == "running"
+        assert library.jobs.get(job.id).is_stuck
+        assert "is decided but waits" in library.jobs.get(job.id).error
+        ended.set()
+        faults.close()
+        library.jobs.resume(job.id)
+        assert library.jobs.wait(job.id, timeout=60)
+        assert (library.jobs.get(job.id).state, library.jobs.get(job.id).done) == ("done", 1)
+        assert library.get(address(0)).tier == "approved"
 
 
 def test_a_library_on_a_read_only_disk_can_be_read_and_later_changed(disk: Path) -> None:

@@ -25,3 +25,11 @@ def test_steps_are_not_counted_as_if_they_were_coins(
     job = replace(library.jobs.get(begun.id), kind=kind, state="paused", done=473, total=613, refused=0)
     assert job_text.line(job).startswith(line)
     assert job_text.figures(job).startswith(figures)
+
+
+def test_a_job_that_waits_for_the_disk_says_why(library: Library) -> None:
+    begun = library.jobs.run("Work", lambda _: None)
+    library.jobs.wait(begun.id, timeout=60)
+    job = replace(library.jobs.get(begun.id), state="waiting", error="no space left")
+    assert job_text.line(job) == "Work · waiting: no space left"
+    assert job_text.line(replace(job, error="")) == "Work · waiting for its turn"

@@ -4,7 +4,9 @@ import sqlite3
 from collections import Counter
 from pathlib import Path
 
-from store.errors import BadSource
+import pytest
+
+from store.errors import BadSource, LibraryStuck
 from store.jobs import (
     Item,
     ItemDeferred,
@@ -12,8 +14,10 @@ from store.jobs import (
     ItemRefused,
     JobContext,
     Result,
+    background_worker,
 )
 from tests.store.jobs.harness import LETTERS, Gate, JobHarness
+from tests.waiting import eventually
 
 
 def test_the_time_worked_is_stored_with_each_result(harness: JobHarness) -> None:
@@ -123,3 +127,70 @@ def test_a_job_without_items_keeps_its_options_notes_and_progress(harness: JobHa
     job = harness.wait_for(harness.start((), model="m"))
     assert (job.state, job.total, job.done) == ("done", 7, 7)
     assert job.note == {"cost": 1.5, "model": "m"}
+
+
+class StuckDisk:
+    """Answers as a library does whose decided change waits for the disk."""
+
+    def __init__(self) -> None:
+        self.is_stuck = True
+
+    def __call__(self, item: Item) -> Result:
+        if self.is_stuck and item.key == "c":
+            raise LibraryStuck("approve of c waits: no space left")
+        return ItemDone(item)
+
+
+def test_a_job_that_waits_for_the_disk_says_why_and_goes_on_by_itself(
+    harness: JobHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background_worker, "FIRST", 0.01)
+    harness.answer = disk = StuckDisk()
+    number = harness.start()
+    assert eventually(lambda: "no space left" in harness.jobs.get(number).error)
+    assert harness.jobs.get(number).state in ("waiting", "running")
+    assert [job.id for job in harness.jobs.under_way()] == [number]
+    disk.is_stuck = False
+    assert eventually(lambda: harness.jobs.get(number).is_over)
+    assert (harness.jobs.get(number).state, harness.jobs.get(number).error) == ("done", "")
+    assert harness.done == Counter(LETTERS)
+
+
+def test_a_repair_has_its_turn_behind_a_job_that_waits_for_the_disk(harness: JobHarness) -> None:
+    harness.answer = disk = StuckDisk()
+    stuck = harness.start()
+    assert harness.wait_for(stuck).is_stuck
+    later = harness.start(["c"])
+
+    def repair(_: object) -> None:
+        disk.is_stuck = False
+
+    assert harness.wait_for(harness.jobs.run("Repair", repair).id).state == "done"
+    for number in (stuck, later):
+        harness.jobs.resume(number)
+    assert [harness.wait_for(number).state for number in (stuck, later)] == ["done", "done"]
+    assert [*harness.done] == LETTERS
+
+
+@pytest.mark.parametrize(("verb", "state"), [("pause", "paused"), ("cancel", "cancelled")])
+def test_a_job_that_waits_for_the_disk_can_be_stopped(harness: JobHarness, verb: str, state: str) -> None:
+    harness.answer = disk = StuckDisk()
+    number = harness.start()
+    assert harness.wait_for(number).is_stuck
+    getattr(harness.jobs, verb)(number)
+    disk.is_stuck = False
+    assert harness.wait_for(harness.start(["z"])).state == "done"
+    job = harness.wait_for(number)
+    assert (job.state, job.error, job.is_stopping, job.done) == (state, "", False, 2)
+
+
+def test_a_job_that_waits_for_the_disk_goes_on_after_a_restart(harness: JobHarness) -> None:
+    harness.answer = disk = StuckDisk()
+    number = harness.start()
+    assert harness.wait_for(number).is_stuck
+    harness.reopen()
+    assert (harness.jobs.get(number).state, harness.jobs.get(number).error) == ("interrupted", "")
+    disk.is_stuck = False
+    harness.jobs.resume_interrupted()
+    assert harness.wait_for(number).state == "done"
+    assert harness.done == Counter(LETTERS)

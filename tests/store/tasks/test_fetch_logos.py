@@ -147,15 +147,19 @@ def test_an_interrupted_fetch_continues_after_a_restart(
 
 @pytest.mark.usefixtures("allow_private_hosts")
 @pytest.mark.parametrize(
-    ("step", "why"), [("rename", "is decided but waits"), ("write", "nothing was changed: No space left")]
+    ("step", "state", "why"),
+    [
+        ("rename", "waiting", "is decided but waits"),
+        ("write", "failed", "nothing was changed: No space left"),
+    ],
 )
-def test_a_fetch_whose_coins_wait_for_the_disk_ends_and_can_be_resumed(
-    root: Path, remote_logos: list[RemoteLogo], step: str, why: str
+def test_a_fetch_that_meets_a_full_disk_fails_or_waits_and_can_be_resumed(
+    root: Path, remote_logos: list[RemoteLogo], step: str, state: str, why: str
 ) -> None:
     disk = FullDisk(step)
     with open_library(root, embedder=Hashed(), disk=Disk(before=disk)) as library:
         job = fetched(library, remote_logos)
-        assert (job.state, job.done, job.refused) == ("failed", 0, 0)
+        assert (job.state, job.done, job.refused) == (state, 0, 0)
         assert why in job.error
         disk.is_full = False
         library.jobs.resume(job.id)

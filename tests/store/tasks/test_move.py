@@ -7,10 +7,12 @@ import pytest
 
 from store.disk.files import Disk
 from store.errors import Superseded
+from store.jobs import background_worker
 from store.library import Library
 from store.runtime import open_library
 from tests.store.conftest import address, approved_with_caption, coin
 from tests.store.hashed import Hashed
+from tests.waiting import eventually
 
 
 class _NoRenames:
@@ -64,7 +66,10 @@ def test_a_decision_undone_while_running_does_not_continue(library: Library) -> 
 
 
 @pytest.mark.usefixtures("without_chroma")
-def test_a_decision_that_waits_for_the_disk_ends_the_job_and_is_refused_to_no_record(root: Path) -> None:
+def test_a_decision_that_waits_for_the_disk_goes_on_by_itself_and_is_refused_to_no_record(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background_worker, "FIRST", 0.01)
     disk = _NoRenames()
     keys = [address(number) for number in range(3)]
     with open_library(root, embedder=Hashed(), disk=Disk(before=disk)) as library:
@@ -72,13 +77,11 @@ def test_a_decision_that_waits_for_the_disk_ends_the_job_and_is_refused_to_no_re
         disk.is_broken = True
         job = library.jobs.start("move", keys, name="Approve", options={"verb": "approve"})
         assert library.jobs.wait(job.id, timeout=60)
-        ended = library.jobs.get(job.id)
-        assert (ended.state, ended.done, ended.refused) == ("failed", 0, 0)
-        assert "is decided but waits" in ended.error
+        assert eventually(lambda: "is decided but waits" in library.jobs.get(job.id).error)
+        assert library.jobs.get(job.id).done == library.jobs.get(job.id).refused == 0
         disk.is_broken = False
-        library.jobs.resume(job.id)
-        assert library.jobs.wait(job.id, timeout=60)
+        assert eventually(lambda: library.jobs.get(job.id).is_over)
         ended = library.jobs.get(job.id)
-        assert (ended.state, ended.done, ended.refused) == ("done", 3, 0)
+        assert (ended.state, ended.error, ended.done, ended.refused) == ("done", "", 3, 0)
         assert len(library.history(decision=job.decision)) == 3
         assert library.counts()["approved"] == 3

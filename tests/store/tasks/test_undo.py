@@ -1,16 +1,23 @@
 """Undoing decisions about very many records: a background job that can be stopped and resumed."""
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from store.disk.files import Disk
+from store.jobs import background_worker
 from store.library import Library
 from store.outcome import Outcome
 from store.progress import Progress
+from store.runtime import open_library
 from store.tasks.undo import reverse, start
 from store.writing import transitions
 from tests.store.conftest import address, coin
+from tests.store.hashed import Hashed
+from tests.store.world import FullDisk
+from tests.waiting import eventually
 
 FOUR = [address(number) for number in range(4)]
 
@@ -127,3 +134,24 @@ def test_records_changed_since_are_left_unchanged_and_reported(approved: Library
     assert ended
     assert "1 were left as they are" in ended.error
     assert in_tier(approved, "pending") == 3
+
+
+@pytest.mark.parametrize("options", [{"verb": "undo"}, None])
+def test_an_undo_that_waits_for_the_disk_goes_on_by_itself_and_takes_back_one_decision(
+    root: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any] | None
+) -> None:
+    monkeypatch.setattr(background_worker, "FIRST", 0.01)
+    disk = FullDisk("rename", is_full=False)
+    with open_library(root, embedder=Hashed(), disk=Disk(before=disk)) as library:
+        library.add(coin(number) for number in range(4))
+        earlier = library.approve(FOUR[:1]).decision
+        last = library.approve(FOUR[1:]).decision
+        disk.is_full = True
+        job = library.jobs.start("reverse", name="Undo", options=options or {"decisions": [last]})
+        assert eventually(lambda: "is decided but waits" in library.jobs.get(job.id).error)
+        assert library.jobs.get(job.id).state in ("waiting", "running")
+        disk.is_full = False
+        assert eventually(lambda: library.jobs.get(job.id).is_over)
+        assert (library.jobs.get(job.id).state, library.jobs.get(job.id).error) == ("done", "")
+        assert in_tier(library, "pending") == 3
+        assert [library.decision(each).is_undone for each in (earlier, last)] == [False, True]
