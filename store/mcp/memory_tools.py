@@ -68,7 +68,7 @@ class MemoryTools:
         )  # fmt: skip
         with self._access.memory_at(as_of) as memory:
             entries = [*MemoryVerbs(memory).search(query, kind=kind, limit=limit, filters=filters)]
-            note = memory.passages[kind].not_read(query)
+            note = memory.passages[kind].caveat(query)
         return {"entries": entries, "note": note} if note else {"entries": entries}
 
     def show_memory(self, id: Name, kind: Kind = "memories") -> answers.EntryAnswer:

@@ -276,8 +276,8 @@ class Tools:
 
 
 def _note(passages: Passages, query: str) -> answers.Note:
-    """What an agent has to know if the model does not read the question's language."""
-    note = passages.not_read(query)
+    """What an agent has to know of an answer that may lack what is stored."""
+    note = passages.caveat(query)
     return {"note": note} if note else {}
 
 

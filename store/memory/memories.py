@@ -194,7 +194,7 @@ class Memories:
         answer = FoundMemories(
             results=results, total_results=len(results), query_embedding_generated=is_by_meaning
         )
-        if note := self.passages.not_read(query):
+        if note := self.passages.caveat(query):
             answer["note"] = note
         if near_misses:
             misses = [hit for hit in hits if hit not in near and hit not in by_words]

@@ -132,6 +132,10 @@ class SearchableEntries(EmbeddedEntries):
         self.actor.check_login()
         return languages.not_read(text, self._model.name)
 
+    def caveat(self, question: str) -> str:
+        """Why an answer to this question may lack what is stored: the file's fault, or the language; or ""."""
+        return self.fault or self.not_read(question)
+
     def for_context(self, question: str, *, n: int, where: Where | None = None) -> list[PassageHit]:
         """The pinned entries that pass the filters, and then the n others that fit the question best."""
         vector = self.question_or_none(question)

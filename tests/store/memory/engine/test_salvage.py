@@ -68,6 +68,14 @@ def test_a_file_cut_short_is_made_again_by_the_repair(
     assert kept
 
 
+def test_an_agent_is_told_that_a_kind_cannot_be_read_instead_of_that_it_is_empty(root: Path) -> None:
+    cut_short(file_of(root))
+    with Memory.open_for_reading(root, embedder=Bags()) as memory:
+        found = memory.memories.search_memory("fact")
+        assert found["results"] == []
+        assert "cannot be read" in found["note"]
+
+
 def test_the_copy_is_of_the_last_closing_however_often_the_memory_was_opened_on_one_day(
     tmp_path: Path,
 ) -> None:
