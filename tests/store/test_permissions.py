@@ -249,6 +249,7 @@ DATABASES = ("store/disk/sqlite.py", "store/catalog/catalog.py", "store/memory/e
 # These open or close the connection, or say whether there is one.
 NOT_WRITING = {
     "__init__",
+    "_connect_to_read",  # only asks whether there is a writer
     "_open_to_write",
     "_prepare",
     "_take_over",

@@ -138,7 +138,8 @@ ANSWERS_ALWAYS = {
     "Memory.close", "Memory.is_in_place", "Memory.usable", "Memory.wait_for_chroma", "Memory.follow_chroma",
     "Passages.actor",
     "Passages.can_write", "Passages.close", "Passages.embed", "Passages.embedder",
-    "Passages.embedder_or_none", "Passages.fault", "Passages.keeps_contexts", "Passages.model",
+    "Passages.embedder_or_none", "Passages.fault", "Passages.keeps_contexts", "Passages.least",
+    "Passages.model",
     "Passages.question", "Passages.question_or_none",
 }  # fmt: skip
 
