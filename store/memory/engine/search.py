@@ -133,7 +133,7 @@ class SearchableEntries(EmbeddedEntries):
         return languages.not_read(text, self._model.name)
 
     def caveat(self, question: str) -> str:
-        """Why an answer to this question may lack what is stored: the file's fault, or the language; or ""."""
+        """Why an answer may lack what is stored: the fault of the file, or the language; or ""."""
         return self.fault or self.not_read(question)
 
     def for_context(self, question: str, *, n: int, where: Where | None = None) -> list[PassageHit]:
