@@ -68,7 +68,7 @@ class PastDecision:
     actor: str
     created_at: float
     count: int
-    is_undone: bool
+    is_undone: bool  # of what was undone and redone, only the undo
     reverses: str | None = None  # the decision that this one took back
 
 
@@ -153,6 +153,17 @@ def mark_reversed(db: sqlite3.Connection, decision: str) -> None:
     db.execute("UPDATE decisions SET reversed = 1 WHERE id = ?", [decision])
 
 
+def last_link(db: sqlite3.Connection, decision: str) -> tuple[str, int]:
+    """The last undo or redo of a decision, and how many there are; without any, the decision itself and 0."""
+    row = db.execute(
+        "WITH RECURSIVE chain (id, place) AS (SELECT ?, 0 UNION ALL SELECT d.id, chain.place + 1 "
+        "FROM chain JOIN decisions d ON d.reverses = chain.id) "
+        "SELECT * FROM chain ORDER BY place DESC LIMIT 1",
+        [decision],
+    ).fetchone()
+    return row["id"], row["place"]
+
+
 def is_reversed(db: sqlite3.Connection, decision: str) -> bool:
     """Whether this decision was undone."""
     row = db.execute("SELECT reversed FROM decisions WHERE id = ?", [decision]).fetchone()
@@ -180,15 +191,15 @@ def events(
     elif decision:
         where, values = "h.decision = ?", [decision]
     rows = db.execute(
-        "SELECT h.*, coalesce(r.name, '') AS name, coalesce(d.reversed, 0) AS reversed FROM history h "
-        "LEFT JOIN records r ON r.address = h.address LEFT JOIN decisions d ON d.id = h.decision "
+        f"SELECT h.*, coalesce(r.name, '') AS name, h.decision IN {UNDONE} AS is_undone FROM history h "
+        "LEFT JOIN records r ON r.address = h.address "
         f"WHERE {where} ORDER BY h.id DESC LIMIT ?",
         [*values, limit],
     )
     return [
         Event(
             row["id"], row["decision"], row["verb"], row["address"], row["name"], row["at"], row["who"],
-            row["reason"], _state(row["before"]), _state(row["after"]), bool(row["reversed"]),
+            row["reason"], _state(row["before"]), _state(row["after"]), bool(row["is_undone"]),
         )
         for row in rows
     ]  # fmt: skip
@@ -207,14 +218,16 @@ def sidecars(db: sqlite3.Connection, address: str) -> list[dict[str, Any]]:
 def decisions(db: sqlite3.Connection, *, only: str | None = None, limit: int = 20) -> list[PastDecision]:
     """Decisions, newest first, each with its number of changed records and judged pairs; or one alone."""
     rows = db.execute(
-        "SELECT d.*, (SELECT count(*) FROM history h WHERE h.decision = d.id) + "
+        f"SELECT d.*, d.id IN {UNDONE} AS is_undone, "
+        "(SELECT count(*) FROM history h WHERE h.decision = d.id) + "
         "(SELECT count(*) FROM verdicts v WHERE v.decision = d.id) AS count "
         "FROM decisions d WHERE ?1 IS NULL OR d.id = ?1 ORDER BY d.number DESC LIMIT ?2",
         [only, limit],
     )
     return [
         PastDecision(
-            row["id"], row["verb"], row["who"], row["at"], row["count"], bool(row["reversed"]),
+            row["id"], row["verb"], row["who"], row["at"], row["count"],
+            bool(row["is_undone"]),
             row["reverses"],
         )
         for row in rows

@@ -93,7 +93,8 @@ def find(reader: Reader, filter: AuditFilter, *, offset: int = 0, limit: int = 1
     where, values = _conditions("d", filter)
     with reader.catalog.reading() as db:
         rows = db.execute(
-            "SELECT d.*, (SELECT count(*) FROM history h WHERE h.decision = d.id) + "
+            f"SELECT d.*, d.id IN {UNDONE} AS is_undone, "
+            "(SELECT count(*) FROM history h WHERE h.decision = d.id) + "
             "(SELECT count(*) FROM verdicts v WHERE v.decision = d.id) AS count "
             f"FROM decisions d WHERE {where} ORDER BY d.number DESC LIMIT ? OFFSET ?",
             [*values, limit, offset],
@@ -105,7 +106,7 @@ def find(reader: Reader, filter: AuditFilter, *, offset: int = 0, limit: int = 1
             row["who"],
             row["at"],
             row["count"],
-            bool(row["reversed"]),
+            bool(row["is_undone"]),
             row["reverses"],
         )
         for row in rows

@@ -43,7 +43,10 @@ class Undo:
     def undo_decisions(
         self, decisions: Sequence[str], *, actor: str, progress: Progress | None = None
     ) -> Outcome:
-        """Undo these decisions of any person one by one; an undo among them is redone."""
+        """Undo these decisions of any person one by one; an undo among them is redone.
+
+        One that was undone and redone is undone again.
+        """
         outcome = Outcome()
         progress = progress or Progress()
         with self._catalog.reading() as db:
@@ -51,15 +54,16 @@ class Undo:
         for chosen in decisions:
             with self._one_at_a_time:
                 with self._catalog.reading() as db:
-                    row = db.execute("SELECT verb, reversed FROM decisions WHERE id = ?", [chosen]).fetchone()
+                    last, others = history.last_link(db, chosen)
+                    row = db.execute("SELECT verb, reversed FROM decisions WHERE id = ?", [last]).fetchone()
                 if row is None:
                     outcome.refused.append(Refusal(chosen, "there is no such decision"))
                 elif row["verb"] in history.FINAL:
                     outcome.refused.append(Refusal(chosen, "it cannot be undone"))
-                elif not row["reversed"]:
+                elif not row["reversed"] and others % 2 == 0:
                     verb = "redo" if row["verb"] == "undo" else "undo"
-                    decision = self._catalog.decide(verb, actor=actor, reverses=chosen)
-                    if not self._reverse(chosen, decision, outcome, progress):
+                    decision = self._catalog.decide(verb, actor=actor, reverses=last)
+                    if not self._reverse(last, decision, outcome, progress):
                         break
         return outcome
 

@@ -112,6 +112,27 @@ def test_any_user_can_undo_any_decision(reviewed: Library) -> None:
     assert tiers(reviewed)[address(0)] == "approved"
 
 
+def test_what_was_redone_stands_in_the_lists_and_can_be_undone_again(reviewed: Library) -> None:
+    [approval] = audit.find(reviewed, AuditFilter(verb="approve"))
+
+    def shown() -> tuple[bool, bool, bool]:
+        [found] = audit.find(reviewed, AuditFilter(verb="approve"))
+        decision = reviewed.decision(approval.id)
+        [event] = [one for one in reviewed.history(address=address(0)) if one.verb == "approve"]
+        assert decision
+        return found.is_undone, decision.is_undone, event.is_undone
+
+    reviewed.undo_decisions([approval.id], actor="eve")
+    assert shown() == (True, True, True)
+    assert not reviewed.undo_decisions([approval.id], actor="eve").done, "once is enough"
+    [undo] = audit.find(reviewed, AuditFilter(actor="eve"))
+    reviewed.undo_decisions([undo.id], actor="eve")
+    assert shown() == (False, False, False)
+    assert reviewed.undo_decisions([approval.id], actor="bob").done
+    assert tiers(reviewed)[address(0)] == "pending"
+    assert shown() == (True, True, True)
+
+
 def test_undo_refuses_records_changed_since_and_undoes_the_rest(reviewed: Library) -> None:
     [approval] = audit.find(reviewed, AuditFilter(verb="approve"))
     reviewed.edit_tags([address(0)], add=["moon"], actor="bob")
