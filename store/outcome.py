@@ -65,14 +65,14 @@ class ImportReport(Outcome):
     completed: list[str] = field(default_factory=list)  # of those present, which got what they lacked
     not_taken: list[NotTaken] = field(default_factory=list)
     unread: list[Refusal] = field(default_factory=list)  # values of coins that came in without them
-    undated: int = 0  # coins that came in without a date, so that they have the time of import
+    undated: int = 0  # coins that have the time of import, since no date of theirs can be read
 
     @property
     def notes(self) -> list[str]:
         """What came in in part, a sentence for each kind."""
         return [
             *_grouped((f"{one.item}: {one.reason}", one.reason) for one in self.unread),
-            *([f"{self.undated:,} without a date of their own: they have the time of import"]
+            *([f"{self.undated:,} without a date that can be read: they have the time of import"]
               if self.undated else []),
             *(not_taken_notes(self.not_taken)),
         ]  # fmt: skip

@@ -200,7 +200,7 @@ def _whole(context: AssembledContext) -> None:
             on_click="ignore",
         )  # fmt: skip
     else:
-        st.info("The context is empty: nothing is remembered here.", icon=":material/blur_on:")
+        st.info("The context is empty: nothing here fits the prompt.", icon=":material/blur_on:")
     if context.left_out:
         st.caption("Not in it:")
     for one in context.left_out:

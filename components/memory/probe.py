@@ -120,7 +120,7 @@ def _card(kind: str, one: ProbeCandidate, scores: Scores) -> Card:
     words = f"words {one.words:.2f}" if one.words else ""
     if one.score is None or one.calibrated is None:
         return Card(kind, one.row, words or "–", "", one.words, one.kept_out)
-    raw, calibrated = _percent(one.score), f"{one.calibrated:+.1f} σ"
+    raw, calibrated = _percent(one.score), f"{one.calibrated:+z.1f} σ"
     late = "" if one.late_interaction is None else f"word by word {one.late_interaction:.2f}"
     share = one.score if scores == "raw" else one.calibrated / _SPREAD
     score, other = (raw, calibrated) if scores == "raw" else (calibrated, raw)
@@ -153,12 +153,12 @@ def _as_message(probed: ProbeMessage, scores: Scores) -> Card:
     if hit.words_rank is not None and not probed.kept_out:
         parts.append(f"word rank {hit.words_rank}")
     if calibrated is not None and scores == "raw" and not probed.kept_out:
-        parts.append(f"{calibrated:+.1f} σ")
+        parts.append(f"{calibrated:+z.1f} σ")
     if hit.other_chunks and not probed.kept_out:
         parts.append(f"{len(hit.other_chunks) + 1} chunks")
     score, share = (_percent(hit.cosine), hit.cosine) if hit.cosine is not None else ("–", 0.0)
     if scores == "calibrated" and calibrated is not None:
-        score, share = f"{calibrated:+.1f} σ", calibrated / _SPREAD
+        score, share = f"{calibrated:+z.1f} σ", calibrated / _SPREAD
     row = hit.chunk or {**hit.message, "parent_id": hit.message["id"], "content_type": hit.message["role"],
                         "total_chunks": 1, "source_text": probed.text}  # fmt: skip
     return Card(

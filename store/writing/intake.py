@@ -15,7 +15,7 @@ from store.disk.images import normalise
 from store.duplicates.fingerprints import fingerprint
 from store.errors import BadPicture, InvalidRecord, UnknownRecord
 from store.importing.candidate import Candidate, WithoutPicture
-from store.importing.metadata import GIVEN_DATE, IMPORT_TIME, unread
+from store.importing.metadata import IMPORT_TIME, unread
 from store.operations import Change, State
 from store.outcome import Refusal
 from store.records import (
@@ -170,7 +170,7 @@ class Intake:
             self._added.add(new.address)
             sentences = list(unread(new.sidecar))
             self._report.unread += [Refusal(candidate.item, sentence) for sentence in sentences]
-            self._report.undated += IMPORT_TIME in new.sidecar and GIVEN_DATE not in new.sidecar
+            self._report.undated += IMPORT_TIME in new.sidecar
         return changes, payload
 
     def _begun(self, candidate: Candidate) -> "Future[_NewPicture | BadPicture] | None":

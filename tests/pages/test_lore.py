@@ -79,6 +79,11 @@ def test_beside_hits_of_papers_a_model_is_told_passages_of_papers(memory: Memory
     assert told == MemoryVerbs(memory).assemble("When is a loan liquidated?", kinds=["documents"]).text
 
 
+def test_an_empty_context_says_that_nothing_fits_and_not_that_nothing_is_there(memory: Memory) -> None:
+    app = opened("lore", ask="Xyzzy plugh", kinds="Memories")
+    assert "The context is empty: nothing here fits the prompt." in words(app)
+
+
 def test_a_template_saved_for_everybody_reaches_agents(memory: Memory) -> None:
     app = opened("lore", view="Prompt preview", prompt="lamps", **{"in": "mempool_city"})
     app.text_area(key="memedex.template").set_value("Mira knows:\n{lore}")

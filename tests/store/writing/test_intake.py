@@ -8,6 +8,7 @@ import pytest
 
 from store.catalog.filters import Filter
 from store.importing.candidate import Candidate
+from store.importing.metadata import sidecar_of
 from store.library import Library
 from store.outcome import Refusal
 from store.progress import Progress
@@ -115,9 +116,21 @@ def test_import_writes_evm_addresses_in_lower_case(library: Library) -> None:
 
 def test_import_dates_an_undated_coin_with_the_import_time(library: Library) -> None:
     sidecar = {key: value for key, value in coin(0).sidecar.items() if key != "created_at"}
-    library.add([Candidate("undated", sidecar, picture(0))])
+    report = library.add([Candidate("undated", sidecar, picture(0))])
     assert library.get(FIRST).created_at > CREATED_AT
     assert library.get(FIRST).sidecar["created_at_is_import_time"] is True
+    assert report.undated == 1
+
+
+def test_a_coin_whose_date_cannot_be_read_counts_among_those_with_the_import_time(library: Library) -> None:
+    sidecar = {**coin(0).sidecar, "created_at": "05/01/2024"}
+    report = library.add([Candidate("american", sidecar_of(sidecar), picture(0))])
+    assert library.get(FIRST).sidecar["created_at_is_import_time"] is True
+    assert report.undated == 1
+    assert report.notes == [
+        "american: created_at '05/01/2024' is no date that can be read; it is kept as created_at_given",
+        "1 without a date that can be read: they have the time of import",
+    ]
 
 
 class CancelledAfterFive(Progress):
