@@ -210,6 +210,24 @@ def test_a_caption_shows_its_neighbours_while_it_is_typed(
     expect(first).to_contain_text("Pizza Slice")
 
 
+def test_the_nearest_coins_are_those_of_the_coin_in_the_editor_and_of_none_before_it(
+    page: Page, serve: Serve, seed: Path, tmp_path: Path
+) -> None:
+    app = serve(shutil.copytree(seed, tmp_path / "res"), model=True)
+    edit(page, app, FROG.address)
+    page.locator("[data-testid=stMain]").get_by_text("Library", exact=True).click()
+    names = page.get_by_role("heading", level=2).first
+    neighbours = page.locator(".neighbours")
+    seen = []
+    for _ in range(2):
+        expect(page.locator(".fit")).to_contain_text("finds its picture")
+        expect(neighbours).not_to_contain_text(name := names.inner_text())
+        seen.append((name, neighbours.inner_text()))
+        page.get_by_role("button", name="Previous", exact=True).click()
+        expect(names).not_to_have_text(name)
+    assert seen[0][1] != seen[1][1]
+
+
 def test_suggestions_are_partly_accepted_and_dismissed(
     page: Page, serve: Serve, seed: Path, tmp_path: Path
 ) -> None:

@@ -202,7 +202,7 @@ class Editor {
 
   look(row) {
     this.rows.forEach((other) => other.node.classList.toggle("at", other === row));
-    if (this.neighbours.row !== row || !row.text) this.neighbours.ask(row, { wait: 0 });
+    if (this.neighbours.row !== row || !row.text || !this.neighbours.isOfThisCoin) this.neighbours.ask(row, { wait: 0 });
   }
 
   /** Counts how much of the model's limit these texts use. */

@@ -14,9 +14,16 @@ export class Neighbours {
     this.node = el("aside", { class: "beside", "aria-live": "off" }, this.title, this.fit, this.list);
   }
 
+  /** Whether what is shown was asked for the coin in the editor, and not for the one before. */
+  get isOfThisCoin() {
+    return this.address === this.editor.address;
+  }
+
   /** Searches again after a pause; an answer to an outdated request is dropped. */
   ask(row, { wait = LOOK_PAUSE } = {}) {
     clearTimeout(this.timer);
+    if (!this.isOfThisCoin) this.say("");
+    this.address = this.editor.address;
     this.row = row;
     this.timer = setTimeout(() => this.look(), wait);
   }
