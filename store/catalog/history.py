@@ -25,10 +25,12 @@ CHAIN = (
     "AND id IN (SELECT reverses FROM links) UNION ALL SELECT chain.root, links.id, chain.place + 1 "
     "FROM chain JOIN links ON links.reverses = chain.id)"
 )
-# … and those that do not count: an odd number of others follows. (`reversed` says which is not the last one.)
+# … and those that do not count: an odd number of others follows, or an undo of it took nothing back, which is
+# in no chain. (`reversed` says which is not the last one.)
 UNDONE = (
     f"({CHAIN} SELECT id FROM (SELECT id, max(place) OVER (PARTITION BY root) - place AS following "
-    "FROM chain) WHERE following % 2)"
+    "FROM chain) WHERE following % 2 UNION ALL SELECT id FROM decisions "
+    "WHERE reversed AND id NOT IN (SELECT reverses FROM links))"
 )
 
 

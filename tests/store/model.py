@@ -38,7 +38,18 @@ class ModelDecision:
     verb: str
     actor: str
     changes: list[tuple[str, ModelRecord | None, ModelRecord]]
-    is_undone: bool = False
+    is_reversed: bool = False  # only the last of a chain of undos and redos can be
+    follower: "ModelDecision | None" = None  # the undo or redo of it, if that changed anything
+
+    @property
+    def is_undone(self) -> bool:
+        """As lists show it: what was redone stands."""
+        if self.follower is None:
+            return self.is_reversed
+        others, last = 1, self.follower
+        while last.follower:
+            others, last = others + 1, last.follower
+        return others % 2 == 1
 
 
 @dataclass
@@ -101,12 +112,12 @@ class Model:
     def undo(self, *, actor: str) -> list[str] | None:
         """Return None if there is nothing to undo."""
         own = [made for made in self.decisions if made.actor == actor and made.verb != "undo"]
-        return self._reverse("undo", [made for made in own if not made.is_undone], actor=actor)
+        return self._reverse("undo", [made for made in own if not made.is_reversed], actor=actor)
 
     def redo(self, *, actor: str) -> list[str] | None:
         open_to_redo: list[ModelDecision] = []
         for made in self.decisions:
-            if made.actor == actor and made.verb == "undo" and not made.is_undone:
+            if made.actor == actor and made.verb == "undo" and not made.is_reversed:
                 open_to_redo.append(made)
             elif made.actor == actor and made.verb not in ("undo", "redo"):
                 open_to_redo.clear()
@@ -123,8 +134,10 @@ class Model:
                 goals[address] = now
             elif now == after:
                 goals[address] = before or replace(after, tier="trash", came_from=after.tier)
+        count = len(self.decisions)
         done = self._decide(verb, goals, actor=actor)
-        chosen.is_undone = True
+        chosen.is_reversed = True
+        chosen.follower = self.decisions[-1] if len(self.decisions) > count else None
         return done
 
     def _decide(self, verb: str, goals: dict[str, ModelRecord], *, actor: str) -> list[str]:
