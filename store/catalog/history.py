@@ -33,6 +33,15 @@ UNDONE = (
     "WHERE reversed AND id NOT IN (SELECT reverses FROM links))"
 )
 
+# SQL: whether the decision `d` is one of these, for lists. Nothing is indexed by what it reverses: all chains
+# take 100 ms of 200,000 decisions. One's undos and redos come later (`+` keeps SQLite from making an index).
+IS_UNDONE = (
+    "CASE WHEN d.reversed THEN (WITH RECURSIVE later (id, number, place) AS ("
+    "SELECT d.id, d.number, 0 UNION ALL SELECT o.id, o.number, later.place + 1 "
+    "FROM later CROSS JOIN decisions o ON o.number > later.number AND +o.reverses = later.id) "
+    "SELECT max(place) = 0 OR max(place) % 2 FROM later) ELSE 0 END"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -193,8 +202,8 @@ def events(
     elif decision:
         where, values = "h.decision = ?", [decision]
     rows = db.execute(
-        f"SELECT h.*, coalesce(r.name, '') AS name, h.decision IN {UNDONE} AS is_undone FROM history h "
-        "LEFT JOIN records r ON r.address = h.address "
+        f"SELECT h.*, coalesce(r.name, '') AS name, {IS_UNDONE} AS is_undone FROM history h "
+        "LEFT JOIN records r ON r.address = h.address LEFT JOIN decisions d ON d.id = h.decision "
         f"WHERE {where} ORDER BY h.id DESC LIMIT ?",
         [*values, limit],
     )
@@ -220,7 +229,7 @@ def sidecars(db: sqlite3.Connection, address: str) -> list[dict[str, Any]]:
 def decisions(db: sqlite3.Connection, *, only: str | None = None, limit: int = 20) -> list[PastDecision]:
     """Decisions, newest first, each with its number of changed records and judged pairs; or one alone."""
     rows = db.execute(
-        f"SELECT d.*, d.id IN {UNDONE} AS is_undone, "
+        f"SELECT d.*, {IS_UNDONE} AS is_undone, "
         "(SELECT count(*) FROM history h WHERE h.decision = d.id) + "
         "(SELECT count(*) FROM verdicts v WHERE v.decision = d.id) AS count "
         "FROM decisions d WHERE ?1 IS NULL OR d.id = ?1 ORDER BY d.number DESC LIMIT ?2",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from typing import Any, NamedTuple
 
-from store.catalog.history import CHAIN, FINAL, NOBODY, UNDONE, PastDecision
+from store.catalog.history import CHAIN, FINAL, IS_UNDONE, NOBODY, UNDONE, PastDecision
 from store.disk.csv import inert
 from store.reading.reader import Reader
 from store.records import Tier
@@ -93,7 +93,7 @@ def find(reader: Reader, filter: AuditFilter, *, offset: int = 0, limit: int = 1
     where, values = _conditions("d", filter)
     with reader.catalog.reading() as db:
         rows = db.execute(
-            f"SELECT d.*, d.id IN {UNDONE} AS is_undone, "
+            f"SELECT d.*, {IS_UNDONE} AS is_undone, "
             "(SELECT count(*) FROM history h WHERE h.decision = d.id) + "
             "(SELECT count(*) FROM verdicts v WHERE v.decision = d.id) AS count "
             f"FROM decisions d WHERE {where} ORDER BY d.number DESC LIMIT ? OFFSET ?",
