@@ -4,6 +4,7 @@ Streamlit's own routes are behind it as well as ours.
 """
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections import Counter, deque
@@ -42,6 +43,7 @@ MOST_OF_A_STRANGER = 200  # … and requests at once, from one address
 LOGIN_BYTES = 20_000  # of a name and a password
 BODY_SECONDS = 20.0  # in which a body has to arrive, and a second more for each _SLOWEST bytes
 _SLOWEST = 16_000
+_DISCARD_SECONDS = 2.0
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _POLICY_VIOLATION, _TRY_AGAIN_LATER = 1008, 1013  # codes of websockets
 
@@ -135,6 +137,7 @@ class RequestGuard:
             if has_begun:
                 raise
             if isinstance(error, _TooLarge):
+                await body.discard()
                 await refuse(413, "too large")
             elif isinstance(error, _TooSlow):
                 await refuse(408, "too slow")
@@ -237,6 +240,16 @@ class _LimitedBody:
     async def receive(self) -> Message:
         """The next part. Raises _TooLarge or _TooSlow."""
         return self._arrived.popleft() if self._arrived else await self._next()
+
+    async def discard(self) -> None:
+        """Read what still comes of it, for a moment: nginx says 502 if it cannot hand on a whole request."""
+        rest = MOST_BYTES
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_DISCARD_SECONDS):
+                while rest > 0 and self.is_unread:
+                    message = await self._receive()
+                    rest -= len(message.get("body", b""))
+                    self._is_complete = not message.get("more_body", False)
 
     async def _next(self) -> Message:
         if self._is_complete:  # the route waits for the end of the connection
