@@ -9,7 +9,7 @@ INSTALL := $(PIP) install --quiet --no-deps --require-hashes
 # PyTorch's own index has builds without CUDA, gigabytes smaller; where it cannot be reached, pip's usual index serves.
 CPU_TORCH := --index-url https://download.pytorch.org/whl/cpu --retries 0 --timeout 10
 
-.PHONY: run clip test test-fast check canary wheel clean
+.PHONY: run clip test test-long test-fast check canary wheel clean
 
 run: .venv/installed .venv/eyes-installed
 	$(BIN)/streamlit run app.py
@@ -17,14 +17,17 @@ run: .venv/installed .venv/eyes-installed
 clip: .venv/clip-installed
 
 # axe-core comes with npm; without it the tests of accessibility are skipped.
-test: .venv/ready-to-test $(if $(shell command -v npm),node_modules/.package-lock.json)
+test test-long: .venv/ready-to-test $(if $(shell command -v npm),node_modules/.package-lock.json)
 	$(BIN)/python -m pytest --numprocesses=2 --dist=loadscope
+
+# With all kills, all hostile input, and a power cut at every step; `make test` has a tenth of them.
+test-long: export MEMEDEX_TEST_LENGTH = 1
 
 # Else every process that the tests start would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 # Two processes keep two cores busy: threads of theirs for small matrices would only wait for one another.
-test test-fast: export OPENBLAS_NUM_THREADS = 1
+test test-long test-fast: export OPENBLAS_NUM_THREADS = 1
 
 # Without browsers, and without what kills processes or takes much time.
 test-fast: .venv/ready-to-test

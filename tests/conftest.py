@@ -14,6 +14,7 @@ from hypothesis import settings
 from store.jobs import background_worker
 from tests import known_pictures  # noqa: F401  for what it does
 from tests.forked_python import fork_or_start
+from tests.length import repeated
 
 MEMORY = Path("/dev/shm")
 ROOM = 2 * 1024**3  # bytes, far more than the tests write
@@ -33,9 +34,7 @@ if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).
 gc.set_threshold(20_000, 20, 20)
 
 # No deadlines, since the machine may be busy.
-settings.register_profile(
-    "memedex", deadline=None, max_examples=int(os.environ.get("MEMEDEX_TEST_GENERATED", "25"))
-)
+settings.register_profile("memedex", deadline=None, max_examples=repeated(25, least=25))
 settings.load_profile("memedex")
 
 

@@ -1,6 +1,5 @@
 """A random walk over the pages never meets an error."""
 
-import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -15,9 +14,9 @@ from store.memory import demo
 from store.memory.memory import Memory
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server, visit, wait_until_idle
+from tests.length import repeated
 
-STEPS = int(os.environ.get("MEMEDEX_WALK_STEPS", "24"))
-SEED = os.environ.get("MEMEDEX_WALK_SEED", "1")
+STEPS = repeated(40, least=12)
 
 ERRORS = "[data-testid=stException], [data-testid=stErrorElement], [role=dialog]:has-text('Bad delta path')"
 LINKS = "[data-testid=stSidebar] [data-testid=stPageLink-NavLink]"
@@ -85,7 +84,7 @@ def go_back(page: Page, choice: random.Random) -> str:
 
 
 def test_a_random_walk_over_all_pages_meets_no_error(app: Server, page: Page) -> None:
-    choice = random.Random(SEED)
+    choice = random.Random(STEPS)
     steps: list[Callable[[Page, random.Random], str]] = [follow_link, switch_view, go_back]
     visit(page, app, "", title="Overview")
     wait_until_idle(page)

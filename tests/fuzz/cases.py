@@ -11,7 +11,9 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-CASES = int(os.environ.get("MEMEDEX_FUZZ_CASES", "1000"))  # of all fuzzing tests together
+from tests.length import repeated
+
+CASES = 1_000  # of all fuzzing tests together, in a whole run
 SECONDS = 5.0  # of processor time for one case
 MEMORY = 300_000_000  # bytes that one test may grow by
 
@@ -21,7 +23,7 @@ _EDITS = 4  # edits of one valid value
 def fuzz(*, share: float) -> Callable[[Any], Any]:
     """Try this share of all cases."""
     return settings(
-        max_examples=max(1, round(CASES * share)),
+        max_examples=repeated(round(CASES * share), least=2),
         deadline=None,
         suppress_health_check=[
             HealthCheck.function_scoped_fixture,

@@ -1,7 +1,6 @@
 """Every file found in a root survives: in place, imported, or moved aside and recorded in the history."""
 
 import contextlib
-import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -22,11 +21,12 @@ from store.memory.chroma.follower import MemoryFollower
 from store.memory.memory import Memory
 from store.runtime import open_library
 from store.writing.salvage import move_foreign_catalog_aside, salvage_if_damaged
+from tests.length import repeated
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 from tests.store.memory.bags import Bags
 
-EXAMPLES = int(os.environ.get("MEMEDEX_TEST_ROOTS", "12"))  # roots generated; thousands for a long run
+EXAMPLES = repeated(12, least=3)  # roots generated
 
 UUID = "7dd70cc7-b5f3-42e1-ac74-00b8e1fe53fc"
 STAGED = "0123456789abcdef0123456789abcdef"

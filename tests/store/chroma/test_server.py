@@ -1,6 +1,5 @@
 """The collections lie on a Chroma server, which may go away at any moment, and never hold up a decision."""
 
-import os
 import random
 import socket
 from pathlib import Path
@@ -18,6 +17,7 @@ from store.maintenance import doctor
 from store.memory.memory import Memory
 from store.runtime import open_library
 from store.settings import settings
+from tests.length import repeated
 from tests.store.chroma.chroma_cloud import KEY, QUOTA, chroma_cloud
 from tests.store.chroma.chroma_run import ChromaRun, closed_behind, entries, follows
 from tests.store.conftest import address, approved_with_caption, coin
@@ -26,7 +26,7 @@ from tests.store.invariants import chroma_agrees_with_the_sidecars, holds
 from tests.store.memory.bags import Bags
 from tests.waiting import eventually
 
-KILLS = int(os.environ.get("MEMEDEX_TEST_KILLS", "30")) // 15
+KILLS = repeated(2)
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("closed_connections")]
 

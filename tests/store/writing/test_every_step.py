@@ -1,7 +1,6 @@
 """A power cut or disk error at any step of any verb leaves the library in the state before or after it."""
 
 import errno
-import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,6 +15,7 @@ from store.library import Library
 from store.outcome import Outcome
 from store.reading.reader import Reader
 from store.runtime import open_library
+from tests.length import LENGTH
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 from tests.store.invariants import Contents, contents, holds, no_temporary_files_are_left
@@ -30,7 +30,7 @@ from tests.store.writing.cases import (
 BYSTANDER = address(20)  # changed only to check whether writing works
 # 2 cuts the power at every second step up to the last, and lets odd steps fail once, even ones from then on;
 # 1 lets every step do all of this.
-STRIDE = int(os.environ.get("MEMEDEX_TEST_STRIDE", "2"))
+STRIDE = 1 if LENGTH >= 1 else 2
 
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_chroma")]

@@ -1,7 +1,4 @@
-"""A writing process killed at any moment: every acknowledged change is stored, and none is half done.
-
-MEMEDEX_TEST_KILLS sets the number of kills (default 30; every tenth while Chroma writes).
-"""
+"""A writing process killed at any moment: every acknowledged change is stored, and none is half done."""
 
 import json
 import os
@@ -21,13 +18,14 @@ from store.chroma.follower import LibraryFollower
 from store.chroma.probe import probe
 from store.library import Library
 from store.runtime import open_library
+from tests.length import repeated
 from tests.store.conftest import coin
 from tests.store.deciding_together import COINS
 from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_agrees_with_the_sidecars, contents, holds
 
 pytestmark = pytest.mark.kills
-KILLS = int(os.environ.get("MEMEDEX_TEST_KILLS", "30"))
+KILLS = repeated(30)
 MOST = 20  # finished verbs before the kill, which interrupts another one
 LONGEST = 0.01  # seconds after the last of them; a verb takes some milliseconds
 PROGRAM = Path(__file__).resolve().parents[3]
@@ -51,7 +49,7 @@ def test_a_process_killed_at_any_moment_keeps_all_acknowledged_changes(
     expected: States = {}
     verbs = cut_short = 0
     for number in range(KILLS):
-        kind = "chroma" if number % 10 == 9 else "quick"
+        kind = "chroma" if number % 10 == 2 else "quick"
         lines = killed(nursery, f"{kind} {number}", chance=chance)
         before, after, acknowledged = expected_states(lines, expected)
         verbs += acknowledged

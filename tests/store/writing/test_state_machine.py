@@ -1,7 +1,4 @@
-"""Random sequences of actions, including power cuts and full disks, compared with a plain dict.
-
-MEMEDEX_TEST_EXAMPLES sets the number of sequences (about 30 steps each).
-"""
+"""Random sequences of actions, including power cuts and full disks, compared with a plain dict."""
 
 import errno
 import os
@@ -21,6 +18,7 @@ from store.disk.files import Disk
 from store.library import Library
 from store.runtime import open_library
 from store.search.query import Part, Query
+from tests.length import LENGTH, repeated
 from tests.store.conftest import address, fresh_root
 from tests.store.hashed import Hashed
 from tests.store.invariants import Contents, StoredRecord, chroma_agrees_with_the_sidecars, contents, holds
@@ -28,7 +26,7 @@ from tests.store.model import Model
 from tests.store.strategies import COINS, PEOPLE, TEXTS, Command, commands
 from tests.store.world import FaultInjector, PowerCut, abandon
 
-EXAMPLES = int(os.environ.get("MEMEDEX_TEST_EXAMPLES", "8"))
+EXAMPLES = repeated(8, least=2)  # sequences of about 30 steps
 STEPS = st.integers(1, 40)  # the longest verb takes about this many
 
 pytestmark = pytest.mark.slow
@@ -197,6 +195,6 @@ TestLibraryMachine.settings = settings(
     max_examples=EXAMPLES,
     stateful_step_count=30,
     deadline=None,
-    derandomize="MEMEDEX_TEST_EXAMPLES" not in os.environ,
+    derandomize=LENGTH <= 1,
     suppress_health_check=list(HealthCheck),
 )

@@ -1,0 +1,13 @@
+"""How often tests repeat what they do at random: kills, hostile input, sequences of verbs, steps of a walk.
+
+MEMEDEX_TEST_LENGTH is the share of the whole: a tenth in `make test`, all of it (1) in `make test-long`.
+"""
+
+import os
+
+LENGTH = float(os.environ.get("MEMEDEX_TEST_LENGTH", "0.1"))
+
+
+def repeated(whole: int, *, least: int = 1) -> int:
+    """This share of the whole number of repetitions, but no fewer than `least`."""
+    return max(least, round(whole * LENGTH))
