@@ -36,13 +36,7 @@ from store.records import CAPTION_FACETS, TIERS
 
 Run = Callable[[argparse.Namespace, Terminal], int]
 
-# Names of earlier versions, which go on working.
-EARLIER = {
-    "accept": ["take"],
-    "back-to-review": ["return"],
-    "delete-vectors": ["forget-vectors"],
-    "remove": ["degrade"],
-}
+ALIASES = {"accept": ["take"], "back-to-review": ["return"], "remove": ["degrade"]}
 
 _EPILOG = (
     "Exit status: 0 done, 1 some were refused, 2 wrong usage, 3 the library is in use by another process."
@@ -58,7 +52,7 @@ class _Verbs:
     def add(self, verb: str, run: Run, meaning: str) -> argparse.ArgumentParser:
         added = self._verbs.add_parser(
             verb,
-            aliases=EARLIER.get(verb, []),
+            aliases=ALIASES.get(verb, []),
             help=meaning,
             description=f"{verb}: {meaning}",
             allow_abbrev=False,
@@ -162,7 +156,7 @@ def _writing(verbs: _Verbs) -> None:
         "--set", type=values.entry, action="append", default=[], dest="entries", metavar="TAG=CATEGORY"
     )
     taxonomy.add_argument(
-        "--remove", "--forget", metavar="A,B", type=values.tags, default=[], help="tags to remove from it"
+        "--remove", metavar="A,B", type=values.tags, default=[], help="tags to remove from it"
     )
 
 
@@ -291,7 +285,6 @@ def _common(to: argparse.ArgumentParser, *, default: str | None) -> None:
     )
     to.add_argument(
         "--actor",
-        "--who",
         type=values.person,
         default=default,
         metavar="NAME",

@@ -28,12 +28,8 @@ class Verbs(Protocol):
 def add_arguments(verbs: Verbs) -> None:
     """`jobs`."""
     jobs = verbs.add("jobs", jobs_, "list background jobs; resume, retry or cancel one")
-    jobs.add_argument("action", nargs="?", type=_action, choices=_ACTIONS)
+    jobs.add_argument("action", nargs="?", choices=_ACTIONS)
     jobs.add_argument("number", nargs="?", type=values.positive, metavar="N")
-
-
-def _action(text: str) -> str:
-    return "retry" if text == "again" else text  # its name in earlier versions
 
 
 def jobs_(arguments: Namespace, terminal: Terminal) -> int:

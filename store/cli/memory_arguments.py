@@ -6,7 +6,6 @@
 import argparse
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from typing import Any
 
 from store.cli import memory_edits, memory_queries, memory_trust, memory_verbs, stored_vectors, values
 from store.cli.open_library import typed_path
@@ -20,8 +19,6 @@ _STRUCTURE = {
 
 Run = Callable[[Namespace, Terminal], int]
 
-# Names of earlier versions, which go on working.
-EARLIER = {"forget": ["delete-session", "forget-session"], "delete-vectors": ["forget-vectors"]}
 _MEMORIES = "memories"
 
 
@@ -29,17 +26,15 @@ def add_arguments(memory: ArgumentParser) -> None:
     """Add every command of the text memory and its flags."""
     verbs = memory.add_subparsers(dest="memory_verb", required=True, metavar="VERB", title="verbs")
 
-    def add(verb: str, run: Run, meaning: str, *, is_hidden: bool = False) -> ArgumentParser:
-        options: dict[str, Any] = {} if is_hidden else {"help": meaning}
+    def add(verb: str, run: Run, meaning: str) -> ArgumentParser:
         added = verbs.add_parser(
             verb,
-            aliases=EARLIER.get(verb, []),
-            **options,
+            help=meaning,
             description=f"memory {verb}: {meaning}",
             allow_abbrev=False,
         )
         added.add_argument("--root", type=typed_path, default=argparse.SUPPRESS, metavar="DIR")
-        added.add_argument("--actor", "--who", type=values.person, default=argparse.SUPPRESS, metavar="NAME")
+        added.add_argument("--actor", type=values.person, default=argparse.SUPPRESS, metavar="NAME")
         added.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
         added.set_defaults(run=run, parser=added, memory_verb=verb)
         return added
@@ -61,7 +56,6 @@ def add_arguments(memory: ArgumentParser) -> None:
     )
     search.add_argument(
         "--min-score",
-        "--threshold",
         dest="threshold",
         type=float,
         metavar="PERCENT",
@@ -78,11 +72,6 @@ def add_arguments(memory: ArgumentParser) -> None:
     lore.add_argument("query", metavar="TEXT")
     lore.add_argument("-n", type=int, default=3, metavar="N", help="how many chunks (3)")
     lore.add_argument("--max-chars", type=int, default=1000, metavar="N", help="warn above (1000)")
-    parser = add("add-lore", memory_edits.add_lore, "as store --kind world_lore", is_hidden=True)
-    parser.add_argument("world", metavar="WORLD")
-    parser.add_argument("name", metavar="NAME")
-    parser.add_argument("text", metavar="TEXT")
-    parser.add_argument("--new", action="store_true", help="begin a world that does not exist yet")
     worlds_ = add("worlds", memory_edits.worlds, "the worlds; with a folder, import its YAML files")
     worlds_.add_argument("folder", nargs="?", type=typed_path, metavar="DIR")
     recall = add("recall", memory_queries.recall, "what a character remembers of a session")
@@ -90,12 +79,6 @@ def add_arguments(memory: ArgumentParser) -> None:
     recall.add_argument("query", metavar="TEXT")
     recall.add_argument("-n", type=int, default=3, metavar="N", help="how many exchanges (3)")
     recall.add_argument("--max-chars", type=int, default=1500, metavar="N", help="warn above (1500)")
-    add_memory = add(
-        "add-memory", memory_edits.add_memory, "remember what was said in a session", is_hidden=True
-    )
-    add_memory.add_argument("key", metavar="CHARACTER_SESSION")
-    add_memory.add_argument("prompt", metavar="PROMPT")
-    add_memory.add_argument("answer", metavar="ANSWER")
     forget = add("forget", memory_edits.forget, "delete a session's memory for good, from every file")
     forget.add_argument(
         "keys", nargs="+", metavar="SESSION", help="CHARACTER_SESSION, or SESSION for all its characters"

@@ -42,29 +42,6 @@ def threshold(arguments: Namespace, terminal: Terminal) -> int:
     return answered({"threshold": found}, arguments, terminal, [f"{found:g} %"])
 
 
-def add_lore(arguments: Namespace, terminal: Terminal) -> int:
-    """Add a text to a world that exists, or with --new to one that begins with it."""
-    with writing(arguments, terminal) as memory:
-        if not arguments.new:
-            memory.lore.check_known(arguments.world)
-        memory.lore.add_lore(arguments.world, arguments.name, arguments.text, actor=arguments.actor or "")
-    id = f"{arguments.world}_{arguments.name}"
-    return answered({"id": id}, arguments, terminal, [id])
-
-
-def add_memory(arguments: Namespace, terminal: Terminal) -> int:
-    """Store an exchange under a key, with an id of its own."""
-    from uuid import uuid4
-
-    from store.memory.story.sessions import exchange
-
-    name, text = str(uuid4()), exchange(arguments.prompt, arguments.answer)
-    with writing(arguments, terminal) as memory:
-        memory.sessions.add_memory(arguments.key, name, text, actor=arguments.actor or "")
-    id = f"{arguments.key}_{name}"
-    return answered({"id": id}, arguments, terminal, [id])
-
-
 def undo(arguments: Namespace, terminal: Terminal) -> int:
     """Undo one's own last decision of any kind; entries changed since are named."""
     with writing(arguments, terminal) as memory:

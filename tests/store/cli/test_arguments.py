@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from store.cli.arguments import parser
-from tests.store.cli.program import PROJECT, Run
+from tests.store.cli.program import KEPT, PROJECT, Run
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,16 @@ def test_wrong_usage_exits_with_2(run: Run, tmp_path: Path, wrong: list[str]) ->
     assert (done.returncode, done.stdout) == (2, "")
     assert "usage:" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("alias", "verb"), [("return", "back-to-review"), ("degrade", "remove"), ("take", "accept")]
+)
+def test_three_verbs_have_a_second_name(alias: str, verb: str) -> None:
+    whole = parser()
+    assert vars(whole.parse_args([alias, KEPT])) == vars(whole.parse_args([verb, KEPT]))
+    rows = (PROJECT / "docs" / "command-line.md").read_text(encoding="utf-8").split("## Second names")[1]
+    assert f"| `{alias}` | `{verb}` |" in rows
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,12 @@ from store.errors import MemedexError
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 
+_SESSION = ("--kind", "session_memory", "--in")
+
+
+def _lore(world: str, name: str) -> tuple[str, ...]:
+    return ("--kind", "world_lore", "--in", world, "--name", name)
+
 
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -81,7 +87,7 @@ def test_transcripts_are_imported_and_searched_and_sessions_deleted(run: Any, tm
     with Memory.open(tmp_path / "res") as memory:
         memory.sessions.add_memory("elf_s1", "1", "a secret")
     assert run("recall", "elf_s1", "secret")[1][0]["text"] == "a secret"
-    assert run("delete-session", "elf_s1") == (0, {"elf_s1": 1})
+    assert run("forget", "elf_s1") == (0, {"elf_s1": 1})
     assert run("status")[1]["counts"] == {
         "memories": 0,
         "documents": 0,
@@ -121,8 +127,10 @@ def test_doctor_does_not_find_a_missing_memory_well(run: Any, tmp_path: Path) ->
 def test_lore_and_exchanges_are_added_searched_and_undone(
     run: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("add-lore", "peaks", "forge", "Dwarves forged the peaks.", "--new")[1] == {"id": "peaks_forge"}
-    status, done = run("add-memory", "mira_one", "Who forged?", "Dwarves.")
+    assert run("store", "Dwarves forged the peaks.", *_lore("peaks", "forge"), "--new")[1] == {
+        "id": "peaks_forge"
+    }
+    status, done = run("store", "User: Who forged?\nAI: Dwarves.", *_SESSION, "mira_one")
     assert (status, done["id"][:9]) == (0, "mira_one_")
     assert run("recall", "mira_one", "forged")[1][0]["text"] == "User: Who forged?\nAI: Dwarves."
     assert run("lore", "peaks", "forged", "--max-chars", "10")[1][0]["id"] == "peaks_forge"
@@ -163,18 +171,18 @@ def test_changing_the_model_reembeds_one_kind(
 
 
 def test_an_unknown_session_is_refused_and_the_others_are_deleted(run: Any) -> None:
-    run("add-memory", "elf_s1", "who", "me")
-    status, gone = run("delete-session", "elf_s2", "s1")
+    run("store", "User: who\nAI: me", *_SESSION, "elf_s1")
+    status, gone = run("forget", "elf_s2", "s1")
     assert (status, gone) == (1, {"elf_s1": 1})
-    assert run("forget-session", "elf_s1")[0] == 1
+    assert run("forget", "elf_s1")[0] == 1
 
 
 def test_lore_of_an_unknown_world_is_refused_unless_it_is_new(run: Any) -> None:
     with pytest.raises(MemedexError, match="no world 'peaks'; there is none yet"):
-        run("add-lore", "peaks", "one", "Dragons live here.")
-    assert run("add-lore", "peaks", "one", "Dragons live here.", "--new")[0] == 0
+        run("store", "Dragons live here.", *_lore("peaks", "one"))
+    assert run("store", "Dragons live here.", *_lore("peaks", "one"), "--new")[0] == 0
     with pytest.raises(MemedexError, match="no world 'peeks'; the nearest: 'peaks'"):
-        run("add-lore", "peeks", "two", "Dragons sleep.")
+        run("store", "Dragons sleep.", *_lore("peeks", "two"))
     assert run("worlds")[1] == [{"id": "peaks", "name": "peaks", "file": ""}]
     for asked in (["lore", "peeks", "dragons"], ["recall", "elf_s1", "dragons"]):
         with pytest.raises(MemedexError, match="there is no"):
@@ -226,9 +234,9 @@ def test_search_has_every_filter_of_every_kind(run: Any) -> None:
 def test_the_threshold_is_set_and_near_misses_are_shown(run: Any) -> None:
     run("store", "alpha beta gamma delta epsilon zeta")
     question = "alpha eta theta iota kappa"
-    status, found = run("search", question, "--threshold", "95", "--near-misses", "2")
+    status, found = run("search", question, "--min-score", "95", "--near-misses", "2")
     assert (status, found["results"], len(found["near_misses"])) == (0, [], 1)
-    assert run("search", question, "--threshold", "5")[1]["total_results"] == 1
+    assert run("search", question, "--min-score", "5")[1]["total_results"] == 1
     assert run("threshold", "95") == (0, {"threshold": 95})
     assert run("threshold") == (0, {"threshold": 95})
     assert run("search", question)[1]["total_results"] == 0

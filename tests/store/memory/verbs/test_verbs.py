@@ -19,13 +19,6 @@ PROJECT = Path(__file__).resolve().parents[4]
 NAMES = ("worlds", "sessions", "protocols", "tags")
 
 
-def commands() -> dict[str, argparse.ArgumentParser]:
-    memory = argparse.ArgumentParser()
-    memory_arguments.add_arguments(memory)
-    (verbs,) = (one for one in memory._actions if isinstance(one, argparse._SubParsersAction))
-    return dict(verbs.choices)
-
-
 def listed() -> set[str]:
     """The commands that the help lists."""
     memory = argparse.ArgumentParser()
@@ -58,14 +51,6 @@ def test_names_are_listed_everywhere(name: str, tools: set[str]) -> None:
     assert callable(getattr(MemoryVerbs, name))
     assert name in listed()
     assert f"list_{name}" in tools
-
-
-@pytest.mark.parametrize(
-    "name", ["add-lore", "add-memory", "delete-session", "forget-session", "forget-vectors"]
-)
-def test_earlier_names_go_on_working_and_are_not_listed(name: str) -> None:
-    assert name in commands()
-    assert name not in listed()
 
 
 def test_entries_of_each_kind_are_stored_listed_shown_edited_and_removed(memory: Memory) -> None:
