@@ -39,8 +39,7 @@ def show(library: Library) -> None:
     if not kinds:
         st.success("No captions need attention.", icon=":material/check_circle:")
         return
-    earlier = st.query_params.pop("kind", None)  # as links once said it
-    st.session_state.setdefault(_KIND, st.query_params.get(_LISTED, earlier))
+    st.session_state.setdefault(_KIND, st.query_params.get(_LISTED))
     if st.session_state[_KIND] not in kinds:
         st.session_state[_KIND] = kinds[0]
     kind: Kind = st.segmented_control(

@@ -11,9 +11,6 @@ _KEY = "captions_view"
 
 def choose() -> View:
     """Draw the choice; the page's address has it, so that a link shows the same view."""
-    earlier = st.query_params.pop("view", None)  # as links once said it
-    if earlier in get_args(View):
-        st.session_state[_KEY] = earlier
     chosen: View = st.segmented_control(
         "View", get_args(View), key=_KEY, default="Write", bind="query-params", required=True,
         label_visibility="collapsed",

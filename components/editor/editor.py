@@ -48,7 +48,6 @@ def show(
             "token": token(library),
             "who": library.actor_name,
             "library": library.id,
-            "folder": library.layout.root.name,  # by which browsers kept drafts before
             "canWrite": library.can_write,
             "canPromote": library.can_write and record.tier == "approved",
             "model": settings().caption_model,

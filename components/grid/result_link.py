@@ -57,7 +57,7 @@ def kept(search: SavedSearch) -> dict[str, str]:
 
 def view(key: str) -> ResultView:
     """The view of the results: the last choice, else the link's; it is written to the address."""
-    linked = st.query_params.get(_VIEW, st.query_params.pop("view", ""))  # as links once said it
+    linked = st.query_params.get(_VIEW, "")
     usual: ResultView = next((one for one in RESULT_VIEWS if one == linked), "cards")
     chosen = chosen_view(key) or usual
     if chosen == "cards":

@@ -11,7 +11,6 @@ from components.shell.format import moment
 from store.reading.reader import Reader
 
 WAYS = ("subject", "tag", "likeness", "age", "approval", "person")
-EARLIER = {"by category": "by subject", "by date": "by age", "by score": "by likeness"}  # links of 1.0
 # Told apart by people who see colours differently too (Okabe and Ito 2008, its black left out).
 PALETTE = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#d55e00", "#0072b2", "#a78bfa")
 OTHER = "#8b8f98"

@@ -34,13 +34,6 @@ _HELP = (
 )
 
 
-def _mend_address() -> None:
-    """Replace a colour that links of 1.0 name by the one of today."""
-    colour = st.query_params.get("map_colour", "")
-    if colour in colours.EARLIER:
-        st.query_params["map_colour"] = colours.EARLIER[colour]
-
-
 def _space(space: str) -> str:
     """The space, as the page's address has it too."""
     return "All facets" if space == "fused" else space
@@ -75,7 +68,6 @@ def _choices(library: Library) -> tuple[PointTable, Colours] | None:
             "Arranged by", list(_WAYS), default="t-SNE", key="map_by", bind="query-params", help=_HELP,
             label_visibility="collapsed", required=True,
         )  # fmt: skip
-        _mend_address()
         colour = st.selectbox(
             "Colour", colours.WAYS, key="map_colour", bind="query-params", width=140,
             format_func=COLOURED, label_visibility="collapsed",

@@ -46,7 +46,6 @@ class ProbeControls:
 
 def controls(memory: Memory) -> ProbeControls:
     """Draw the controls; all their values are in the page's address."""
-    _take_earlier_link()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         question = st.text_input(
             "Question", **address.kept(_QUESTION), type="search",
@@ -71,16 +70,6 @@ def controls(memory: Memory) -> ProbeControls:
 def put_question(question: str) -> None:
     """Ask this from the next run on."""
     st.session_state[_QUESTION] = question
-
-
-def _take_earlier_link() -> None:
-    """Accept a link from when this question had the search page's parameter names."""
-    earlier = {key: st.query_params.pop(name, None) for key, name in ((_QUESTION, "q"), (_EACH, "n"))}
-    if any(earlier.values()):
-        for key, value in earlier.items():
-            if value and key not in st.query_params:
-                st.query_params[key] = value
-        st.rerun()
 
 
 def _filters(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from components.grid.filters import Drawer, mended
 from components.search import chips as search_chips
-from components.search import earlier_links, picture_drop, saved, trends
+from components.search import picture_drop, saved, trends
 from components.shell import address, format, presenter
 from components.shell.query_pictures import LINE, parts_of, store
 from store.catalog.filter_syntax import cleared, corrected
@@ -45,7 +45,6 @@ class SearchRequest:
 
 def controls(library: Library) -> SearchRequest:
     """One bar: the line, a place for a picture, filters and saved searches; below it a chip for each part."""
-    earlier_links.take_controls(library)
     _take_example()
     saved.take_link(library)
     # Two groups: a narrow window has one line for the query and one for what narrows it.

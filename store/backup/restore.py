@@ -160,7 +160,7 @@ def _remove_own_chroma(layout: Layout) -> None:
     ):
         row = db.execute("SELECT value FROM meta WHERE key = ?", [OWNER]).fetchone()
         owners = dict.fromkeys(COLLECTIONS.values(), row[0]) if row else {}
-        found = ownership(layout.chroma, owners=owners, proof=lambda *_: False)
+        found = ownership(layout.chroma, owners=owners)
         if found.own and found.is_wholly_ours:
             remove_files(layout.chroma, found.contents.names)
 

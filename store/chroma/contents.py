@@ -91,17 +91,6 @@ def read_contents(folder: Path) -> Contents:
     return Contents(found, tuple(sorted(indexes - known)), "", names)
 
 
-def read_ids(folder: Path, collection: FoundCollection) -> list[str]:
-    """Every id of a collection."""
-    with _opened(folder) as db:
-        rows = db.execute(
-            "SELECT e.embedding_id FROM embeddings e JOIN segments s ON s.id = e.segment_id "
-            "WHERE s.collection = ?",
-            [collection.id],
-        )
-        return [str(row[0]) for row in rows]
-
-
 def read_entries(
     folder: Path, collection: FoundCollection
 ) -> Iterator[tuple[str, str | None, dict[str, Any]]]:

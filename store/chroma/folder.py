@@ -9,7 +9,7 @@ from pathlib import Path
 
 from store.chroma.collections import INDEX, Collections, FolderCollections, flush, stamp
 from store.chroma.contents import DATABASE
-from store.chroma.ownership import Ownership, Proof, ownership, remove_collections
+from store.chroma.ownership import Ownership, ownership, remove_collections
 from store.chroma.place import ChromaPlace, Metadata
 from store.chroma.process import ChromaProcess
 from store.disk.aside import Aside, finish_moves, move_aside
@@ -27,7 +27,6 @@ class ChromaFolder(ChromaPlace):
         *,
         into: Path,
         owners: Callable[[], Mapping[str, str]],
-        proof: Proof,
         note: Callable[[Aside], None],
         disk: Disk,
     ) -> None:
@@ -38,7 +37,6 @@ class ChromaFolder(ChromaPlace):
         self.path = folder
         self._into = into
         self._owners = owners
-        self._proof = proof
         self._note = note
         self._disk = disk
 
@@ -65,7 +63,7 @@ class ChromaFolder(ChromaPlace):
 
     def ownership(self) -> Ownership:
         """Whose each collection in the folder is; reads only."""
-        return ownership(self.path, owners=self._owners(), proof=self._proof)
+        return ownership(self.path, owners=self._owners())
 
     def foreign(self) -> str:
         """A description of others' files that are in the way; "" if there are none."""

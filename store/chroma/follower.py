@@ -2,16 +2,14 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from store.catalog import history
 from store.catalog.catalog import Catalog
 from store.catalog.rows import get
 from store.chroma.base_follower import BATCH, ChromaFollower
 from store.chroma.collections import COLLECTIONS, NO_FILES, Point, made_with
-from store.chroma.contents import FoundCollection
 from store.chroma.folder import ChromaFolder
-from store.chroma.ownership import is_of_version_1
 from store.chroma.probe import probe
 from store.chroma.process import ChromaProcess
 from store.chroma.server import ChromaServer
@@ -41,7 +39,6 @@ class LibraryFollower(ChromaFollower):
                 layout.chroma,
                 into=layout.chroma,
                 owners=lambda: dict.fromkeys(COLLECTIONS.values(), catalog.owner),
-                proof=self._is_from_version_1,
                 note=self._note_aside,
                 disk=disk or Disk(),
             ),
@@ -139,21 +136,6 @@ class LibraryFollower(ChromaFollower):
                     "INSERT OR REPLACE INTO meta VALUES (?, ?)",
                     [("chroma_dirty", ""), (_FILES, self._place.stamp)],
                 )
-
-    def _is_from_version_1(self, collection: FoundCollection, ids: Sequence[str]) -> bool:
-        """Whether an unmarked collection was made from this catalog.
-
-        It was if the catalog says that it had a Chroma here, the metadata are those of version 1, and every
-        id was once in this library.
-        """
-        if self._catalog.meta(_FILES) in ("", NO_FILES) and not self._catalog.meta("chroma_dirty"):
-            return False
-        with self._catalog.reading() as db:
-            models = {self._model(), *(row[0] for row in db.execute("SELECT DISTINCT model FROM vectors"))}
-            known = {
-                row[0] for row in db.execute("SELECT address FROM records UNION SELECT address FROM history")
-            }
-        return is_of_version_1(collection, models) and known.issuperset(ids)
 
     def _note_aside(self, aside: Aside) -> None:
         with self._catalog.writing() as db:

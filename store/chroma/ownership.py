@@ -6,15 +6,12 @@ memory database) that they are derived from. `docs/decisions.md` says why.
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from store.chroma.contents import DATABASE, MARK, Contents, FoundCollection, read_contents, read_ids
-
-# Whether a collection without a mark is ours all the same: (the collection, its ids) → yes or no.
-Proof = Callable[[FoundCollection, Sequence[str]], bool]
+from store.chroma.contents import DATABASE, MARK, Contents, FoundCollection, read_contents
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +20,6 @@ class Ownership:
 
     contents: Contents
     own: tuple[FoundCollection, ...] = ()
-    unmarked: tuple[str, ...] = field(default=())  # names of those of `own` that an earlier version made
 
     @property
     def others(self) -> tuple[FoundCollection, ...]:
@@ -45,21 +41,11 @@ class Ownership:
         return any(one.name in needed_names for one in self.others)
 
 
-def ownership(folder: Path, *, owners: Mapping[str, str], proof: Proof) -> Ownership:
+def ownership(folder: Path, *, owners: Mapping[str, str]) -> Ownership:
     """Whose each collection is. `owners` maps our collections to the token that their mark must carry."""
     contents = read_contents(folder)
-    marked = [one for one in contents.collections if owners.get(one.name, "") == one.metadata.get(MARK)]
-    bare = [one for one in contents.collections if MARK not in one.metadata and one.name in owners]
-    try:
-        proved = [one for one in bare if not one.has_documents and proof(one, read_ids(folder, one))]
-    except (OSError, sqlite3.Error):
-        proved = []
-    return Ownership(contents, (*marked, *proved), tuple(one.name for one in proved))
-
-
-def is_of_version_1(collection: FoundCollection, models: set[str]) -> bool:
-    """Whether its metadata are those of Memedex before there was a mark: only the model's name."""
-    return set(collection.metadata) == {"model"} and collection.metadata["model"] in models
+    marked = (one for one in contents.collections if owners.get(one.name, "") == one.metadata.get(MARK))
+    return Ownership(contents, tuple(marked))
 
 
 def remove_collections(folder: Path, collections: Sequence[FoundCollection]) -> None:

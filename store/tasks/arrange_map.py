@@ -21,7 +21,7 @@ def _arrange(context: "JobContext[Library]") -> None:
     fingerprint, snapshot = library.embedder.fingerprint, library.snapshot()
     with library.catalog.reading() as db:
         known = stored_maps.stored_tsne(db, space, fingerprint=fingerprint)
-    if known is None or options.get("from_scratch") or options.get("anew"):  # its name in jobs of 1.0
+    if known is None or options.get("from_scratch"):
         made = tsne_map(snapshot, space, progress=context.progress)
     else:
         made = updated_map(known, snapshot, interpolate(known, snapshot))

@@ -25,7 +25,7 @@ def state(page: Page) -> Locator:
 
 
 def test_one_click_leads_from_a_check_up_finding_to_the_editor_and_back(page: Page, shared: Server) -> None:
-    visit(page, shared, "captions?view=Check+up&kind=unwritten", title="Captions")
+    visit(page, shared, "captions?captions_view=Check+up&captions_kind=unwritten", title="Captions")
     rows = page.locator(".memedex-rows li")
     expect(rows).to_have_count(len(COINS))
     name = rows.nth(0).locator(".who b").inner_text()
@@ -51,7 +51,7 @@ def test_a_draft_that_is_not_stored_is_named_until_it_is(page: Page, seeded: Ser
             route.continue_()
 
     page.route("**/editor/keep", keep)
-    visit(page, seeded, "captions?view=Check+up&kind=unwritten", title="Captions")
+    visit(page, seeded, "captions?captions_view=Check+up&captions_kind=unwritten", title="Captions")
     page.locator(".memedex-rows li").first.click()
     heading = page.get_by_role("heading", level=2).first
     visual = page.get_by_role("textbox", name="Visual")

@@ -95,31 +95,6 @@ def test_pages_share_no_query_parameter_and_survive_invalid_values(query_names: 
             assert app.title[0].value != ""
 
 
-def test_old_links_to_the_captions_page_still_work(library: Library) -> None:
-    app = opened("captions", view="Check up", kind="unwritten")
-    assert app.session_state["captions_view"] == "Check up"
-    assert app.session_state["caption-check"] == "unwritten"
-    assert not {"view", "kind"} & app.query_params.keys()
-
-
-@pytest.mark.parametrize(
-    ("page", "name", "before", "now"),
-    [
-        ("lore", "view", "Model's view", "Prompt preview"),
-        ("lore", "view", "Probe", "Test retrieval"),
-        ("lore", "view", "Health", "Status"),
-        ("pending", "pending_sort", "Moved", "Recently moved"),
-        ("map", "map_by", "Neighbours", "t-SNE"),
-        ("map", "map_of", "fused", "All facets"),
-    ],
-)
-def test_old_links_open_renamed_options(memory: Memory, page: str, name: str, before: str, now: str) -> None:
-    app = opened(page, **{name: before})
-    controls = [*app.selectbox, *app.button_group]
-    [shown] = [control for control in controls if control.key == name]
-    assert shown.value == (before if name == "map_of" else now)
-
-
 def followed(app: AppTest, page: str, **query: str) -> AppTest:
     """The page that a link on another one opens."""
     app.switch_page(f"pages/{page}.py")

@@ -94,14 +94,6 @@ def test_a_template_saved_for_everybody_reaches_agents(memory: Memory) -> None:
     assert "Papers: the template has no {documents}" in words(app)
 
 
-def test_the_question_has_its_own_parameters_and_old_links_still_work(memory: Memory) -> None:
-    app = opened("lore", q="fees", n="7", kinds="Papers")
-    assert app.text_input(key="ask").value == "fees"
-    assert app.slider(key="each").value == 7
-    # These belong to the search page; going back would mix up the two pages.
-    assert not {"q", "n"} & app.query_params.keys()
-
-
 def test_a_retrieval_test_can_be_shared_as_a_link(memory: Memory) -> None:
     app = opened("lore", ask="fees", kinds="Papers", protocols="harbor", each="1", scores="calibrated")
     message = shown(app)
@@ -146,7 +138,7 @@ def test_a_failing_model_is_reported_and_the_page_still_works(memory: Memory) ->
 
 def test_the_prompt_preview_equals_the_reference_context(memory: Memory) -> None:
     where = {"in": "mempool_city", "of": "mira_lantern"}
-    app = opened("lore", view="Model's view", prompt=QUESTION, **where)
+    app = opened("lore", view="Prompt preview", prompt=QUESTION, **where)
     message = words(app)
     assert "--- RECENT MEMORY ---\nUser: " in app.code[0].value
     assert "`context_warning`: lore has 1,402 characters, more than 1,000" in message
@@ -158,7 +150,7 @@ def test_the_prompt_preview_equals_the_reference_context(memory: Memory) -> None
 
 
 def test_a_custom_template_can_be_saved(memory: Memory) -> None:
-    app = opened("lore", view="Model's view", prompt=QUESTION)
+    app = opened("lore", view="Prompt preview", prompt=QUESTION)
     app.text_area(key="memedex.template").set_value("{nonsense}")
     assert "the template names {nonsense}" in words(rerun(app))
     app.text_area(key="memedex.template").set_value("Papers:\n{documents}")
@@ -235,7 +227,7 @@ def test_a_viewer_sees_everything_but_cannot_change_anything(
     view: str, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings(), "viewers", "tester")
-    app = opened("lore", view=view, q=QUESTION, prompt=QUESTION, kind="Sessions",
+    app = opened("lore", view=view, ask=QUESTION, prompt=QUESTION, kind="Sessions",
                  scope_session_memory="mira_lantern", coin="Rainy Frog")  # fmt: skip
     looking = {"", "Restore default", "Open"}
     assert {button.label for button in app.button if not button.disabled} <= looking
@@ -244,4 +236,4 @@ def test_a_viewer_sees_everything_but_cannot_change_anything(
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_opens_read_only_while_another_program_writes(view: str, memory: Memory) -> None:
-    assert "reading only" in words(opened("lore", reading_only=True, view=view, q=QUESTION))
+    assert "reading only" in words(opened("lore", reading_only=True, view=view, ask=QUESTION))

@@ -39,7 +39,7 @@ def test_a_cancelled_or_impossible_layout_is_not_restarted_automatically(
 
     with monkeypatch.context() as patched:
         patched.setattr(arrange_map, "tsne_map", until_stopped)
-        assert "at least 3 coins" in words(opened("map", map_of="emotions", map_by="Neighbours"))
+        assert "at least 3 coins" in words(opened("map", map_of="emotions", map_by="t-SNE"))
         assert not library.jobs.all()
         job = library.jobs.start("map", name="arrange", options={"space": "fused"})
         library.jobs.cancel(job.id)

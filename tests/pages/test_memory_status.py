@@ -19,7 +19,7 @@ def test_the_status_view_reports_an_unusable_kind_and_shows_the_others(
     st.cache_resource.clear()
     path = memory.places.database("documents")
     path.write_bytes(b"rubbish" * 1000)
-    app = opened("lore", view="Health")
+    app = opened("lore", view="Status")
     assert "One kind of memory cannot be used; all others work:" in words(app)
     assert f"{path} cannot be read" in words(app)
     assert len(app.metric) == 5
@@ -27,7 +27,7 @@ def test_the_status_view_reports_an_unusable_kind_and_shows_the_others(
 
 
 def test_the_status_view_lists_every_concern_with_its_remedy(memory: Memory) -> None:
-    app = opened("lore", view="Health")
+    app = opened("lore", view="Status")
     labels = [expander.label for expander in app.expander]
     assert any("worlds without lore" in label for label in labels)
     assert "Remedy: " in words(app)
@@ -38,10 +38,10 @@ def test_the_status_view_lists_every_concern_with_its_remedy(memory: Memory) -> 
 
 def test_a_world_file_edited_while_the_dashboard_runs_is_reported_and_reloaded(memory: Memory) -> None:
     changed = "files of worlds that are new or changed"
-    assert not any(changed in expander.label for expander in opened("lore", view="Health").expander)
+    assert not any(changed in expander.label for expander in opened("lore", view="Status").expander)
     (memory.places.worlds / "blank_atlas.yaml").write_text("id: blank_atlas\nlore: A page is filled at last.")
     (memory.places.worlds / "broken.yml").write_text("- no world")
-    app = opened("lore", view="Health")
+    app = opened("lore", view="Status")
     assert any(changed in expander.label and "· 2" in expander.label for expander in app.expander)
     assert "broken.yml" in words(app)
     press(app, "Read it again")
@@ -82,7 +82,7 @@ def test_the_model_of_one_kind_can_be_changed_on_the_status_view(
 ) -> None:
     monkeypatch.setattr(models, "open_embedder", lambda name: Bags(name="other"))
     monkeypatch.setattr(model_choice, "open_embedder", lambda name: Bags(name="other"))
-    app = opened("lore", view="Health")
+    app = opened("lore", view="Status")
     app.selectbox(key="memory-model-kind").set_value("memories")
     press(rerun(app), "Embed them with it")
     finish_jobs()

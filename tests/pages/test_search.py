@@ -50,7 +50,6 @@ def test_no_search_waits_for_the_orders_of_pages(
 def test_a_tag_filter_alone_lists_its_coins(library: Library) -> None:
     library.edit_tags([DOG.address], add=["good boy"])
     assert "the newest of 1 coin in Library" in words(opened("search", q='tag:"good boy"'))
-    assert "the newest of 1 coin in Library" in words(opened("search", tags="good boy"))
     assert "Describe a coin" in words(opened("search"))
 
 
@@ -144,11 +143,10 @@ def test_words_for_the_image_facet_search_only_pictures(library: Library) -> Non
 
 def test_a_saved_search_includes_the_values_of_the_controls(library: Library) -> None:
     library.edit_tags([DOG.address], add=["good boy"])
-    save_as(opened("search", q="animal", tags="good boy"), "dogs")
+    save_as(opened("search", q='animal tag:"good boy"'), "dogs")
     assert library.searches.all()["dogs"].line == 'animal tag:"good boy"'
-    app = press(opened("search", q="frog", has="visual"), "dogs")
+    app = press(opened("search", q="frog has:visual"), "dogs")
     assert app.query_params["q"] == 'animal tag:"good boy"'
-    assert "has" not in app.query_params
     assert "1 coin ranked in" in words(app)
 
 
@@ -161,19 +159,6 @@ def test_old_drawer_values_do_not_return(library: Library) -> None:
     app = press(app, "frogs")
     assert (app.text_input(key="q").value, app.toggle(key="fold").value) == ("frog", True)
     assert app.pills(key="search-by-tag").value == []
-
-
-def test_an_old_link_with_separate_filters_runs_the_same_query(library: Library) -> None:
-    library.edit_tags([DOG.address], add=["good boy"])
-    app = opened("search", q="animal", tags="good boy", has="visual", since="2020-01-31", until="2020-02-01")
-    line = 'animal tag:"good boy" has:visual after:2020-01-31 before:2020-02-02'
-    assert app.text_input(key="q").value == line
-    assert app.query_params["q"] in (line, [line])
-    assert not {"tags", "has", "since", "until"} & {*app.query_params}
-    app = opened("search", q="frog", tags="unheard-of", has="colour", tier="nowhere")  # once ignored
-    assert app.text_input(key="q").value == "frog"
-    app = opened("search", q="frog", length="over 200", tier="approved")
-    assert app.text_input(key="q").value == "frog length:>199 tier:approved"
 
 
 @pytest.mark.slow

@@ -49,22 +49,9 @@ export class DraftStore {
 
   /** What the windows of this browser wrote about a coin, as far as the server did not confirm it. */
   slots(address) {
-    this.moveFormer(address);
     const keys = stored(() => Object.keys(localStorage)) ?? [];
     const slots = keys.filter((key) => key.startsWith(SLOTS) && key.endsWith(`:${address}`)).map(readSlot);
     return slots.filter((slot) => slot?.key === this.slot(address, slot?.draft.client));
-  }
-
-  /** Earlier versions had one slot for all windows, and before that one by the library's folder instead of its id. */
-  moveFormer(address) {
-    for (const place of [this.place, this.placeBefore]) {
-      const former = readSlot(`memedex-draft:${place}:${address}`);
-      if (!former) continue;
-      stored(() => {
-        localStorage.setItem(this.slot(address, former.draft.client), former.text);
-        localStorage.removeItem(former.key);
-      });
-    }
   }
 
   /** The next slot of another window to compare with what stands here; null if there is none. */

@@ -77,7 +77,6 @@ class Editor {
   update(data) {
     this.data = data;
     this.draftStore.place = `${data.library}:${data.who}`;
-    this.draftStore.placeBefore = `${data.folder}:${data.who}`;
     this.tags.offer(data.categories);
     if (data.content.address !== this.address) this.open(data.content);
     else if (data.content.revision > this.content.revision) this.follow(data.content);

@@ -10,9 +10,7 @@ from store.catalog.catalog import OWNER
 from store.chroma.base_follower import BATCH, ChromaFollower
 from store.chroma.collections import Point, made_with
 from store.chroma.comparison import ask
-from store.chroma.contents import FoundCollection
 from store.chroma.folder import ChromaFolder
-from store.chroma.ownership import is_of_version_1
 from store.chroma.process import ChromaProcess
 from store.chroma.server import ChromaServer
 from store.chroma.server_place import ServerPlace
@@ -42,7 +40,6 @@ class MemoryFollower(ChromaFollower):
             places.chroma,
             into=places.folder,
             owners=self._owners,
-            proof=self._is_from_version_1,
             note=note,
             disk=disk or Disk(),
         )
@@ -113,22 +110,6 @@ class MemoryFollower(ChromaFollower):
     def _queue_everything(self) -> None:
         for kind in self._kinds:
             kind.database.set_meta("chroma_rebuild", "1")
-
-    def _is_from_version_1(self, collection: FoundCollection, ids: Sequence[str]) -> bool:
-        """Whether an unmarked collection was made from its kind's database.
-
-        It was if the database says how far Chroma is, the metadata are those of version 1, and every id was
-        once in the table.
-        """
-        kind = next(kind for kind in self._kinds if kind.kind.name == collection.name)
-        if kind.database.meta("chroma_cursor") in ("", "0"):
-            return False
-        table = kind.kind.table
-        with kind.database.reading() as db:
-            models = {row[0] for row in db.execute(f"SELECT DISTINCT embedding_model FROM {table}")}
-            known = {row[0] for row in db.execute("SELECT id FROM changes WHERE tbl = ?", [table])}
-        is_known = bool(kind.database.meta("forgetting")) or known.issuperset(ids)
-        return is_known and is_of_version_1(collection, models | {kind.model})
 
     def _drain(self, chroma: ChromaProcess) -> None:
         for kind in self._kinds:

@@ -3,13 +3,12 @@
 import contextlib
 import json
 import shutil
-import sqlite3
 from pathlib import Path
 
 import pytest
 
 from store.catalog.history import MOVE_ASIDE, PROGRAM
-from store.chroma.contents import DATABASE, MARK, own_names, read_contents
+from store.chroma.contents import DATABASE, own_names
 from store.disk.aside import moved_aside
 from store.disk.files import Disk
 from store.disk.layout import Layout
@@ -39,13 +38,6 @@ def files_in(folder: Path) -> dict[str, bytes]:
 def wait_for_chroma_to_settle(library: Library) -> None:
     library._follower.wake()
     assert library.wait_for_chroma(120)
-
-
-def remove_marks(folder: Path) -> None:
-    """Remove the marks, as if an earlier version without marks had written the database."""
-    with sqlite3.connect(folder / DATABASE) as db:
-        assert db.execute("DELETE FROM collection_metadata WHERE key = ?", [MARK]).rowcount == 5
-    db.close()
 
 
 def test_opening_a_library_of_reference_1_moves_its_chroma_aside_unchanged(
@@ -132,31 +124,6 @@ def test_foreign_collections_in_our_chroma_stay_unchanged(root: Path, embedder: 
         assert library.check_chroma() == []
     assert everything_in(store)["notes"] == held
     assert moved_aside(store) == []
-    chroma_agrees_with_the_sidecars(root, embedder)
-
-
-@pytest.mark.parametrize("is_provable", [True, False])
-def test_an_unmarked_chroma_is_ours_only_if_the_catalog_proves_it(
-    root: Path, embedder: Hashed, is_provable: bool
-) -> None:
-    with opened(root, embedder) as library:
-        library.promote(approved_with_caption(library, 1))
-        assert library.wait_for_chroma(60)
-    store = Layout(root).chroma
-    remove_marks(store)
-    if not is_provable:
-        client = client_of(store)
-        client.get_collection("meme_image_embeddings").add(
-            ids=["nobody"], embeddings=[vector(1, dimensions=64)]
-        )
-        client.close()
-    with opened(root, embedder) as library:
-        wait_for_chroma_to_settle(library)
-        library.degrade([address(1)])
-        assert library.wait_for_chroma(60)
-        assert len(moved_aside(store)) == (0 if is_provable else 1)
-        holds(library)
-    assert all(one.metadata[MARK] for one in read_contents(store).collections)
     chroma_agrees_with_the_sidecars(root, embedder)
 
 

@@ -21,18 +21,9 @@ function opened({ library = "id of one", answers = [] } = {}) {
     say: (state, _, address) => (message.push(state), told.push([state, address])),
     elsewhere: (address, draft) => elsewhere.push([address, draft]),
   });
-  Object.assign(store, { place: `${library}:ann`, placeBefore: "res:ann" });
+  store.place = `${library}:ann`;
   return { store, asked, message, told, elsewhere };
 }
-
-test("a draft stored under the folder's name moves to one library only", () => {
-  assert.equal(opened().store.open("coin", null), null);
-  const draft = { client: "tab", n: 3, ...DRAFT };
-  localStorage.setItem("memedex-draft:res:ann:coin", JSON.stringify(draft));
-  for (let time = 0; time < 2; time++) assert.deepEqual(opened().store.open("coin", null), draft);
-  assert.equal(opened({ library: "id of another" }).store.open("coin", null), null);
-  assert.deepEqual(Object.keys(localStorage), ["memedex-drafts:id of one:ann:tab:coin"]);
-});
 
 test("a draft stays in the browser until the server has it", async () => {
   const { store, asked, message } = opened();
@@ -125,14 +116,6 @@ test("words of one coin are never another's, even if their addresses are alike",
   store.hold("a:coin", words("long"));
   assert.equal(opened().store.open("coin", null), null);
   assert.equal(opened().store.open("a:coin", null).caption.entity, "long");
-});
-
-test("the slot of the former version is read, and the windows of this one share none", () => {
-  localStorage.setItem("memedex-draft:id of one:ann:coin", JSON.stringify({ client: "tab", n: 3, ...words("former") }));
-  const { store } = opened();
-  assert.equal(store.open("coin", null).caption.entity, "former");
-  store.hold("coin", words("former and more"));
-  assert.deepEqual(Object.keys(localStorage), [`memedex-drafts:id of one:ann:${store.client}:coin`]);
 });
 
 test("a draft that waits is not sent over another window's words that came meanwhile", async () => {
