@@ -39,7 +39,7 @@ class SalvageReport:
         """A description for people, losses included."""
         kept = f"the old one is kept as {self.kept}"
         if self.was_lost:
-            source = f"its copy of {self.copy.day}" if self.copy else "its log alone"
+            source = f"its copy of {self.copy.day}" if self.copy else "its files"
             return (
                 f"the catalog was gone: a new one was made from {source}, with "
                 f"{self.taken['history']:,} events of its history; what was done since follows from the files"
@@ -124,7 +124,7 @@ def is_interrupted(layout: Layout) -> bool:
 
 
 def is_lost(layout: Layout) -> bool:
-    """Whether the catalog was deleted or emptied while a snapshot exists."""
+    """Whether the catalog was deleted or emptied while a snapshot, or its log, exists."""
     path = layout.catalog
     if path.exists() and (path.is_dir() or path.stat().st_size):
         return False

@@ -2,18 +2,14 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from store.catalog import checksums, snapshots
 from store.catalog.snapshots import CatalogSnapshot
-from store.disk.files import content_hash
 from store.disk.layout import Layout
 from store.disk.sqlite_identity import plain_errors, to_read
-from store.disk.sqlite_values import marks
 from store.operations import Operation
-from store.writing.sqlite_pages import RawRows, Value
 
 # Truth that sidecars do not hold, and of `records` where each was last; all other rows come from these.
 TABLES = (
@@ -23,41 +19,10 @@ TABLES = (
     "taxonomies", "troubles", "inbox",
     "golden", "judgements", "calibrations", "removed",
 )  # fmt: skip
-_TYPES: dict[str, tuple[type, ...]] = {
-    "TEXT": (str,),
-    "INTEGER": (int,),
-    "REAL": (int, float),
-    "BLOB": (bytes,),
-}
-_NOT_RAW = "journal"  # a finished operation, found on a page that was given up, must not be applied again
-# What tells the rows of tables apart that have columns of the same types.
-_TELLS: dict[str, Callable[..., bool]] = {
-    "meta": lambda key, value: isinstance(value, str),  # an index holds numbers of rows there
-    "sidecars": lambda digest, text: content_hash(text.encode()) == digest,
-    "drafts": lambda address, fields, actor, at: fields.startswith("{"),
-    "inbox": lambda path, stat, reason, at: stat.replace(":", "").isdigit(),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """The form of a table's rows on a page."""
-
-    name: str
-    types: tuple[tuple[type, ...], ...]
-    rowid: bool  # whether its first column is the row's number, which stands outside of the values
-
-    def row(self, rowid: int, values: tuple[Value, ...]) -> tuple[Value, ...] | None:
-        """The row, if these values can be one of this table."""
-        row = (rowid, *values[1:]) if self.rowid and values[0] is None else values
-        if not all(isinstance(value, types) for value, types in zip(row, self.types, strict=True)):
-            return None
-        tells = _TELLS.get(self.name)
-        return row if tells is None or tells(*row) else None
 
 
 def take_rows(db: sqlite3.Connection, layout: Layout) -> CatalogSnapshot | None:
-    """Copy a damaged catalog's rows: by table while SQLite can, by row from its pages, or from a snapshot.
+    """Copy the rows of a damaged catalog that SQLite can read, and from a snapshot those that it cannot.
 
     Returns the snapshot that was needed. The old catalog takes precedence over it.
     """
@@ -74,11 +39,15 @@ def take_rows(db: sqlite3.Connection, layout: Layout) -> CatalogSnapshot | None:
 def take_tables(
     db: sqlite3.Connection, broken: Path, tables: Iterable[str], *, summed: Iterable[str]
 ) -> list[str]:
-    """Copy these tables of a damaged file, and the checksums of `summed`; returns those that are torn."""
-    torn = [table for table in tables if not _taken_whole(db, broken, table)]
-    if torn:
-        _take_raw(db, broken, [table for table in torn if table != _NOT_RAW])
-    _take_checksums(db, broken, [table for table in summed if table not in torn])
+    """Copy what can be read of a damaged file, and the checksums of `summed`; returns the torn tables."""
+    if not broken.is_file() or not broken.stat().st_size:  # opening it would make SQLite remove its log
+        return [*tables]
+    with contextlib.closing(sqlite3.connect(to_read(broken), uri=True)) as old:
+        old.row_factory = sqlite3.Row
+        with contextlib.suppress(sqlite3.Error):
+            old.execute("PRAGMA writable_schema = ON")  # one damaged line of the schema costs one table
+        torn = [table for table in tables if not _take_table(db, old, table)]
+        _take_checksums(db, old, summed, torn)
     return torn
 
 
@@ -90,35 +59,34 @@ def take_copied(db: sqlite3.Connection, copy: CatalogSnapshot, torn: Iterable[st
             _insert_named(db, table, row, or_else="IGNORE")
 
 
-def _taken_whole(db: sqlite3.Connection, broken: Path, table: str) -> bool:
-    """Whether all of this table could be read; copies what could."""
-    if not broken.is_file() or not broken.stat().st_size:  # opening it would make SQLite remove its log
-        return False
-    with contextlib.closing(sqlite3.connect(to_read(broken), uri=True)) as old:
-        old.row_factory = sqlite3.Row
-        try:
-            with plain_errors():
-                fit = [
-                    _insert_named(db, table, row, or_else="REPLACE")
-                    for row in old.execute(f"SELECT * FROM {table}")
-                ]
-        except sqlite3.Error:
-            return False
-    return all(fit)
+def _take_table(db: sqlite3.Connection, old: sqlite3.Connection, table: str) -> bool:
+    """Copy the rows before a damaged page, and those after the last one; whether the table is whole."""
+    columns = db.execute(f"PRAGMA table_info({table})").fetchall()
+    (is_index,) = db.execute("SELECT wr FROM pragma_table_list WHERE name = ?", [table]).fetchone()
+    key = sorted((one["pk"], one["name"]) for one in columns if one["pk"]) if is_index else [(1, "rowid")]
+    for order in ("ASC", "DESC"):
+        by = ", ".join(f"{name} {order}" for _, name in key)
+        with contextlib.suppress(sqlite3.Error), plain_errors():
+            is_whole = True
+            for row in old.execute(f"SELECT * FROM {table} ORDER BY {by}"):
+                is_whole &= _insert_named(db, table, row, or_else="REPLACE")
+            return is_whole
+    return False
 
 
-def _take_checksums(db: sqlite3.Connection, broken: Path, whole: list[str]) -> None:
-    """The checksums of tables that were read whole: a damaged row must not get one that matches it."""
-    if not whole or not broken.is_file() or not broken.stat().st_size:
-        return
-    with (
-        contextlib.closing(sqlite3.connect(to_read(broken), uri=True)) as old,
-        contextlib.suppress(sqlite3.Error),  # unreadable, or of an earlier version
-        plain_errors(),
-    ):
-        rows = [row for row in old.execute("SELECT * FROM checksums") if row[0] in whole]
+def _take_checksums(
+    db: sqlite3.Connection, old: sqlite3.Connection, summed: Iterable[str], torn: Collection[str]
+) -> None:
+    """The checksums of what was read: a damaged row must not get one that matches it."""
+    whole = {*summed}.difference(torn)
+    with contextlib.suppress(sqlite3.Error), plain_errors():  # unreadable, or from before there were any
+        sums = [tuple(row) for row in old.execute("SELECT name, key, sum FROM checksums")]
         db.executemany("DELETE FROM checksums WHERE name = ?", [(table,) for table in whole])
-        db.executemany("INSERT INTO checksums VALUES (?, ?, ?)", rows)
+        db.executemany("INSERT INTO checksums VALUES (?, ?, ?)", [one for one in sums if one[0] in whole])
+        db.executemany(
+            "UPDATE checksums SET sum = ? WHERE name = ? AND key = ?",
+            [(sum_, table, key) for table, key, sum_ in sums if table in torn],
+        )
 
 
 def _take_copy(db: sqlite3.Connection, layout: Layout, torn: list[str]) -> CatalogSnapshot | None:
@@ -170,31 +138,6 @@ def _remove_outdated(db: sqlite3.Connection, known: set[int]) -> None:
     )
 
 
-def _take_raw(db: sqlite3.Connection, broken: Path, torn: Collection[str]) -> None:
-    shapes: dict[tuple[str, int], list[_Table]] = {}
-    for name in torn:
-        columns = db.execute(f"PRAGMA table_info({name})").fetchall()
-        (sql,) = db.execute("SELECT sql FROM sqlite_schema WHERE name = ?", [name]).fetchone()
-        types = tuple(
-            _TYPES.get(column["type"], (str, int, float, bytes))
-            + (() if column["notnull"] else (type(None),))
-            for column in columns
-        )
-        rowid = columns[0]["type"] == "INTEGER" and columns[0]["pk"] == 1
-        tree = "index" if "WITHOUT ROWID" in sql else "table"
-        shapes.setdefault((tree, len(columns)), []).append(_Table(name, types, rowid and tree == "table"))
-    sums: dict[tuple[str, Value], set[int]] = {}
-    for tree, rowid, values in RawRows(broken):
-        for table in shapes.get((tree, len(values)), ()):
-            if row := table.row(rowid, values):
-                _insert(db, table.name, row, or_else="IGNORE")
-        if tree == "index" and len(values) == 3 and values[0] in torn and isinstance(values[2], int):
-            sums.setdefault((str(values[0]), values[1]), set()).add(values[2])
-    for (of, key), known in sums.items():  # some of pages that were given up
-        put = "UPDATE checksums SET sum = ? WHERE name = ? AND key = ? AND sum NOT IN ({})"
-        db.execute(put.format(marks(known)), [min(known), of, key, *known])
-
-
 def _insert_named(db: sqlite3.Connection, table: str, row: sqlite3.Row, *, or_else: str) -> bool:
     """By column names, because an earlier version may have fewer columns; whether the row fits."""
     names, marks = ", ".join(row.keys()), ", ".join("?" * len(row))
@@ -202,9 +145,3 @@ def _insert_named(db: sqlite3.Connection, table: str, row: sqlite3.Row, *, or_el
         db.execute(f"INSERT OR {or_else} INTO {table} ({names}) VALUES ({marks})", tuple(row))
         return True
     return False
-
-
-def _insert(db: sqlite3.Connection, table: str, row: tuple[Value, ...], *, or_else: str) -> None:
-    marks = ", ".join("?" * len(row))
-    with contextlib.suppress(sqlite3.Error):  # a row that was read wrong does not fit
-        db.execute(f"INSERT OR {or_else} INTO {table} VALUES ({marks})", row)

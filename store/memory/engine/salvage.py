@@ -45,14 +45,16 @@ def is_needed(path: Path, kind: MemoryKind) -> bool:
 
 
 def is_lost(path: Path) -> bool:
-    """Whether the file was deleted or emptied while a copy of it, or its log, exists."""
+    """Whether the file was deleted or emptied while a copy of it exists."""
     if path.exists() and path.stat().st_size:
         return False
-    return bool(unplaced(path) or snapshots.kept(path) or is_log(path.with_name(f"{path.name}-wal")))
+    return bool(unplaced(path) or snapshots.kept(path))
 
 
 def _was_in_use(path: Path) -> bool:
-    """Whether another kind was ever kept in order: before that all files are made, so this one was there."""
+    """Whether the file was there: its log is, or another kind was kept in order, once all are made."""
+    if is_log(path.with_name(f"{path.name}-wal")):
+        return True
     for other in path.parent.glob("*.sqlite3"):
         with suppress(sqlite3.Error, ForeignFile):
             found = identify(other)

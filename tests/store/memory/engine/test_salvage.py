@@ -1,5 +1,6 @@
 """A damaged or lost file of the text memory is named, and made again from what it says and from its copy."""
 
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -114,6 +115,20 @@ def test_a_file_that_is_gone_without_a_copy_is_not_taken_for_an_empty_one(root: 
     with Memory.open(root, embedder=Bags()) as memory:
         assert memory.status().counts["memories"] == 0
         assert doctor.repair(memory) == []
+
+
+def test_a_log_alone_is_not_taken_for_an_empty_memory(root: Path) -> None:
+    with Memory.open(root, embedder=Bags()) as memory:
+        memory.memories.store_memory("one more")
+        log = file_of(root).with_name("memories.sqlite3-wal").read_bytes()
+    shutil.rmtree(file_of(root).parent / "snapshots")
+    for path in (root / "memory").glob("*.sqlite3*"):
+        path.unlink()
+    file_of(root).with_name("memories.sqlite3-wal").write_bytes(log)
+    assert main(["--root", str(root), "memory", "list"]) == 1
+    assert doctor.salvage_damaged(root)
+    [kept] = file_of(root).parent.glob("*.damaged-*-wal")
+    assert kept.read_bytes() == log
 
 
 def changed_digit(path: Path) -> None:
