@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.shell import format, forms, job_bar, server_paths, tables
 from components.shell.forms import Button, Field
-from store.adopting.survey import DataSurvey
+from store.adopting.system import DataSurvey
 from store.errors import MemedexError, NotPermitted
 from store.jobs import Job
 from store.library import Library

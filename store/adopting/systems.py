@@ -3,24 +3,23 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from store.adopting import pictures, reference_1
-from store.adopting.report import AdoptionReport
-from store.adopting.survey import DataSurvey
-from store.adopting.system import AdoptionRequest, LibrarySystem, MemorySystem
-from store.adopting.texts import adoption
-from store.adopting.texts.chroma_texts import ChromaTexts
-from store.adopting.texts.document_rows import DocumentRows
-from store.adopting.texts.transcript_databases import TranscriptDatabases
+from store.adopting import texts
+from store.adopting.chroma_texts import ChromaTexts
+from store.adopting.coins import CaptionedPictures, ClassFolders, Tables, TokenLists
+from store.adopting.documents import DocumentRows
+from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, LibrarySystem, MemorySystem
+from store.adopting.three_tiers import ThreeTierLibrary
+from store.adopting.transcripts import TranscriptDatabases
 from store.errors import BadSource
 from store.memory.memory import Memory
 from store.progress import Progress
 
 LIBRARY_SYSTEMS: tuple[LibrarySystem, ...] = (
-    reference_1.ThreeTierLibrary(),
-    pictures.TokenLists(),
-    pictures.Tables(),
-    pictures.CaptionedPictures(),
-    pictures.ClassFolders(),
+    ThreeTierLibrary(),
+    TokenLists(),
+    Tables(),
+    CaptionedPictures(),
+    ClassFolders(),
 )
 MEMORY_SYSTEMS: tuple[MemorySystem, ...] = (ChromaTexts(), DocumentRows(), TranscriptDatabases())
 
@@ -56,7 +55,7 @@ def adopt_texts(
         if not progress.cancelled:
             report.add(system.adopt(memory, survey, request, progress))
     if not progress.cancelled:
-        adoption.finish(memory)
+        texts.finish(memory)
     return report
 
 

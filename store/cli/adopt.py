@@ -16,8 +16,7 @@ from store.disk.files import absolute
 from store.errors import BadSource
 
 if TYPE_CHECKING:
-    from store.adopting.report import AdoptionReport
-    from store.adopting.survey import DataSurvey
+    from store.adopting.system import AdoptionReport, DataSurvey
 
 _FORMATS = (".json", ".csv")
 

@@ -11,8 +11,7 @@ from store.jobs import Job, JobContext, JobKind
 from store.outcome import Outcome
 
 if TYPE_CHECKING:
-    from store.adopting.report import AdoptionReport
-    from store.adopting.survey import DataSurvey
+    from store.adopting.system import AdoptionReport, DataSurvey
     from store.library import Library
     from store.progress import Progress
     from store.reading.reader import Reader
@@ -36,7 +35,7 @@ def waiting_vectors(library: "Reader") -> int:
     """How many vectors of another program lie in this library's own folder and were not adopted yet."""
     if not any(library.layout.chroma.glob(f"{PREFIX}*")):  # what is foreign is there once Chroma has begun
         return 0
-    from store.adopting.adopted_vectors import waiting
+    from store.adopting.three_tiers import waiting
 
     return waiting(library)
 
@@ -75,7 +74,7 @@ def start(library: "Library", surveys: "Sequence[DataSurvey]", *, vectors: str =
     The same adoption goes on if it was interrupted. Raises BadSource for what is no model's name.
     """
     if vectors:
-        from store.adopting.adopted_vectors import check_name
+        from store.adopting.three_tiers import check_name
 
         check_name(vectors)
     path = min((one.path for one in surveys), key=lambda path: len(path.parts))
@@ -128,15 +127,14 @@ def undo(library: "Library", job: Job, *, actor: str = "", progress: "Progress |
 
 def report_of(library: "Reader", job: Job) -> "AdoptionReport | None":
     """The report of an adoption, once it has one."""
-    from store.adopting.report import AdoptionReport
+    from store.adopting.system import AdoptionReport
 
     path = _report(library, job)
     return AdoptionReport.from_json(path.read_text("utf-8")) if path.is_file() else None
 
 
 def _adopt(context: "JobContext[Library]") -> None:
-    from store.adopting.report import AdoptionReport
-    from store.adopting.system import AdoptionRequest
+    from store.adopting.system import AdoptionReport, AdoptionRequest
     from store.adopting.systems import library_system, recognise
 
     library, job, progress = context.library, context.job, context.progress

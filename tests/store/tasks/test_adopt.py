@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from store.adopting.chroma_texts import ChromaTexts
 from store.adopting.systems import recognise
-from store.adopting.texts.chroma_texts import ChromaTexts
 from store.chroma.follower import LibraryFollower
 from store.disk.files import Disk
 from store.jobs import Job

@@ -13,10 +13,10 @@ from store.adopting.systems import memory_system, recognise
 from store.memory.exporting.export import export
 from store.memory.memory import Memory
 from store.progress import Progress
-from tests.store.adopting.texts import reference_chroma
-from tests.store.adopting.texts import reference_transcripts as transcripts
-from tests.store.adopting.texts.test_chroma_texts import memories, story
-from tests.store.adopting.texts.test_document_rows import ADA, rows, write
+from tests.store.adopting import reference_chroma
+from tests.store.adopting import reference_transcripts as transcripts
+from tests.store.adopting.test_chroma_texts import memories, story
+from tests.store.adopting.test_documents import ADA, rows, write
 from tests.store.memory.bags import Bags
 
 

@@ -1,6 +1,6 @@
-"""Take over the vectors of five collections, under a model that a person names and a sample confirms."""
+"""A meme library of three tiers: its coins, and the vectors of its five collections under a named model."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from store.adopting.coins import Origins
-from store.adopting.report import AdoptionReport
-from store.adopting.system import AdoptionRequest
+from store.adopting import coins
+from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, FoundKind
 from store.chroma.collections import COLLECTIONS
 from store.chroma.contents import MARK, FoundCollection, read_contents
 from store.chroma.foreign import ForeignChroma, opened_copy
@@ -18,7 +17,8 @@ from store.embedding import embedding_cache, open_embedder
 from store.embedding.kept_vectors import KeptVectors
 from store.embedding.protocol import Embedder
 from store.errors import BadSource, InvalidRecord, MemedexError, ModelUnavailable
-from store.importing.library_folder import chroma_folders
+from store.importing import folders, library_folder
+from store.importing.trees import DiskTree
 from store.outcome import Refusal
 from store.progress import Progress
 from store.records import Facet, Record, checked_address
@@ -32,6 +32,7 @@ AGREES = 1e-3  # the largest difference of a number between a vector and the one
 _SAMPLE = 4  # of each collection
 _BATCH = 500
 _FACETS: Mapping[str, Facet] = {name: facet for facet, name in COLLECTIONS.items()}
+TIERS = {"pending": "coins in review", "approved": "approved coins", "library": "coins of the library"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def collections(rag_db: Path) -> list[ForeignVectors]:
     is_own = (rag_db.parent / "catalog.sqlite3").is_file()
     return [
         ForeignVectors(folder, collection)
-        for folder in chroma_folders(rag_db)
+        for folder in library_folder.chroma_folders(rag_db)
         for collection in read_contents(folder).collections
         if collection.name in _FACETS and collection.count and not (is_own and MARK in collection.metadata)
     ]
@@ -78,7 +79,7 @@ def adopt(
     top: Path,
     request: AdoptionRequest,
     report: AdoptionReport,
-    origins: Origins,
+    origins: coins.Origins,
     progress: Progress,
 ) -> None:
     """Store what can be used of the vectors, then give every coin of the library vectors of one model."""
@@ -105,7 +106,9 @@ def _model_said(found: list[ForeignVectors]) -> str:
 class _VectorAdoption:
     """One run over the vectors of one model."""
 
-    def __init__(self, library: "Library", model: str, report: AdoptionReport, origins: Origins) -> None:
+    def __init__(
+        self, library: "Library", model: str, report: AdoptionReport, origins: coins.Origins
+    ) -> None:
         check_name(model)
         self._library = library
         self._model = model
@@ -279,3 +282,87 @@ def _embed_rest(library: "Library", report: AdoptionReport, progress: Progress) 
 def _vectors(library: "Library") -> int:
     with library.catalog.reading() as db:
         return int(db.execute("SELECT count(*) FROM vectors").fetchone()[0])
+
+
+class ThreeTierLibrary:
+    """`pending`, `approved` and `rag_db`, as its own program or an export leaves them."""
+
+    name = "reference-1"
+    title = "Meme library of three tiers"
+
+    def recognise(self, path: Path) -> DataSurvey | None:
+        """The folder that holds `rag_db`, or one above it; its `catalog.sqlite3` is Memedex's own."""
+        top = _top(path)
+        if top is None:
+            return None
+        own = (top / "catalog.sqlite3").is_file()
+        found = coins.counted(_candidates(top))
+        note = "in this library already; they get only what they lack" if own else ""
+        kinds = [
+            FoundKind(TIERS[tier], count, _place(top, tier), note)
+            for tier, count in found.tiers.items()
+            if count
+        ]
+        notes = list(found.notes)
+        vectors = collections(top / "rag_db")
+        for collection in vectors:
+            kinds.append(
+                FoundKind(
+                    f"vectors of {collection.found.dimension or 0:,} numbers",
+                    collection.found.count,
+                    f"{collection.folder.relative_to(top).as_posix()}/{collection.found.name}",
+                )
+            )
+        for folder in library_folder.chroma_folders(top / "rag_db"):
+            if fault := read_contents(folder).fault:
+                notes.append(
+                    f"Chroma in {folder} cannot be read ({fault}): no tags and no vectors from there."
+                )
+        if vectors:
+            notes.append(
+                "Chroma does not say which model its vectors are of: name it (--vectors MODEL), or the coins "
+                "are embedded again."
+            )
+        if not kinds or (own and not vectors):
+            return None  # nothing of another program's
+        return DataSurvey(
+            self.name, self.title, top, tuple(kinds), tuple(found.refused), tuple(notes), bool(vectors)
+        )
+
+    def adopt(
+        self, library: "Library", survey: DataSurvey, request: AdoptionRequest, progress: Progress
+    ) -> AdoptionReport:
+        """Coins in their tiers, tags where there are none, then vectors."""
+        progress.total = sum(one.count for one in survey.found if one.what in TIERS.values())
+        is_own = survey.path.resolve() == library.layout.memecoins.resolve()
+        report, there = coins.add(library, lambda: _candidates(survey.path), survey, request, progress)
+        if progress.cancelled:
+            return report
+        origins = coins.Origins(library, {} if is_own else there, is_own=is_own)
+        adopt(library, survey.path, request, report, origins, progress)
+        return report
+
+
+def _candidates(top: Path) -> Iterator[folders.Found]:
+    return folders.coins(DiskTree(top, title=top.name))
+
+
+def _place(top: Path, tier: str) -> str:
+    return f"{top.name}/{'rag_db/metadata' if tier == 'library' else tier}"
+
+
+def _top(path: Path) -> Path | None:
+    """The folder with the three tiers: this one, `memecoins` in it, or the one around `rag_db`."""
+    if not path.is_dir():
+        return None
+    around = [path, path / "memecoins", path / "res" / "memecoins"]
+    if path.name in ("rag_db", "pending", "approved"):
+        around.append(path.parent)
+    return next((folder for folder in around if _is_library(folder)), None)
+
+
+def _is_library(folder: Path) -> bool:
+    store = folder / "rag_db"
+    return bool((store / "metadata").exists() or library_folder.chroma_folders(store)) or all(
+        (folder / name).is_dir() for name in ("pending", "approved")
+    )

@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from store.adopting.report import AdoptionReport
-from store.adopting.system import AdoptionRequest
+from store.adopting.system import AdoptionReport, AdoptionRequest
 from store.adopting.systems import adopt_texts, recognise
 from store.memory.memory import Memory
 from store.progress import Progress
-from tests.store.adopting.texts import reference_transcripts as reference
+from tests.store.adopting import reference_transcripts as reference
 from tests.store.memory.bags import Bags
 
 LARGE = "litellm:text-embedding-3-large"

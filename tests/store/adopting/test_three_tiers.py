@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from store.adopting.systems import recognise
 from store.catalog.filters import Filter
@@ -20,10 +22,12 @@ from store.runtime import open_library
 from store.search.query import Part, Query
 from store.tasks import adopt
 from tests.store.conftest import address, normal_picture
+from tests.store.embedding import small_clip
 from tests.store.hashed import Hashed
-from tests.store.references import library_of_reference_1, read_library_of_reference_1, vector
+from tests.store.references import client_of, library_of_reference_1, read_library_of_reference_1, vector
 
 CLIP = "openclip:ViT-L-14/openai"
+COINS = range(3)
 
 
 @pytest.fixture
@@ -122,7 +126,7 @@ def test_vectors_of_another_model_than_was_named_are_refused(
     other: Path, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "store.adopting.adopted_vectors.open_embedder", lambda name: Hashed(name=name, dimensions=768)
+        "store.adopting.three_tiers.open_embedder", lambda name: Hashed(name=name, dimensions=768)
     )
     report = adopt.report_of(library, adopted(library, other, vectors=CLIP))
     assert report
@@ -186,3 +190,71 @@ def test_what_was_adopted_and_used_goes_back_with_the_same_ids_texts_tags_and_ve
     assert (back / "approved" / f"{address(10)}.json").is_file()
     (survey,) = recognise(back)
     assert "vectors of 768 numbers" in [one.what for one in survey.found]
+
+
+@pytest.fixture(scope="module")
+def made_by_open_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library of three tiers whose pictures and captions were embedded with open_clip alone."""
+    top = tmp_path_factory.mktemp("other")
+    weights = small_clip.write(top / "clip.pt")
+    import open_clip
+    import torch
+
+    model, _, preprocess = open_clip.create_model_and_transforms(small_clip.SMALL, pretrained=str(weights))
+    model.eval()
+    folder = top / "memecoins" / "rag_db"
+    for name in ("images", "metadata"):
+        (folder / name).mkdir(parents=True)
+    entities = [f"a dog with {number} hats" for number in COINS]
+    for number in COINS:
+        (folder / "images" / f"{address(number)}.jpg").write_bytes(normal_picture(number))
+        caption = {"entity": entities[number], "context": f"joke {number}"}
+        sidecar = {
+            "token_name": f"Coin {number}", "ticker": f"C{number}", "description": "", "created_at": 1.7e9,
+            "token_address": address(number), "caption": caption,
+        }  # fmt: skip
+        (folder / "metadata" / f"{address(number)}.json").write_text(json.dumps(sidecar))
+    pictures = [Image.open(folder / "images" / f"{address(n)}.jpg").convert("RGB") for n in COINS]
+    with torch.inference_mode():
+        rows = {
+            "meme_image_embeddings": model.encode_image(
+                torch.stack([preprocess(one) for one in pictures]), normalize=True
+            ),
+            "entity_caption_embeddings": model.encode_text(
+                open_clip.get_tokenizer(small_clip.SMALL)(entities), normalize=True
+            ),
+        }
+    with closing(client_of(folder)) as client:
+        for name, vectors in rows.items():
+            collection = client.get_or_create_collection(name, metadata={"hnsw:space": "cosine"})
+            collection.add(ids=[address(number) for number in COINS], embeddings=vectors.numpy())
+    return top
+
+
+@pytest.mark.slow  # importing PyTorch takes seconds
+@pytest.mark.usefixtures("without_chroma")
+def test_vectors_by_open_clip_agree_with_a_sample_and_are_all_reused(
+    library: Library, made_by_open_clip: Path
+) -> None:
+    name = f"openclip:{small_clip.SMALL}@{made_by_open_clip / 'clip.pt'}"
+    report = adopt.report_of(library, adopted(library, made_by_open_clip, vectors=name))
+    assert report
+    assert (report.reused, report.refused) == (2 * len(COINS), [])
+    assert library.model == name
+    asked = Query([Part(text="a dog with 1 hats")], weights={"entity": 1})
+    assert library.search(asked).hits[0].facets["entity"].cosine == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.slow  # importing PyTorch takes seconds
+@pytest.mark.usefixtures("without_chroma")
+def test_vectors_by_other_weights_of_that_model_are_refused(
+    library: Library, made_by_open_clip: Path, tmp_path: Path
+) -> None:
+    weights = small_clip.write(tmp_path / "clip.pt", seed=2)
+    report = adopt.report_of(
+        library, adopted(library, made_by_open_clip, vectors=f"openclip:{small_clip.SMALL}@{weights}")
+    )
+    assert report
+    assert report.reused == 0
+    assert "computed again, differs by" in report.refused[0].reason
+    assert library.model == "hashed"

@@ -1,4 +1,4 @@
-"""Fixtures for adopted texts: those of the text memory."""
+"""Fixtures for adopted data: those of the text memory."""
 
 from tests.store.memory.conftest import _without_chroma, bags, chroma, clock, reopen
 

@@ -1,1 +1,0 @@
-"""Systems whose texts go into the text memory."""
