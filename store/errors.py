@@ -4,7 +4,7 @@ MemedexError
 ├── InvalidRecord (ValueError)
 ├── BadPicture (ValueError)
 ├── BadSource (ValueError)
-│   └── TooMuch                     of an archive: store/importing/archives.py
+│   └── TooMuch                     of an archive: store/importing/trees.py
 ├── BadBackup (ValueError)
 ├── WrongSetting (ValueError)
 ├── UnknownRecord (LookupError)

@@ -31,9 +31,8 @@ from store.progress import Progress
 from store.reading.status import Status
 from store.settings import settings
 from store.tags import taxonomy_file
-from store.tasks import KINDS, read_pictures, switch_model
-from store.tasks.inbox import Inbox
-from store.tasks.inbox_watcher import Watcher
+from store.tasks import KINDS, models
+from store.tasks.inbox import Inbox, Watcher
 from store.vectors.matrix_files import MatrixSaver
 from store.writing import salvage, transitions
 from store.writing.differences import is_large
@@ -254,7 +253,7 @@ class LibraryRuntime(Library):
     def _look_at_what_is_new(self, progress: Progress) -> int:
         if not self._has_current_vectors:
             with contextlib.suppress(ModelUnavailable):
-                switch_model.start_if_outdated(self)
+                models.start_if_outdated(self)
                 self._has_current_vectors = True
         embedded = self._prefetcher.embed_next(progress)
         self._copies.wake()  # what is embedded now can be compared by its vector
@@ -265,8 +264,8 @@ class LibraryRuntime(Library):
     def _read_pictures(self, progress: Progress) -> None:
         self.unfit.bring_up_to_date(progress=progress)
         if settings().read_pictures and self.picture_texts.unread():
-            read_pictures.start_if_needed(self)
-            if any(job.kind == read_pictures.KIND.name for job in self.jobs.under_way()):
+            models.read_new_pictures(self)
+            if any(job.kind == models.READ_PICTURES.name for job in self.jobs.under_way()):
                 self._reading.wake(after=_NEW_PICTURES)
 
     def _finish_decided(self) -> None:

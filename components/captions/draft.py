@@ -16,8 +16,8 @@ from store.library import Library
 from store.llm.client import is_warm
 from store.llm.prompts import DEFAULT
 from store.settings import settings
-from store.tasks import draft_start
-from store.tasks.draft_start import LANES, MAX_LANES, Plan
+from store.tasks import draft
+from store.tasks.draft import LANES, MAX_LANES, Plan
 
 CHOSEN = "memedex.drafting.chosen"  # addresses that another page brought along
 HOW = (
@@ -97,7 +97,7 @@ def is_priced(library: Library, *, key: str) -> bool:
 
 def _which(library: Library) -> list[str]:
     picked: list[str] = st.session_state.get(CHOSEN, [])
-    lacking = draft_start.lacking(library)
+    lacking = draft.lacking(library)
     choices = [_LACKING, _ALL, *([_PICKED] if picked else [])]
     missing = library.count(Filter(tier="approved", captioned=False))
     sizes = {
@@ -123,7 +123,7 @@ def _planned(library: Library, addresses: Sequence[str], model: str, prompt: str
     if not model or not is_priced(library, key="draft"):
         return None
     try:
-        return draft_start.plan_drafting(library, addresses, model=model, prompt=prompt)
+        return draft.plan_drafting(library, addresses, model=model, prompt=prompt)
     except MemedexError as error:
         st.error("Can't start drafting:", icon=":material/error:")
         st.text(str(error))
@@ -133,7 +133,7 @@ def _planned(library: Library, addresses: Sequence[str], model: str, prompt: str
 def _go(library: Library, plan: Plan | None, watch: Callable[[Job], Job], given: Mapping[str, Any]) -> str:
     if plan:
         budget = given.get("budget") or None
-        watch(draft_start.start(library, plan, budget=budget, lanes=int(given["lanes"])))
+        watch(draft.start(library, plan, budget=budget, lanes=int(given["lanes"])))
     return ""
 
 
@@ -156,7 +156,7 @@ def _begin_row(library: Library, plan: Plan | None, addresses: Sequence[str]) ->
             icon="edit_square", kind="primary", disabled=not (plan and count),
         ),
     )  # fmt: skip
-    waiting = len(draft_start.suggested(library))
+    waiting = len(draft.suggested(library))
     if waiting:
         st.page_link(
             "pages/captions.py",

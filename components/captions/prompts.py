@@ -18,8 +18,7 @@ from store.library import Library
 from store.llm.prompts import DEFAULT, Prompt
 from store.records import CAPTION_FACETS, Tier
 from store.settings import settings
-from store.tasks import draft_start
-from store.tasks.draft_start import TRIAL
+from store.tasks.draft import TRIAL, plan_trial, start
 
 _TRIED = "memedex.trial"
 _SAVED = "memedex.saved_prompts"
@@ -140,7 +139,7 @@ def _attempt(library: Library) -> None:
 def _try_button(library: Library, coins: list[str], variants: list[tuple[str, str]]) -> None:
     try:
         is_whole = coins and variants and draft.is_priced(library, key="trial")
-        plan = draft_start.plan_trial(library, coins, variants) if is_whole else None
+        plan = plan_trial(library, coins, variants) if is_whole else None
     except MemedexError as error:
         st.error("This cannot be tried:", icon=":material/error:")
         st.text(str(error))
@@ -149,7 +148,7 @@ def _try_button(library: Library, coins: list[str], variants: list[tuple[str, st
         draft.figures(plan)
     watch = job_bar.watcher(_TRIED)
     forms.button(
-        "trial", library, lambda: plan and watch(draft_start.start(library, plan)), after_run=True,
+        "trial", library, lambda: plan and watch(start(library, plan)), after_run=True,
         button=Button(
             "Try both, side by side" if len(variants) > 1 else "Try it", icon="experiment",
             disabled=plan is None, help="" if settings().caption_model or variants else "Name a model first.",

@@ -23,7 +23,7 @@ from store.errors import InvalidRecord, MemedexError, ReadOnly
 from store.library import Library
 from store.operations import CaptionSource
 from store.records import CAPTION_FACETS
-from store.tasks import draft_start, move
+from store.tasks import draft, move
 
 _HINT = 500  # characters
 _NO_DRAFT = "that is not a draft; reload the page"
@@ -152,14 +152,14 @@ def _suggest(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
     if not library.can_write:
         raise ReadOnly(f"{library.actor_name} may look at this library, not change it")
     address, facet = _address(message), message.get("facet")
-    plan = draft_start.plan_drafting(
+    plan = draft.plan_drafting(
         library,
         [address],
         only=facet if facet in CAPTION_FACETS else None,
         hint=str(message.get("hint") or "")[:_HINT],
     )
     known = content.proposed(library, address)  # before: what fails after the start would be asked for twice
-    job = draft_start.start(library, plan, actor=library.actor_name)
+    job = draft.start(library, plan, actor=library.actor_name)
     return {"job": job.id, **known}
 
 

@@ -11,7 +11,7 @@ from store.errors import ModelUnavailable
 from store.fetching.hub import host
 from store.jobs import Job
 from store.library import Library
-from store.tasks import download_model
+from store.tasks import models
 
 
 def show(library: Library) -> None:
@@ -54,7 +54,7 @@ def _download(library: Library, model: OfferedModel) -> None:
     begun = model.megabytes_here
     label = f"Continue at {begun:,} MB" if begun else f"Download ({_size(model)})"
     forms.button(
-        f"download-{model.title}", library, lambda: watch(download_model.start(library, model.name)),
+        f"download-{model.title}", library, lambda: watch(models.download(library, model.name)),
         button=Button(label, icon="download", help=needs, disabled=bool(needs)),
     )  # fmt: skip
     if needs:

@@ -3,7 +3,7 @@
 from components.shell import format
 from store.jobs import Job
 from store.outcome import Outcome, Refusal
-from store.tasks import arrange_map
+from store.tasks import models
 
 
 def line(job: Job) -> str:
@@ -53,7 +53,7 @@ def figures(job: Job) -> str:
 
 def _counts_items(job: Job) -> bool:
     """Whether its numbers are of coins or files, and not of steps."""
-    return not job.is_ephemeral and job.kind != arrange_map.KIND.name
+    return not job.is_ephemeral and job.kind != models.ARRANGE_MAP.name
 
 
 def pace(rate: float) -> str:

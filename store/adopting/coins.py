@@ -11,11 +11,10 @@ from store.catalog import history
 from store.disk.files import content_hash, read_regular
 from store.disk.images import SUFFIXES
 from store.errors import BadPicture, BadSource, InvalidRecord
-from store.importing import Candidate, candidates, folders, tables, texts, token_lists
+from store.importing import Candidate, candidates, folders, tables
 from store.importing.candidate import RemoteLogo
 from store.importing.metadata import FILLED_IN
-from store.importing.names import suffix
-from store.importing.trees import DiskTree
+from store.importing.trees import DiskTree, suffix
 from store.outcome import Refusal
 from store.progress import Progress
 from store.records import MAX_TAG, Facet, Record, Tier, checked_address, validate
@@ -315,7 +314,7 @@ def _columns(path: Path) -> list[str]:
 
 def _tokens(path: Path) -> list[object] | None:
     try:
-        value = texts.parsed(texts.decoded(read_regular(path, limit=texts.MAX_BYTES)))
+        value = tables.parsed(tables.decoded(read_regular(path, limit=tables.MAX_TEXT_BYTES)))
     except (OSError, BadSource):
         return None
-    return value["tokens"] if token_lists.is_token_list(value) else None
+    return value["tokens"] if folders.is_token_list(value) else None

@@ -5,7 +5,6 @@ that has the SHA-256 of every file. It has neither thumbnails nor Chroma's files
 """
 
 from store.backup.create import backup, backup_memory
-from store.backup.from_catalog import restore_files
-from store.backup.restore import RestoreReport, restore_backup
+from store.backup.restore import RestoreReport, restore_backup, restore_files
 
 __all__ = ["RestoreReport", "backup", "backup_memory", "restore_backup", "restore_files"]

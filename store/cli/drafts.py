@@ -17,7 +17,7 @@ from store.llm.prompts import DEFAULT, MAX_BYTES
 from store.outcome import not_taken_notes
 from store.progress import Progress
 from store.records import CAPTION_FACETS
-from store.tasks.draft_start import LANES, Plan, lacking, plan_drafting, start
+from store.tasks.draft import LANES, Plan, lacking, plan_drafting, start
 from store.tasks.import_captions import preview
 from store.tasks.import_captions import start as start_import
 

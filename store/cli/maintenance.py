@@ -28,7 +28,7 @@ from store.maintenance import doctor as checking
 from store.maintenance.doctor import DoctorFinding
 from store.reading.reader import Reader
 from store.tags.taxonomy_file import set_aside_if_broken
-from store.tasks import switch_model
+from store.tasks import models
 from store.writing.salvage import move_foreign_catalog_aside, salvage_if_damaged
 
 
@@ -72,7 +72,7 @@ def model(arguments: Namespace, terminal: Terminal) -> int:
     else:
         with writing(arguments, terminal) as library:
             switched = terminal.watch(
-                lambda progress: switch_model.switch_model(library, arguments.name, progress=progress)
+                lambda progress: models.switch_model(library, arguments.name, progress=progress)
             )
             name = library.model
         if not switched:

@@ -17,7 +17,7 @@ from store.disk.layout import Layout
 from store.errors import BadSource
 from store.exporting import export as write_export
 from store.identity import current_user
-from store.importing.texts import MAX_BYTES, decoded, parsed
+from store.importing.tables import MAX_TEXT_BYTES, decoded, parsed
 from store.records import CAPTION_FACETS, TIERS, Record
 
 
@@ -127,7 +127,7 @@ def export(arguments: Namespace, terminal: Terminal) -> int:
 
 def _earlier_list(path: Path) -> dict[str, Any]:
     try:
-        found = parsed(decoded(read_regular(path, limit=MAX_BYTES)))
+        found = parsed(decoded(read_regular(path, limit=MAX_TEXT_BYTES)))
     except OSError as error:
         raise BadSource(f"{path} cannot be read: {error.strerror}") from error
     except BadSource as error:

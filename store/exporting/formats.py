@@ -1,26 +1,43 @@
-"""The export formats; each but the token list can be imported again without loss."""
+"""The export formats, as a folder or a zip; each but the token list can be imported again without loss."""
 
+import contextlib
 import csv
 import io
 import json
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from secrets import token_hex
+from typing import IO, Any, Literal, Protocol, get_args
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+import numpy as np
+from filelock import FileLock, Timeout
 
 from store.captions.caption_text import HOLDS, JOINED, joined
+from store.chroma.client import open_client
+from store.chroma.collections import COLLECTIONS
+from store.chroma.process import ChildProcess, ChromaFailed
 from store.disk.csv import inert
 from store.disk.layout import Layout
 from store.errors import BadSource
-from store.exporting import collections, token_list
-from store.exporting.collections import VectorsOf
-from store.exporting.targets import ExportTarget, staged_target
+from store.exporting import token_list
 from store.importing import Refusal
 from store.importing.tables import MORE
 from store.progress import Progress
-from store.records import CAPTION_FACETS, Record, sidecar_bytes
+from store.records import CAPTION_FACETS, Facet, Record, chroma_metadata, sidecar_bytes
 
+HALF = ".memedex-export-"  # how the folder of an export that is not complete is called
+_LOCK = ".lock"  # beside it
+_BATCH = 200  # records handed over at once
+_CHUNK = 1 << 20
+
+VectorsOf = Callable[[str], Mapping[Facet, bytes]]
+_Row = tuple[str, bytes, dict[str, Any], str | None]
 Format = Literal["reference", "jsonl", "csv", "imagefolder", "txt", "tokenlist"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
@@ -32,6 +49,169 @@ _BREAKS = {
 }  # some readers take them for line ends
 _FLAT = ("token_address", "token_name", "ticker", "description", "created_at")
 _COLUMNS = ("file_name", *_FLAT, "tags", *CAPTION_FACETS, "tier", MORE)
+
+
+class ExportTarget(Protocol):
+    """A folder or a zip that an export is written to."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file with this content."""
+
+    def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        """A new file of this name to write to."""
+
+
+class _Folder:
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def write(self, name: str, content: bytes) -> None:
+        with self.open(name) as file:
+            file.write(content)
+
+    def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        path = self._root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("xb")  # two addresses may differ in case only, and the disk may not mind case
+
+
+class _Zip:
+    def __init__(self, archive: ZipFile) -> None:
+        self._archive = archive
+
+    def write(self, name: str, content: bytes) -> None:
+        self._archive.writestr(_entry(name), content)
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        # A zip takes one entry at a time, so a table waits until the pictures are in.
+        buffer = io.BytesIO()
+        yield buffer
+        self.write(name, buffer.getvalue())
+
+
+def _entry(name: str) -> ZipInfo:
+    entry = ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))  # the same export gives the same bytes
+    entry.compress_type = ZIP_STORED if name.endswith(".jpg") else ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    return entry
+
+
+@contextmanager
+def staged_target(destination: Path) -> Iterator[ExportTarget]:
+    """A place beside the destination that is renamed to it when the block succeeds.
+
+    Raises BadSource if the destination exists or the disk refuses.
+    """
+    as_zip = destination.suffix.lower() == ".zip"
+    is_empty_folder = destination.is_dir() and not as_zip and not any(destination.iterdir())
+    if (destination.exists() or destination.is_symlink()) and not is_empty_folder:
+        raise BadSource(f"there is something at {destination} already; export to a new place")
+    try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        with _staging_folder(destination.parent) as folder:
+            made = folder / "export"
+            if as_zip:
+                with ZipFile(made, "w") as archive:
+                    yield _Zip(archive)
+            else:
+                made.mkdir()
+                yield _Folder(made)
+            if is_empty_folder:
+                destination.rmdir()
+            made.rename(destination)
+    except OSError as error:
+        raise BadSource(f"the export to {destination} failed: {error.strerror or error}") from error
+
+
+@contextmanager
+def _staging_folder(parent: Path) -> Iterator[Path]:
+    """A folder for an incomplete export, locked while it is being written."""
+    folder = parent / f"{HALF}{token_hex(8)}"
+    lock = FileLock(f"{folder}{_LOCK}")
+    with lock:  # before the folder is there: nobody finds it unlocked
+        try:
+            folder.mkdir()
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            Path(lock.lock_file).unlink(missing_ok=True)
+
+
+def remove_leftovers(parent: Path) -> None:
+    """Delete what killed exports left in this folder; those in progress, in any process, stay."""
+    for name in {path.name.removesuffix(_LOCK) for path in parent.glob(f"{HALF}*")}:
+        lock = FileLock(parent / f"{name}{_LOCK}")
+        with contextlib.suppress(Timeout, OSError), lock.acquire(timeout=0):
+            shutil.rmtree(parent / name, ignore_errors=True)
+            Path(lock.lock_file).unlink(missing_ok=True)
+
+
+def write_chroma(
+    records: Iterable[Record], vectors_of: VectorsOf, place: ExportTarget, *, folder: str
+) -> None:
+    """Write a Chroma with these records' vectors, metadata and captions below `folder` of the place.
+
+    Raises BadSource if Chroma fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="memedex-") as temporary:
+        made = Path(temporary)
+        writer = _WriterProcess(_Writer, made)
+        try:
+            with closing(writer):
+                for batch in _batches(records, vectors_of):
+                    writer.add(batch)
+                writer.add({})  # the collections are there even if they are empty
+        except ChromaFailed as error:
+            raise BadSource(f"Chroma could not be written: {error}") from error
+        for path in sorted(made.rglob("*")):
+            if path.is_file():
+                with path.open("rb") as source, place.open(f"{folder}/{path.relative_to(made)}") as target:
+                    while content := source.read(_CHUNK):
+                        target.write(content)
+
+
+def _batches(records: Iterable[Record], vectors_of: VectorsOf) -> Iterator[dict[Facet, list[_Row]]]:
+    batch: dict[Facet, list[_Row]] = {}
+    for count, record in enumerate(records, start=1):
+        for facet, vector in vectors_of(record.address).items():
+            document = None if facet == "image" else record.caption.get(facet)
+            row = (record.address, vector, dict(chroma_metadata(record)), document)
+            batch.setdefault(facet, []).append(row)
+        if count % _BATCH == 0:
+            yield batch
+            batch = {}
+    yield batch
+
+
+class _Writer:
+    """In the process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        client = self._client = open_client(folder)
+        self._collections = {
+            facet: client.get_or_create_collection(name, metadata={"hnsw:space": "cosine"})
+            for facet, name in COLLECTIONS.items()
+        }
+
+    def add(self, batch: Mapping[Facet, Sequence[_Row]]) -> None:
+        for facet, rows in batch.items():
+            texts = [document or "" for _, _, _, document in rows]
+            self._collections[facet].upsert(
+                ids=[id for id, _, _, _ in rows],
+                embeddings=np.stack([np.frombuffer(vector, np.float32) for _, vector, _, _ in rows]),
+                metadatas=[metadata for _, _, metadata, _ in rows],
+                documents=None if facet == "image" else texts,
+            )
+
+    def close(self) -> None:
+        """Write what is still in memory."""
+        self._client.close()  # type: ignore[attr-defined]  # of Client, not in ClientAPI
+
+
+class _WriterProcess(ChildProcess[_Writer]):
+    def add(self, batch: Mapping[Facet, Sequence[_Row]]) -> None:
+        self._call(_Writer.add, batch)
 
 
 @dataclass(slots=True)
@@ -151,7 +331,7 @@ def _reference(
         place.write(sidecar.as_posix(), sidecar_bytes(record.sidecar))
         place.write(image.as_posix(), picture)
     if vectors_of and in_library:
-        collections.write(in_library, vectors_of, place, folder="rag_db")
+        write_chroma(in_library, vectors_of, place, folder="rag_db")
 
 
 def _jsonl(pairs: Iterable[tuple[Record, bytes]], place: ExportTarget) -> None:

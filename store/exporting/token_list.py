@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from store.errors import BadSource
-from store.importing.values import MAX_DECIMALS, chain_id, is_empty, whole_number
+from store.importing.metadata import MAX_DECIMALS, chain_id, is_empty, whole_number
 from store.records import Record, bare_address, is_evm, is_made_up
 
 FILE = "tokenlist.json"

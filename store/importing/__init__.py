@@ -49,10 +49,10 @@ def uploaded(files: Iterable[tuple[str, bytes]]) -> Iterator[Candidate | Refusal
 
 
 def _archive(path: Path) -> Iterator[Candidate | Refusal]:
-    from store.importing import archives, folders
+    from store.importing import folders, trees
 
     try:
-        with archives.opened(path, title=path.name) as tree:
+        with trees.opened(path, title=path.name) as tree:
             yield from folders.coins(tree)
     except BadSource as error:
         yield Refusal(shown(path.name), str(error))

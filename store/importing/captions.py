@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 from store.captions.caption_text import HOLDS, JOINED, joined
 from store.errors import BadSource, InvalidRecord
-from store.importing import archives, caption_files, tables, texts
+from store.importing import tables, trees
 from store.importing.candidate import shown
 from store.importing.metadata import sidecar_of
-from store.importing.names import folder_of, stem, suffix
-from store.importing.pictures import Pictures, endings
-from store.importing.trees import DiskTree, Tree, UploadTree, picture_bytes
+from store.importing.pictures import Pictures, endings, parse_caption, with_whole_caption
+from store.importing.trees import DiskTree, Tree, UploadTree, folder_of, picture_bytes, stem, suffix
 from store.outcome import Refusal
 from store.records import CAPTION_FACETS, Facet, checked_address
 
@@ -55,7 +54,7 @@ def captions_at(paths: Iterable[Path], *, facet: Facet) -> Iterator[ImportedCapt
                         else "there is no such file or folder"
                     )
                 elif path.suffix.lower() == ".zip":
-                    tree = opened.enter_context(archives.opened(path, title=path.name))
+                    tree = opened.enter_context(trees.opened(path, title=path.name))
                 else:
                     tree = DiskTree(path.parent, title="", chosen=[path.name])
                 is_empty = True
@@ -86,7 +85,7 @@ def _captions(tree: Tree, facet: Facet) -> Iterator[ImportedCaption | Refusal]:
         kind = suffix(name)
         try:
             if kind == ".zip" and tree.opens_archives:
-                with archives.opened(tree.picture(name), title=tree.item(name)) as inner:
+                with trees.opened(tree.picture(name), title=tree.item(name)) as inner:
                     yield from _captions(inner, facet)
             elif kind in (*tables.SUFFIXES, ".json", ".txt"):
                 yield from (
@@ -94,7 +93,7 @@ def _captions(tree: Tree, facet: Facet) -> Iterator[ImportedCaption | Refusal]:
                     if kind == ".txt"
                     else _read(tree, pictures, name, readings)
                 )
-        except archives.TooMuch as error:
+        except trees.TooMuch as error:
             yield Refusal(tree.title, f"{error}; the rest of it was left out")
             return
         except (BadSource, InvalidRecord) as error:
@@ -108,7 +107,7 @@ def _text(
 
     A text that has the name of a picture instead of an address means what it means to `import`.
     """
-    text = texts.decoded(tree.read(name, limit=texts.MAX_BYTES)).strip()
+    text = tables.decoded(tree.read(name, limit=tables.MAX_TEXT_BYTES)).strip()
     beside = pictures.beside(name)
     picture = partial(picture_bytes, tree, beside) if beside else None
     try:
@@ -116,7 +115,7 @@ def _text(
     except InvalidRecord as error:
         if picture is None:
             raise BadSource(f"it is beside no picture of its name, and {error}") from error
-        fields = caption_files.parse_caption(text)
+        fields = parse_caption(text)
         caption = {facet: text} if "caption" in fields else {}
         yield ImportedCaption(tree.item(name), "", caption, fields.get("tags"), picture=picture)
         return
@@ -139,7 +138,7 @@ def _read(
     if suffix(name) in tables.SUFFIXES:
         rows = list(tables.rows_of(tree.read(name, limit=tables.MAX_BYTES), suffix=suffix(name)))
     else:
-        value = texts.parsed(texts.decoded(tree.read(name, limit=texts.MAX_BYTES)))
+        value = tables.parsed(tables.decoded(tree.read(name, limit=tables.MAX_TEXT_BYTES)))
         beside = None if isinstance(value, list) else pictures.beside(name)
         rows = list(tables.listed(value if isinstance(value, list) else [value]))
     shared = endings(tables.picture_reference(dict(row)) for _, row in rows if isinstance(row, dict))
@@ -150,7 +149,7 @@ def _read(
                 raise row
             given = dict(row)
             reference = tables.picture_reference(given)
-            sidecar = sidecar_of(tables.metadata_of(caption_files.with_whole_caption(given)))
+            sidecar = sidecar_of(tables.metadata_of(with_whole_caption(given)))
             found = beside
             if found is None and "token_address" not in sidecar:
                 found = pictures.meant(reference, folder=folder_of(name), address="", shared=shared)

@@ -1,26 +1,33 @@
-"""Read a tree of files as coins: token lists, tables, sidecars, and single pictures."""
+"""Read a tree of files as coins: token lists, tables, sidecars, single pictures, and whole libraries."""
 
 import re
+import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from store.captions.caption_text import HOLDS
+from store.chroma.contents import DATABASE, read_contents, read_entries
 from store.disk import images
+from store.disk.aside import PREFIX
 from store.errors import BadSource, InvalidRecord
-from store.importing import archives, caption_files, tables, texts, token_lists
-from store.importing.candidate import Candidate, shown
-from store.importing.library_folder import LibraryFolders
-from store.importing.metadata import NAMES, one_line, sidecar_of
-from store.importing.names import folder_of, folders_above, stem, suffix
-from store.importing.pictures import Pictures, endings
-from store.importing.trees import Tree, picture_bytes
+from store.importing import tables, trees
+from store.importing.candidate import Candidate, RemoteLogo, WithoutPicture, shown
+from store.importing.metadata import FILLED_IN, NAMES, date_of, one_line, sidecar_of, tags
+from store.importing.pictures import Pictures, endings, text_beside, text_fields, with_whole_caption
+from store.importing.trees import Tree, folder_of, folders_above, picture_bytes, stem, suffix
 from store.outcome import Refusal
-from store.records import MAX_NAME, checked_address, made_up_address
+from store.records import MAX_NAME, REQUIRED_FACETS, Tier, checked_address, made_up_address
 
+COLLECTIONS = re.compile(r"(?:meme_image|(?:entity|context|visual|emotions)_caption)_embeddings")
+_LIBRARY = re.compile(r"(?:^|/)rag_db/(?:metadata/|chroma\.sqlite3$)")
+_FILLED = ("token_name", "ticker", "description", "created_at")
+_WAITING = re.compile(r"(?:^|/)(?:pending|approved)/[^/]+\.json$")
+_FETCHED = ("http://", "https://", "ipfs://")
 Found = Candidate | Refusal
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 # What a library keeps beside its sidecars and pictures, when its whole folder is imported.
@@ -36,6 +43,172 @@ _ELSEWHERE = re.compile(rf"(?:{'|'.join(_NO_COINS)})/.*")
 _OTHER_PICTURES = {".svg", ".tif", ".tiff", ".heic", ".ico", ".psd", ".eps", ".jxl", ".jp2"}
 
 
+def tops(names: Iterable[str]) -> set[str]:
+    """The folders that hold a library: `rag_db` with its content, or both `pending` and `approved`."""
+    names = list(names)
+    found = {match.string[: match.start()] for match in filter(None, map(_LIBRARY.search, names))}
+    waiting: dict[str, set[str]] = {}
+    for match in filter(None, map(_WAITING.search, names)):
+        waiting.setdefault(match.string[: match.start()], set()).add(match[0].strip("/").partition("/")[0])
+    return found | {top for top, tiers in waiting.items() if len(tiers) > 1}
+
+
+class LibraryFolders:
+    """The libraries of one tree."""
+
+    def __init__(self, tree: Tree, names: Iterable[str]) -> None:
+        self.tops = tops(names) if tree.is_whole else set[str]()
+        self._tree = tree
+        self._tags: dict[str, Mapping[str, Mapping[str, Any]]] = {}  # of each library, by address
+
+    def completed(self, raw: Mapping[str, Any], name: str) -> dict[str, Any]:
+        """The sidecar of a file; in a library, name and Chroma fill in what is missing, which is marked."""
+        sidecar = sidecar_of(raw)
+        top = self._top(name)
+        if top is None:
+            return sidecar
+        if "token_address" not in sidecar:
+            try:
+                sidecar["token_address"] = checked_address(stem(name))
+            except InvalidRecord:
+                return sidecar  # a file of another kind, which gets its address from its picture
+        fields = self._of(top).get(sidecar["token_address"], {})
+        for key in ("tags", "tags_categories"):
+            if not sidecar.get(key) and (found := tags(str(fields.get(key) or ""))):
+                sidecar[key] = found
+        missing = [key for key in _FILLED if all(raw.get(own) is None for own in NAMES.get(key, ()))]
+        if "created_at" in sidecar:
+            missing.remove("created_at")
+        if missing:
+            others = dict(fields)
+            given = {"token_name": fields.get("name"), **date_of(others), **others}
+            for key in ("token_name", "ticker", "created_at"):
+                if key in missing and given.get(key) not in (None, ""):
+                    sidecar[key] = given[key]
+            sidecar[FILLED_IN] = missing
+        if not sidecar.get("token_name"):
+            sidecar["token_name"] = (sidecar.get("ticker") or stem(name))[:MAX_NAME]
+        return sidecar
+
+    def placed(self, coin: Candidate, name: str) -> Candidate:
+        """The coin in the tier of its folder; without a caption that serves the library it is approved."""
+        top = self._top(name)
+        if top is None:
+            return coin
+        tier = _tier(name[len(top) :].lstrip("/"))
+        caption = coin.sidecar.get("caption")
+        written = caption if isinstance(caption, dict) else {}
+        if tier == "library" and not all(str(written.get(facet) or "").strip() for facet in REQUIRED_FACETS):
+            tier = "approved"
+        return replace(coin, tier=tier)
+
+    def _top(self, name: str) -> str | None:
+        return next((folder for folder in folders_above(name) if folder in self.tops), None)
+
+    def _of(self, top: str) -> Mapping[str, Mapping[str, Any]]:
+        if top not in self._tags:
+            folder = self._tree.on_disk(f"{top}/rag_db" if top else "rag_db")
+            self._tags[top] = chroma_fields(folder) if folder else {}
+        return self._tags[top]
+
+
+def chroma_folders(rag_db: Path) -> list[Path]:
+    """The folders with a Chroma of this library: its own, and those that were moved aside from there."""
+    beside = sorted(rag_db.glob(f"{PREFIX}*")) if rag_db.is_dir() else []
+    return [folder for folder in (rag_db, *beside) if (folder / DATABASE).is_file()]
+
+
+def chroma_fields(rag_db: Path) -> dict[str, dict[str, Any]]:
+    """The metadata of each address in the five collections, empty if Chroma cannot be read."""
+    found: dict[str, dict[str, Any]] = {}
+    for folder in chroma_folders(rag_db):
+        for collection in read_contents(folder).collections:
+            if not COLLECTIONS.fullmatch(collection.name):
+                continue
+            try:
+                for id, _, fields in read_entries(folder, collection):
+                    address = _checked(id)
+                    found[address] = {**fields, **{k: v for k, v in found.get(address, {}).items() if v}}
+            except (OSError, sqlite3.Error):
+                continue
+    return found
+
+
+def _checked(id: str) -> str:
+    try:
+        return checked_address(id)
+    except InvalidRecord:
+        return id
+
+
+def _tier(name: str) -> Tier:
+    first = name.partition("/")[0]
+    if first == "rag_db":
+        return "library"
+    return "approved" if first == "approved" else "pending"
+
+
+def is_token_list(value: Any) -> bool:
+    """Whether this JSON is a token list rather than a sidecar."""
+    return isinstance(value, dict) and isinstance(value.get("tokens"), list) and "token_address" not in value
+
+
+def listed_coins(
+    tree: Tree, pictures: Pictures, *, name: str, tokens: list[Any], used: set[str]
+) -> Iterator[Candidate | Refusal]:
+    """Each token of the list `name` whose picture is in the tree; the others as refusals.
+
+    Adds the pictures it uses to `used`.
+    """
+    if not tokens or len(tokens) > tables.MAX_ROWS:
+        yield Refusal(tree.item(name), tables.TOO_MANY if tokens else "the token list is empty")
+        return
+    shared = endings(token.get("logoURI") for token in tokens if isinstance(token, dict))
+    for number, token in enumerate(tokens, start=1):
+        item = _item(tree, name, number, token)
+        try:
+            if not isinstance(token, dict):
+                raise BadSource("it is not an object")
+            if "address" not in token and "token_address" not in token:
+                raise BadSource("it has no address")
+            sidecar = sidecar_of(token)
+            address = sidecar.get("token_address", "")
+            try:
+                found = pictures.meant(
+                    token.get("logoURI"), folder=folder_of(name), address=address, shared=shared
+                )
+            except BadSource as error:
+                yield without_picture(item, str(error), sidecar, token.get("logoURI"))
+                continue
+            used.add(found)
+            yield Candidate(item, sidecar, tree.picture(found))
+        except (BadSource, InvalidRecord) as error:
+            yield Refusal(item, str(error))
+
+
+def without_picture(item: str, reason: str, sidecar: dict[str, Any], logo: object) -> Refusal:
+    """The refusal for a missing picture, with all that is known of the coin.
+
+    If the picture is on the network, it can be downloaded; a coin without an address gets one from its URL.
+    """
+    uri = logo.strip() if isinstance(logo, str) else ""
+    is_remote = uri.lower().startswith(_FETCHED)
+    if is_remote:
+        sidecar = {"logoURI": uri, "token_address": made_up_address(uri.encode()), **sidecar}
+    if "token_address" not in sidecar:
+        return Refusal(item, reason)
+    sidecar["token_address"] = checked_address(sidecar["token_address"])
+    return RemoteLogo(item, reason, sidecar, uri) if is_remote else WithoutPicture(item, reason, sidecar)
+
+
+def _item(tree: Tree, name: str, number: int, token: Any) -> str:
+    label = f"token {number}"
+    if isinstance(token, dict):
+        words = (token.get("symbol"), token.get("name"), token.get("address"))
+        label += " " + " ".join(one_line(word)[:60] for word in words if isinstance(word, str))
+    return shown(f"{tree.item(name)}: {label}")
+
+
 def coins(tree: Tree) -> Iterator[Found]:
     """Every coin of the tree and every refusal: lists first, then tables, sidecars, single pictures."""
     yield from tree.refused
@@ -43,7 +216,7 @@ def coins(tree: Tree) -> Iterator[Found]:
         yield Refusal(tree.title or "import", "there is nothing in it to import")
     try:
         yield from _Reading(tree).all()
-    except archives.TooMuch as error:
+    except trees.TooMuch as error:
         yield Refusal(tree.title, f"{error}; the rest of it was left out")
 
 
@@ -62,7 +235,7 @@ class _Reading:
         tops = {folder_of(name) for name in lists if self.tree.is_whole}
         outermost = [name for name in lists if _outermost(name, tops) in (None, folder_of(name))]
         for name in outermost:
-            yield from token_lists.coins(
+            yield from listed_coins(
                 self.tree, self.pictures, name=name, tokens=lists.pop(name), used=self.used
             )
         # A folder that holds a token list is imported through the list alone.
@@ -96,7 +269,7 @@ class _Reading:
     def _guarded(self, name: str, found: Iterator[Found]) -> Iterator[Found]:
         try:
             yield from found
-        except archives.TooMuch:
+        except trees.TooMuch:
             raise
         except (BadSource, InvalidRecord) as error:
             yield Refusal(self.tree.item(name), str(error))
@@ -106,16 +279,16 @@ class _Reading:
             if suffix(name) != ".json":
                 continue
             try:
-                content = self.tree.read(name, limit=texts.MAX_BYTES)
+                content = self.tree.read(name, limit=tables.MAX_TEXT_BYTES)
                 # A glance, so that thousands of sidecars are not parsed twice (zero bytes: UTF-16).
                 if b"tokens" not in content.replace(b"\0", b""):
                     continue
-                value = texts.parsed(texts.decoded(content))
-            except archives.TooMuch:
+                value = tables.parsed(tables.decoded(content))
+            except trees.TooMuch:
                 raise
             except BadSource:
                 continue  # said when its turn comes as a sidecar
-            if token_lists.is_token_list(value):
+            if is_token_list(value):
                 yield name, value["tokens"]
 
     def _waiting(self, broken: str, names: list[str]) -> Iterator[Refusal]:
@@ -156,17 +329,17 @@ class _Reading:
                 self._claim(reference, folder=folder_of(name), shared=shared)
                 if HOLDS in row:  # the text file beside its picture repeats what the row says
                     self.used.add(str(PurePosixPath(folder_of(name), str(reference)).with_suffix(".txt")))
-                sidecar = sidecar_of(tables.metadata_of(caption_files.with_whole_caption(row)))
+                sidecar = sidecar_of(tables.metadata_of(with_whole_caption(row)))
                 address = sidecar.get("token_address", "")
                 try:
                     found = self.pictures.meant(
                         reference, folder=folder_of(name), address=address, shared=shared
                     )
                 except BadSource as error:
-                    yield token_lists.without_picture(item, str(error), sidecar, reference)
+                    yield without_picture(item, str(error), sidecar, reference)
                     continue
                 yield self._coin(item, {"token_name": _name_from(found), "ticker": "", **sidecar}, found)
-            except archives.TooMuch:
+            except trees.TooMuch:
                 raise
             except (BadSource, InvalidRecord) as error:
                 yield Refusal(item, str(error))
@@ -179,7 +352,7 @@ class _Reading:
             )  # even if the sidecar is broken: without it, the picture would get a wrong key
         else:
             self.unread.add(name)
-        value = texts.parsed(texts.decoded(self.tree.read(name, limit=texts.MAX_BYTES)))
+        value = tables.parsed(tables.decoded(self.tree.read(name, limit=tables.MAX_TEXT_BYTES)))
         self.unread.discard(name)
         if isinstance(value, list):
             yield from self._rows(name, tables.listed(value))
@@ -196,7 +369,7 @@ class _Reading:
                 if not reference and not any(value.get(key) for key in NAMES["token_address"]):
                     raise
                 sidecar = self.libraries.completed(value, name)
-                yield token_lists.without_picture(self.tree.item(name), str(error), sidecar, reference)
+                yield without_picture(self.tree.item(name), str(error), sidecar, reference)
                 return
         coin = self._coin(self.tree.item(name), self.libraries.completed(value, name), found)
         yield self.libraries.placed(coin, name)
@@ -205,12 +378,12 @@ class _Reading:
         kind = suffix(name)
         if kind in images.SUFFIXES:
             fields: dict[str, Any] = {"token_name": _name_from(name), "ticker": "", "description": ""}
-            if text := caption_files.beside(self.tree, name):
-                fields |= caption_files.fields_of(self.tree, text)
+            if text := text_beside(self.tree, name):
+                fields |= text_fields(self.tree, text)
                 self.used.add(text)
             yield self._coin(self.tree.item(name), fields, name)
         elif kind == ".zip" and self.tree.opens_archives:
-            with archives.opened(self.tree.picture(name), title=self.tree.item(name)) as archive:
+            with trees.opened(self.tree.picture(name), title=self.tree.item(name)) as archive:
                 yield from coins(archive)
         elif kind == ".zip":
             raise BadSource("an archive inside an archive is not opened; unpack it first")

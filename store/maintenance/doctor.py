@@ -20,11 +20,9 @@ from store.disk.replica import is_replica, refuse_replica
 from store.disk.sidecars import blocked
 from store.embedding import reembed
 from store.errors import BadSource, CatalogDamaged, CatalogTooNew, ForeignFile, MemedexError, ModelUnavailable
-from store.maintenance import catalog_pages, record_checks
+from store.maintenance import checks
 from store.maintenance import repair as maintenance_repair
-from store.maintenance.checked_batches import CheckedBatches
-from store.maintenance.interruption import ended_by
-from store.maintenance.record_checks import SilentChange, catalog_state
+from store.maintenance.checks import CheckedBatches, SilentChange, catalog_state, ended_by
 from store.maintenance.repair import Damage
 from store.pictures.shared_pictures import shared_pictures
 from store.progress import Progress
@@ -145,7 +143,7 @@ def _check(reader: Reader, work: _Work) -> list[DoctorFinding]:
     parts = [_catalog, _moved_aside]
     if not is_replica(reader.layout.catalog):
         parts = [_catalog, _operations, _files, _vectors, _chroma, _copies, _moved_aside]
-        total = 3 * sum(reader.counts().values()) + catalog_pages.count_vectors(reader.catalog)
+        total = 3 * sum(reader.counts().values()) + checks.count_vectors(reader.catalog)
         work.progress.done, work.progress.total = 0, total
     found: list[DoctorFinding] = []
     for part in parts:
@@ -161,14 +159,14 @@ def _check(reader: Reader, work: _Work) -> list[DoctorFinding]:
 
 def _catalog(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
     catalog, checked, progress = reader.catalog, work.checked, work.progress
-    for fault in catalog_pages.damaged_pages(catalog, checked=checked, progress=progress):
+    for fault in checks.damaged_pages(catalog, checked=checked, progress=progress):
         yield DoctorFinding(f"the catalog is damaged: {fault}", _SALVAGE)
     progress.what = "reading the texts"
     damages = list[Damage]()
     with ended_by(progress, catalog):
         look = partial(maintenance_repair.damaged_texts, catalog)
         damages += checked.faults(("texts", catalog_state(catalog)), look)
-    damages += record_checks.damaged_rows(catalog, reader.layout, checked=checked, progress=progress)
+    damages += checks.damaged_rows(catalog, reader.layout, checked=checked, progress=progress)
     for damage in damages:
         what = f"{damage.what} in the catalog is not what was written"
         yield DoctorFinding(what, "repair gives it back, from the files or a copy", damage.address)
@@ -210,13 +208,11 @@ def _files(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
 
 
 def _silent_changes(reader: Reader, work: _Work) -> Iterator[SilentChange]:
-    return record_checks.silent_changes(
-        reader.catalog, reader.layout, checked=work.checked, progress=work.progress
-    )
+    return checks.silent_changes(reader.catalog, reader.layout, checked=work.checked, progress=work.progress)
 
 
 def _notice_silent_changes(library: "Library", work: _Work) -> None:
-    total = sum(library.counts().values()) + catalog_pages.count_vectors(library.catalog)
+    total = sum(library.counts().values()) + checks.count_vectors(library.catalog)
     work.progress.done, work.progress.total = 0, total
     for one in list(_silent_changes(library, work)):
         if (
@@ -238,7 +234,7 @@ def _vectors(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
             yield DoctorFinding(f"the catalog is damaged: {damage.what}", _SALVAGE)
     try:
         wrong = [
-            *record_checks.incomplete(
+            *checks.incomplete(
                 reader.catalog, reader.layout, reader.embedder, checked=work.checked, progress=work.progress
             )
         ]
@@ -260,7 +256,7 @@ def _vectors(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
 
 
 def _damaged_vectors(catalog: Catalog, work: _Work) -> Iterator[Damage]:
-    return catalog_pages.damaged_vectors(catalog, checked=work.checked, progress=work.progress)
+    return checks.damaged_vectors(catalog, checked=work.checked, progress=work.progress)
 
 
 def _chroma(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:

@@ -3,20 +3,7 @@
 from typing import TYPE_CHECKING
 
 from store.jobs import JobContext, JobKind
-from store.tasks import (
-    adopt,
-    arrange_map,
-    download_model,
-    draft_start,
-    export,
-    generate,
-    import_captions,
-    move,
-    read_pictures,
-    switch_model,
-    tags,
-    undo,
-)
+from store.tasks import adopt, draft, export, generate, import_captions, models, move, tags, undo
 
 if TYPE_CHECKING:
     from store.library import Library
@@ -29,18 +16,18 @@ def _fetch_logos(context: "JobContext[Library]") -> None:
 
 
 KINDS: tuple["JobKind[Library]", ...] = (
-    draft_start.KIND,
+    draft.KIND,
     export.KIND,
     JobKind("logos", _fetch_logos, queue="network"),
     generate.KIND,
-    arrange_map.KIND,
+    models.ARRANGE_MAP,
     move.KIND,
     undo.KIND,
-    switch_model.KIND,
-    download_model.KIND,
+    models.SWITCH,
+    models.DOWNLOAD,
     tags.KIND,
     import_captions.KIND,
     adopt.KIND,
-    read_pictures.KIND,
+    models.READ_PICTURES,
 )
 QUIET = frozenset(kind.name for kind in KINDS if kind.is_quiet)  # kinds that no page but Jobs draws a bar of

@@ -1,15 +1,32 @@
-"""The job "draft": many questions at once, with retries, and within a budget."""
+"""Draft captions for many records in the background; the results are suggestions.
+
+plan = plan_drafting(library, addresses, model="openai/gpt-4o-mini")      # how many, tokens, cost
+job = start(library, plan, budget=2.0)
+start(library, plan_drafting(library, [address], only="entity", hint="shorter"))
+
+Many questions at once, with retries, and within a budget.
+"""
 
 import json
+import math
 import sqlite3
 import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from store.captioning.captioner import CaptionDraft, Captioner, CaptionRequest
-from store.captioning.plan import question
+from store.captioning.plan import (
+    TRIAL,
+    Plan,
+    Variant,
+    lacking,
+    plan_drafting,
+    plan_trial,
+    question,
+    suggested,
+)
 from store.captions import suggestions
 from store.captions.suggestions import Origin, SuggestedFacet
 from store.errors import (
@@ -20,7 +37,7 @@ from store.errors import (
     ProviderBusy,
     ProviderRefuses,
 )
-from store.jobs import Item, ItemDeferred, ItemDone, ItemRefused, JobContext, JobKind, Result
+from store.jobs import Item, ItemDeferred, ItemDone, ItemRefused, Job, JobContext, JobKind, Result
 from store.jobs.circuit_breaker import Attempt, CircuitBreaker
 from store.llm.client import Usage
 from store.llm.prompts import Prompt
@@ -29,10 +46,27 @@ from store.settings import settings
 
 if TYPE_CHECKING:
     from store.library import Library
+    from store.reading.reader import Reader
 
 TRIES = 5  # of one record that the provider fails on
 LONGEST_PAUSE = 120.0  # seconds that a job waits because a provider asks to; it keeps the library from others
 _SUMS = ("prompt_tokens", "completion_tokens", "cost")  # of Usage, as a job's note keeps them
+__all__ = [
+    "KIND",
+    "LANES",
+    "MAX_LANES",
+    "TRIAL",
+    "Plan",
+    "Variant",
+    "lacking",
+    "plan_drafting",
+    "plan_trial",
+    "start",
+    "suggested",
+]
+
+LANES = 8  # requests at the same time
+MAX_LANES = 64
 
 
 def api_base_of(model: str) -> str | None:
@@ -212,3 +246,49 @@ def _draft(context: "JobContext[Library]") -> None:
 
 
 KIND = JobKind("draft", _draft, queue="language model")
+
+
+def start(
+    library: "Library", plan: Plan, *, budget: float | None = None, lanes: int = LANES, actor: str = ""
+) -> Job:
+    """Start the job; with a budget (US dollars) it stops asking before that would be exceeded.
+
+    Raises InvalidRecord if there is nothing to do, or if a budget is given and the price is unknown.
+    """
+    if not plan.addresses:
+        raise InvalidRecord("there is nothing to draft: choose coins first")
+    if budget is not None and plan.cost is None:
+        raise InvalidRecord("no price is known for this model, so a budget could not be kept; leave it out")
+    if budget is not None and not 0 < budget < math.inf:  # NaN neither
+        raise InvalidRecord("a budget is more than nothing, and not infinite")
+    variants = []
+    for variant in plan.variants:
+        prompt = library.prompts.store(variant.prompt.name, **({"actor": actor} if actor else {}))
+        variants.append([variant.model, prompt.name, prompt.version])
+    options: dict[str, Any] = {"variants": variants, "lanes": max(1, min(lanes, MAX_LANES))}
+    options |= {"budget": budget} if budget is not None else {}
+    options |= {"about": plan.cost / plan.count} if plan.cost else {}
+    options |= {"trial": True} if plan.is_trial else {}
+    options |= {"only": plan.only} if plan.only else {}
+    options |= {"hint": plan.hint} if plan.hint else {}
+    return library.jobs.start(
+        "draft",
+        [
+            (f"{address} {number}" if plan.is_trial else address, {"address": address, "variant": number})
+            for address in plan.addresses
+            for number in range(len(variants))
+        ],
+        name=_name(library, plan),
+        options=options,
+        **({"actor": actor} if actor else {}),
+    )
+
+
+def _name(library: "Reader", plan: Plan) -> str:
+    what = f"{plan.only} of " if plan.only else ""
+    if len(plan.addresses) == 1:
+        coins = library.get(plan.addresses[0]).name
+    else:
+        coins = f"{len(plan.addresses):,} coins"
+    verb = "Try prompts on" if plan.is_trial else "Draft"
+    return f"{verb} {what}{coins}"

@@ -14,8 +14,7 @@ from store.captions.caption_text import JOINED
 from store.disk.layout import Layout
 from store.errors import BadSource, InvalidRecord, UnknownRecord
 from store.exporting import token_list
-from store.exporting.formats import FORMATS, check, export
-from store.exporting.targets import remove_leftovers
+from store.exporting.formats import FORMATS, check, export, remove_leftovers
 from store.jobs import ItemDone, ItemRefused, Job, JobContext, JobKind
 from store.records import Record
 

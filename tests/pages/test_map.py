@@ -6,7 +6,7 @@ from components.map import view
 from store.library import Library
 from store.progress import Progress
 from store.settings import settings
-from store.tasks import arrange_map
+from store.tasks import models
 from tests.browser.coins import FROG
 from tests.pages.conftest import finish_jobs, opened, press, rerun, sendable, words
 from tests.waiting import eventually
@@ -38,7 +38,7 @@ def test_a_cancelled_or_impossible_layout_is_not_restarted_automatically(
         assert eventually(lambda: progress.cancelled)
 
     with monkeypatch.context() as patched:
-        patched.setattr(arrange_map, "tsne_map", until_stopped)
+        patched.setattr(models, "tsne_map", until_stopped)
         assert "at least 3 coins" in words(opened("map", map_of="emotions", map_by="t-SNE"))
         assert not library.jobs.all()
         job = library.jobs.start("map", name="arrange", options={"space": "fused"})

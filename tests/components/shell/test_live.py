@@ -9,7 +9,7 @@ import pytest
 from components.shell import current_state, live, session
 from store.library import Library
 from store.progress import Progress
-from store.tasks import read_pictures
+from store.tasks import models
 
 
 def test_a_page_is_out_of_date_if_a_job_ends_while_it_runs(
@@ -44,7 +44,7 @@ def test_a_page_is_out_of_date_if_a_job_begins_and_ends_while_it_runs(
 
 def test_pages_are_not_run_again_for_what_the_program_begins_by_itself(library: Library) -> None:
     before = current_state.read(library)["jobs"]
-    job = library.jobs.start(read_pictures.KIND.name, [("0" * 64, "nobody")], name="Read text in 1 picture")
+    job = library.jobs.start(models.READ_PICTURES.name, [("0" * 64, "nobody")], name="Read text in 1 picture")
     under_way = current_state.read(library)
     library.jobs.wait(job.id)
     assert {under_way["jobs"], current_state.read(library)["jobs"]} == {before}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from store.disk.images import normalise
 from store.errors import BadSource
 from store.exporting import export
-from store.importing import archives
+from store.importing import trees
 from store.importing.tables import MAX_ROWS, rows_of
 from tests.store.exporting.coins import LOSSLESS, MINT, OTHER, THIRD, imported, record, records
 
@@ -40,9 +40,9 @@ def test_an_export_of_the_largest_table_stays_within_the_zip_limits(tmp_path, pi
     with zipfile.ZipFile(destination) as archive:
         entries = archive.infolist()
     assert len(entries) <= 2 * len(long) + 1
-    assert archives.MAX_ENTRIES >= 2 * MAX_ROWS + 1
+    assert trees.MAX_ENTRIES >= 2 * MAX_ROWS + 1
     listed = max(46 + len(entry.filename) + len(entry.extra) for entry in entries)  # bytes in the directory
-    assert listed * archives.MAX_ENTRIES <= archives.MAX_DIRECTORY
+    assert listed * trees.MAX_ENTRIES <= trees.MAX_DIRECTORY
 
 
 def test_the_reference_format_uses_the_reference_layout(tmp_path, picture_of):

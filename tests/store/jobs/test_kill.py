@@ -17,7 +17,7 @@ from store.catalog.filters import Filter
 from store.disk.layout import Layout
 from store.runtime import open_library
 from store.settings import settings
-from store.tasks.draft_start import plan_drafting, start
+from store.tasks.draft import plan_drafting, start
 from tests.store.conftest import address, approved_with_caption, coin
 from tests.store.hashed import Hashed
 from tests.store.invariants import holds

@@ -14,7 +14,7 @@ from store.errors import ModelUnavailable
 from store.library import Library
 from store.pictures import picture_texts, text_reader
 from store.runtime import open_library
-from store.tasks import read_pictures
+from store.tasks import models
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 
@@ -151,15 +151,13 @@ def test_the_background_job_reads_what_is_new_and_counts_it(
     reads("HODL")
     library.add([coin(number) for number in range(20)])
     library.picture(FIRST).write_bytes(b"no picture")
-    job = read_pictures.start_if_needed(library)
+    job = models.read_new_pictures(library)
     assert job
     library.jobs.wait(job.id, timeout=60)
     job = library.jobs.get(job.id)
     assert job
     assert (job.state, job.done, job.refused, job.total) == ("done", 19, 1, 20)
-    assert read_pictures.start_if_needed(library) is None, (
-        "what could not be read is not tried again by itself"
-    )
+    assert models.read_new_pictures(library) is None, "what could not be read is not tried again by itself"
     assert set(found(library, "text:hodl")) == {address(number) for number in range(1, 20)}
 
 
@@ -170,10 +168,10 @@ def test_pictures_are_read_by_one_job_at_a_time(
     library.add([coin(0), coin(1)])
     monkeypatch.setattr(library._text_reader, "read", lambda _: str(may_go_on.wait()))
     derived = library.derived
-    job = read_pictures.start_if_needed(library)
+    job = models.read_new_pictures(library)
     assert job is not None
     library.add([coin(2)])
-    assert read_pictures.start_if_needed(library) is None
+    assert models.read_new_pictures(library) is None
     assert library.derived == derived, "open pages are told once, at the end"
     may_go_on.set()
     library.jobs.wait(job.id, timeout=60)
@@ -186,7 +184,7 @@ def test_a_stopped_job_does_not_begin_again_by_itself(
     may_go_on = threading.Event()
     library.add([coin(number) for number in range(20)])
     monkeypatch.setattr(library._text_reader, "read", lambda _: str(may_go_on.wait()))
-    job = read_pictures.start_if_needed(library)
+    job = models.read_new_pictures(library)
     assert job is not None
     library.jobs.cancel(job.id)
     may_go_on.set()
@@ -194,7 +192,7 @@ def test_a_stopped_job_does_not_begin_again_by_itself(
     stopped = library.jobs.get(job.id)
     assert stopped is not None
     assert stopped.state == "cancelled"
-    assert read_pictures.start_if_needed(library) is None
+    assert models.read_new_pictures(library) is None
 
 
 def test_a_paused_job_ends_after_the_picture_that_it_reads(
@@ -209,7 +207,7 @@ def test_a_paused_job_ends_after_the_picture_that_it_reads(
         return "HODL"
 
     monkeypatch.setattr(library._text_reader, "read", pause)
-    job = read_pictures.start_if_needed(library)
+    job = models.read_new_pictures(library)
     assert job
     library.jobs.wait(job.id, timeout=60)
     assert len(read) == 1

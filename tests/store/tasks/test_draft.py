@@ -13,7 +13,7 @@ from store.jobs import Job, JobContext, circuit_breaker
 from store.library import Library
 from store.reading import statistics
 from store.settings import settings
-from store.tasks.draft_start import lacking, plan_drafting, plan_trial, start
+from store.tasks.draft import lacking, plan_drafting, plan_trial, start
 from tests.store.conftest import address, coin
 from tests.store.language_model_server import GOOD, Answer, LanguageModelServer, fails, running, says
 

@@ -3,7 +3,7 @@
 import pytest
 
 from store.errors import BadSource, ReadOnly
-from store.exporting.targets import staged_target
+from store.exporting.formats import staged_target
 from store.importing import candidates
 from store.runtime import open_library, open_reader
 from store.tasks.export import KEPT, remove, start, zipped

@@ -1,8 +1,9 @@
-"""The watched folder: new files are imported automatically and never changed."""
+"""The watched folder: what is imported from it, when, and where the disk refuses or a look does not end."""
 
 import json
 import os
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,20 @@ from typing import Any
 import pytest
 
 from store.catalog.filters import Filter
+from store.disk.files import Disk
+from store.disk.lock import WriterLock
+from store.errors import ReadOnly
 from store.jobs import background_worker
 from store.jobs.background_worker import faults
 from store.library import Library
+from store.outcome import ImportReport
 from store.progress import Progress
+from store.runtime import open_library
 from store.tasks import inbox as inboxes
-from store.tasks import inbox_watcher
-from store.tasks.inbox import LOG, Inbox
-from store.tasks.inbox_watcher import Watcher, is_remote
+from store.tasks.inbox import LOG, Inbox, Watcher, is_remote
 from tests.store.conftest import address, coin, picture
+from tests.store.hashed import Hashed
+from tests.store.world import FullDisk
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
@@ -200,7 +206,7 @@ def is_notified(watcher: Watcher) -> bool:
 @pytest.fixture
 def without_notifications(monkeypatch: pytest.MonkeyPatch) -> None:
     """Turn off system notifications, as on a network drive."""
-    monkeypatch.setattr(inbox_watcher, "is_remote", lambda folder: True)
+    monkeypatch.setattr(inboxes, "is_remote", lambda folder: True)
 
 
 @pytest.fixture
@@ -216,8 +222,8 @@ def scan_calls(inbox: Inbox, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_system_notifications_alone_trigger_an_import(
     inbox: Inbox, library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inbox_watcher, "_CALM", 50)
-    monkeypatch.setattr(inbox_watcher, "_STEP", 20)
+    monkeypatch.setattr(inboxes, "_CALM", 50)
+    monkeypatch.setattr(inboxes, "_STEP", 20)
     monkeypatch.setattr(inbox, "has_changed", lambda: False)
     with closing(Watcher(inbox)) as watcher:
         assert is_notified(watcher)
@@ -302,3 +308,59 @@ def test_a_network_folder_is_recognised_by_its_mount_type(kind: str, expected: b
     mounts.write_text(f"/dev/sda1 / ext4 rw 0 0\nsomewhere {place} {kind} rw 0 0\n")
     assert is_remote(shared / "inbox", mounts=mounts) is expected
     assert not is_remote(tmp_path, mounts=mounts)
+
+
+@pytest.mark.usefixtures("without_chroma")
+@pytest.mark.parametrize("step", ["write", "rename"], ids=["before it is decided", "once it is decided"])
+def test_a_file_that_met_a_full_disk_is_not_noted_and_tried_again(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    monkeypatch.setattr(inboxes, "EVERY", 0.02)
+    monkeypatch.setattr(background_worker, "FIRST", 0.0)
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    (folder / "first coin.png").write_bytes(picture(1))
+    disk = FullDisk(step)
+    with open_library(root, embedder=Hashed(), disk=Disk(before=disk)) as library:
+        with closing(Watcher(Inbox(library, folder))):
+            assert eventually(lambda: any("No space left" in fault.reason for fault in faults()))
+            assert (inboxes.taken_files(library), inboxes.refused(library)) == (0, [])
+            disk.is_full = False
+            assert eventually(lambda: inboxes.taken_files(library) == 1)
+        assert library.counts()["pending"] == 1
+        assert faults() == []
+
+
+@pytest.mark.usefixtures("without_chroma")
+def test_a_library_closes_although_a_look_does_not_end_which_then_imports_nothing(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, goes_on, refusals = threading.Event(), threading.Event(), list[str]()
+    add = Library.add
+
+    def wait_and_add(library: Library, coins: Any, **given: Any) -> ImportReport:
+        began.set()
+        goes_on.wait(60)
+        try:
+            return add(library, coins, source=given["source"], actor=given["actor"])
+        except ReadOnly as error:
+            refusals.append(str(error))
+            raise
+
+    monkeypatch.setattr(inboxes, "EVERY", 0.02)
+    monkeypatch.setattr("store.tasks.inbox._TIMEOUT", 0.1)
+    monkeypatch.setattr(Library, "add", wait_and_add)
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    (folder / "first coin.png").write_bytes(picture(1))
+    library = open_library(root, embedder=Hashed())
+    library.watch_inbox(folder)
+    (watcher,) = library._inbox
+    assert began.wait(60)
+    library.close()
+    assert WriterLock(library.layout.lock).is_free()
+    goes_on.set()
+    assert watcher.looking.close(timeout=60)
+    assert len(refusals) == 1
+    with open_library(root, embedder=Hashed()) as again:
+        assert (inboxes.taken_files(again), again.counts()["pending"]) == (0, 0)
