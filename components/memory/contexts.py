@@ -5,7 +5,7 @@ import streamlit as st
 from components.memory.kinds import KINDS, place_of
 from components.shell import format, presenter, tables
 from store.errors import MemedexError
-from store.memory.engine.kept_contexts import KeptContext
+from store.memory.engine.retrievals import KeptContext
 from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
 from store.memory.text.recursive_chunks import LONGEST, OVERLAP

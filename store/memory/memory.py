@@ -40,6 +40,7 @@ from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
 from store.memory.engine.point_in_time import Changed, as_of
 from store.memory.engine.resident import Where
+from store.memory.engine.retrievals import take_in_lines
 from store.memory.kinds import OpenedKinds
 from store.memory.maintainer import MemoryMaintainer
 from store.memory.memories import Memories
@@ -208,6 +209,7 @@ class Memory(MemoryUpkeep):
         """Finish what earlier processes left, and load world files that changed."""
         if self.usable:
             finish_moves(self.places.folder, note=self._note_aside, disk=self._disk or Disk())
+        take_in_lines(self.places.retrievals)
         latest = str(self._latest_decision())
         for passages in self.usable:
             if not passages.database.meta(NUMBERED):

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from store.errors import InvalidRecord
 from store.library import Library
-from store.memory.engine.kept_contexts import KeptContexts
+from store.memory.engine.retrievals import Retrievals
 from store.memory.memory import Memory
 from store.memory.trust import review
 from tests.pages.conftest import opened, rerun, send, words
@@ -71,7 +71,8 @@ def test_the_past_can_be_asked_and_compared_with_today(memory: Memory) -> None:
 def test_a_kept_context_is_listed_and_asked_otherwise(memory: Memory) -> None:
     id = memory.memories.store_memory("frogs like tea")["memory_id"]
     assert "Contexts are not kept" in words(opened("lore", view="Contexts"))
-    memory.memories.passages._contexts = KeptContexts(memory.places.contexts, kind="memories", days=1)
+    path = memory.places.retrievals
+    memory.memories.passages._retrievals = Retrievals(path, kind="memories", detail="", days=1)
     memory.memories.search_memory("frogs like tea")
     app = opened("lore", view="Contexts")
     assert "It would have been the same." in words(app)

@@ -1,5 +1,6 @@
 """A library and a text memory as each released version left them, made with its own command line."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -10,9 +11,11 @@ from store.embedding import reembed
 from store.maintenance import doctor
 from store.memory.chroma.follower import MemoryFollower
 from store.memory.memory import Memory
+from store.memory.trust import replay
 from store.runtime import open_library
 from store.search.query import Part, Query
 from tests.store.memory.bags import Bags
+from tests.store.memory.traces import traces
 from tests.waiting import eventually
 
 RELEASED = sorted((Path(__file__).parent / "released").glob("*.zip"))
@@ -68,3 +71,29 @@ def test_a_memory_keeps_its_entries_and_takes_new_ones(
             assert text in entry[memory.passages[kind].kind.text]
         memory.memories.store_memory("The gate closes at dusk.")
         assert memory.status().counts["memories"] == 2
+
+
+def test_contexts_that_a_released_version_kept_as_lines_are_still_listed(
+    released: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MemoryFollower, "wake", lambda self: None)
+    kept = released / "memory" / "contexts.jsonl"
+    lines = [
+        {
+            "id": f"{number}f", "at": 1769853600.25 + number, "kind": "session_memory", "scope": scope,
+            "actor": "ann", "agent": "claude", "via": "MCP", "question": "Who guards the zanzibarium?",
+            "n": 3, "where": {"session_id": scope}, "threshold": None,
+            "hits": [{"id": id, "version": 1, "score": 0.61}],
+        }
+        for number, (scope, id) in enumerate([("mira_one", "mira_one_1"), ("elf_two", "elf_two_1")])
+    ]  # fmt: skip
+    kept.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    with Memory.open(released, models=lambda name: Bags()) as memory:
+        assert [(one.id, one.created_at, one.question) for one in replay.contexts(memory)] == [
+            ("1f", 1769853601.25, "Who guards the zanzibarium?"),
+            ("0f", 1769853600.25, "Who guards the zanzibarium?"),
+        ]
+        assert not kept.exists()
+        memory.sessions.delete_session("one")
+        assert replay.contexts(memory) == []
+        assert traces(released, ["zanzibarium"], []) == {}

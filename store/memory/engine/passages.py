@@ -43,13 +43,12 @@ from store.memory.engine.database import Database
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
 from store.memory.engine.inputs import LONGEST, checked_text
-from store.memory.engine.kept_contexts import KeptContexts
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.listing import FORGET
 from store.memory.engine.places import Places
 from store.memory.engine.questions import Questions
 from store.memory.engine.resident import ResidentPassages
-from store.memory.engine.retrieval_log import RetrievalLog
+from store.memory.engine.retrievals import Retrievals
 from store.memory.engine.search import SearchableEntries
 from store.memory.engine.settings import LOCAL, memory_settings
 from store.outcome import Outcome
@@ -85,11 +84,11 @@ class Passages(SearchableEntries):
         self.clock = clock
         self._model = ActiveModel(self.database, embedder, models=models)
         self.questions = Questions(self.database, clock, writable=writable)
-        self._retrievals = RetrievalLog(
-            Places(root).retrievals, kind=kind.name, detail=memory_settings().retrieval_log
-        )
-        self._contexts = KeptContexts(
-            Places(root).contexts, kind=kind.name, days=memory_settings().keep_contexts
+        self._retrievals = Retrievals(
+            Places(root).retrievals,
+            kind=kind.name,
+            detail=memory_settings().retrieval_log,
+            days=memory_settings().keep_contexts,
         )
         self._residents: dict[
             str, ResidentPassages
@@ -271,8 +270,7 @@ class Passages(SearchableEntries):
             with self.database.reading() as db:
                 ids = {row[0] for row in db.execute(f"SELECT id FROM {self.kind.table}")}
             scopes = {"", *(self.counts() if self.kind.scope else ())}
-            for kept in (self._retrievals, self._contexts):
-                kept.keep_only(ids, scopes=scopes)
+            self._retrievals.keep_only(ids, scopes=scopes)
             purge()
             self.database.set_meta(ERASING, "")
 
@@ -286,4 +284,5 @@ class Passages(SearchableEntries):
 
     def close(self) -> None:
         """Close the database."""
+        self._retrievals.close()
         self.database.close()

@@ -42,13 +42,8 @@ class Places:
 
     @property
     def retrievals(self) -> Path:
-        """The log of retrievals, if the setting asks for one."""
-        return self.folder / "retrievals.jsonl"
-
-    @property
-    def contexts(self) -> Path:
-        """The contexts that were handed out, if the setting says to keep them."""
-        return self.folder / "contexts.jsonl"
+        """What was handed out, if a setting asks to log or to keep it."""
+        return self.folder / "retrievals.sqlite3"
 
     def databases(self) -> list[Path]:
         """The SQLite files that are there."""

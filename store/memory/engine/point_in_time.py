@@ -25,11 +25,10 @@ from store.errors import ModelUnavailable, ReadOnly
 from store.memory.engine import foreign_metadata, listing, vector_cache
 from store.memory.engine.change import RECALL
 from store.memory.engine.database import Database, schema, statements
-from store.memory.engine.kept_contexts import KeptContexts
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
 from store.memory.engine.questions import Questions
-from store.memory.engine.retrieval_log import RetrievalLog
+from store.memory.engine.retrievals import Retrievals
 
 Rows = list[dict[str, Any]]
 Changed = Callable[[Rows], Rows]  # entries with their vectors, as they would be
@@ -83,8 +82,7 @@ def as_of(
         past._model = ActiveModel(past.database, embedder)
     past._residents = {}
     past.questions = Questions(past.database, passages.clock, writable=False)
-    past._contexts = KeptContexts(passages.database.path, kind=passages.kind.name, days=0)
-    past._retrievals = RetrievalLog(passages.database.path, kind=passages.kind.name, detail="")
+    past._retrievals = Retrievals(passages.database.path, kind=passages.kind.name, detail="", days=0)
     return past
 
 

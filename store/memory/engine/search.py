@@ -15,9 +15,8 @@ from store.memory.engine import fusion, late_interaction, listing
 from store.memory.engine.embedded_entries import EmbeddedEntries
 from store.memory.engine.entries import Row
 from store.memory.engine.fusion import PassageHit
-from store.memory.engine.kept_contexts import KeptContexts, KeptEntry
 from store.memory.engine.resident import PassageMatch, PassageScores, ResidentPassages, Where
-from store.memory.engine.retrieval_log import RetrievalLog, RetrievedText
+from store.memory.engine.retrievals import KeptEntry, Retrievals, RetrievedText
 from store.memory.engine.settings import LOCAL
 
 log = logging.getLogger(__name__)
@@ -40,8 +39,7 @@ class SearchableEntries(EmbeddedEntries):
 
     clock: Callable[[], float]
     _residents: dict[str, ResidentPassages]  # one at most, by its model; the same for every actor
-    _retrievals: RetrievalLog
-    _contexts: KeptContexts
+    _retrievals: Retrievals
 
     @property
     def least(self) -> float:
@@ -207,7 +205,7 @@ class SearchableEntries(EmbeddedEntries):
     @property
     def keeps_contexts(self) -> bool:
         """Whether the setting says to keep what is handed out."""
-        return self._contexts.is_on
+        return self._retrievals.keeps_contexts
 
     def keep_context(
         self,
@@ -226,7 +224,7 @@ class SearchableEntries(EmbeddedEntries):
         with self.database.reading() as db:
             versions = listing.versions_of(db, self.kind, [id for id, _ in found])
         entries = [KeptEntry(id, versions.get(id, 0), score) for id, score in found]
-        self._contexts.keep(
+        self._retrievals.keep(
             question, entries, scope=scope, n=n, where=where, threshold=threshold, actor=self.actor,
             at=self.clock(),
         )  # fmt: skip

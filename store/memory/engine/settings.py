@@ -21,8 +21,8 @@ class MemorySettings(BaseSettings):
 
     retrieval_log: Literal["", "ids", "texts"] = Field(
         "",
-        description="What `memory/retrievals.jsonl` keeps of each retrieval: nothing if empty, `ids` (which "
-        "entries, with their scores), or `texts` (also the question and the texts).",
+        description="What `memory/retrievals.sqlite3` keeps of each retrieval: nothing if empty, `ids` "
+        "(which entries, with their scores), or `texts` (also the question and the texts).",
     )
 
     memory_review: Literal["", "agents", "none"] = Field(

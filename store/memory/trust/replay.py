@@ -11,8 +11,8 @@ from store.memory.documents.schema import DocumentSource
 from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import checked_percentage
-from store.memory.engine.kept_contexts import KeptContext, kept_contexts
 from store.memory.engine.point_in_time import Changed
+from store.memory.engine.retrievals import KeptContext, kept_contexts
 from store.memory.memories import relevance
 from store.memory.transcripts.search import search as search_transcripts
 from store.memory.transcripts.tables import KIND as TRANSCRIPTS
@@ -50,7 +50,7 @@ class WhatIf:
 def contexts(memory: "Memory") -> list[KeptContext]:
     """The contexts that were kept, newest first."""
     memory.actor.check_login()
-    return kept_contexts(memory.places.contexts)
+    return kept_contexts(memory.places.retrievals)
 
 
 def context(memory: "Memory", id: str) -> KeptContext:

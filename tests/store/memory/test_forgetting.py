@@ -33,7 +33,7 @@ def test_a_deleted_session_is_in_no_log_of_any_process(
         with Memory.open_for_reading(root, embedder=bags) as reader:
             reader.sessions.query_memory("elf_xylophonist", "zanzibarium")
             assert memory.wait_for_chroma(60)
-            assert {"retrievals.jsonl", "session_memory.sqlite3-wal"} <= traces(root, WORDS, []).keys()
+            assert {"retrievals.sqlite3-wal", "session_memory.sqlite3-wal"} <= traces(root, WORDS, []).keys()
         assert memory.sessions.delete_session("xylophonist") == {"elf_xylophonist": 5}
         vectors = [*bags.embed_texts([f"zanzibarium {number}" for number in range(5)])]
         assert traces(root, WORDS, vectors) == {}

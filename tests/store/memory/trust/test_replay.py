@@ -33,7 +33,7 @@ def test_nothing_is_kept_unless_the_setting_says_so(memory: Memory) -> None:
     memory.memories.store_memory("frogs like tea")
     memory.memories.search_memory("frogs like tea")
     assert replay.contexts(memory) == []
-    assert not memory.places.contexts.exists()
+    assert not memory.places.retrievals.exists()
 
 
 def test_a_context_is_kept_with_the_versions_that_were_handed_out(keeping: Memory, clock: Clock) -> None:
@@ -124,7 +124,7 @@ def test_a_forgotten_session_is_in_no_version_no_pending_entry_and_no_context(ke
     keeping.retrieve("where is the xylophonist", world="peaks", character="elf", session="s1")
     root = keeping.places.root
     words = ["zanzibarium", "xylophonist"]
-    assert "contexts.jsonl" in traces(root, words, [])
+    assert "retrievals.sqlite3-wal" in traces(root, words, [])
     assert keeping.sessions.delete_session("s1") == {"elf_s1": 1}
     assert traces(root, words, []) == {}
     assert replay.contexts(keeping) == []
