@@ -14,9 +14,17 @@ from store.adopting.documents import PageNumbers, PassageCounter, document_entry
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, FoundKind
 from store.adopting.texts import VERB, Adoption, Entry, model_of
 from store.chroma.collections import COLLECTIONS
-from store.chroma.contents import DATABASE, MARK, FoundCollection, metadata_keys, read_contents, read_entries
+from store.chroma.contents import (
+    DATABASE,
+    MARK,
+    FoundCollection,
+    added_at,
+    metadata_keys,
+    model_named_by,
+    read_contents,
+    read_entries,
+)
 from store.chroma.foreign import ForeignEntry, opened_copy
-from store.chroma.origin import added_at, model_named_by
 from store.chroma.process import ChromaFailed
 from store.disk.files import read_regular
 from store.errors import CatalogDamaged, MemedexError

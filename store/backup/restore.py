@@ -15,8 +15,7 @@ from store.catalog import checksums, pages
 from store.catalog.catalog import OWNER, Catalog
 from store.chroma.collections import COLLECTIONS
 from store.chroma.contents import own_names
-from store.chroma.folder import remove_files
-from store.chroma.ownership import ownership
+from store.chroma.place import ownership, remove_files
 from store.disk.aside import PREFIX
 from store.disk.exchange import STAGED, Exchange, alone, exchange, is_decided
 from store.disk.files import Disk, absolute

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from store.chroma.client import open_client
 from store.chroma.contents import MARK, own_names, read_contents
 from store.records import Facet
 
@@ -32,6 +31,8 @@ COLLECTIONS: dict[Facet, str] = {
 }
 
 T = TypeVar("T")
+
+Metadata = Mapping[str, Mapping[str, str]]  # of each collection by name
 
 INDEX: "CreateHNSWConfiguration" = {"space": "cosine"}
 
@@ -61,9 +62,7 @@ class Collections(ABC):
 
     _page = 5_000  # entries of one request: `upsert` takes 5,461, and `get` of more than 32,766 rows raises
 
-    def __init__(
-        self, metadata: Mapping[str, Mapping[str, str]], *, index: "CreateHNSWConfiguration | None" = None
-    ) -> None:
+    def __init__(self, metadata: Metadata, *, index: "CreateHNSWConfiguration | None" = None) -> None:
         """`metadata` has the metadata of each collection by name, as from `made_with`."""
         self._metadata = {name: dict(fields) for name, fields in metadata.items()}
         self._index = index or INDEX
@@ -154,11 +153,7 @@ class FolderCollections(Collections):
     """The collections in a folder of this machine."""
 
     def __init__(
-        self,
-        folder: Path,
-        metadata: Mapping[str, Mapping[str, str]],
-        *,
-        index: "CreateHNSWConfiguration | None" = None,
+        self, folder: Path, metadata: Metadata, *, index: "CreateHNSWConfiguration | None" = None
     ) -> None:
         super().__init__(metadata, index=index)
         self._folder = folder
@@ -197,6 +192,15 @@ class FolderCollections(Collections):
         if self._client is None:
             self._client = open_client(self._folder)
         return self._client
+
+
+def open_client(folder: Path) -> "ClientAPI":
+    """A client over this folder, which is created if it is missing; without telemetry."""
+    import chromadb
+    from chromadb.config import Settings
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
 
 
 def own_files(folder: Path) -> list[Path]:

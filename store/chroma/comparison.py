@@ -1,20 +1,32 @@
-"""Compare Chroma with SQLite, in a separate process, because a broken index can crash its reader."""
+"""Compare Chroma with SQLite, in a separate process, because a broken index can crash its reader.
+
+`python -m store.chroma.comparison ROOT` prints a JSON list of faults; an empty one means that all five
+collections of a library agree with its catalog. The memory has `store/memory/chroma_check.py`.
+"""
 
 import json
 import os
 import random
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 
-from store.chroma.collections import Collections, Point
+from store.catalog.catalog import Catalog
+from store.catalog.rows import get
+from store.chroma.collections import COLLECTIONS, Collections, Point, made_with
+from store.chroma.place import collections_at, describe_place
 from store.chroma.process import LIMIT, ServerAway, answered
-from store.chroma.server_place import describe_place
+from store.disk.files import Disk
+from store.disk.layout import Layout
+from store.records import Facet, chroma_metadata
 
 _SAMPLE = 500  # ids of each collection whose vector and metadata are compared: a small one wholly
 _SELF_QUERIES = 10  # of these, as many are looked up through the index itself
@@ -127,3 +139,47 @@ def _end_with_parent() -> None:
     """End when the parent dies, because its successor needs Chroma for itself."""
     os.read(0, 1)  # the end of a pipe; sys.stdin would be locked when this process ends by itself
     os._exit(1)
+
+
+def probe(root: Path, *, begun: Callable[["subprocess.Popen[bytes]"], None] = lambda _: None) -> list[str]:
+    """Faults of Chroma, one sentence each, found by a child process, which `begun` receives."""
+    return ask("store.chroma.comparison", str(root), begun=begun)
+
+
+def faults(root: Path) -> list[str]:
+    """Differences between the catalog and Chroma below this root, one sentence each."""
+    layout = Layout(root)
+    catalog = Catalog(layout.catalog, disk=Disk(), writable=False)
+    model = catalog.meta("model")
+    metadata = dict.fromkeys(COLLECTIONS.values(), made_with(model, catalog.owner))
+    collections = collections_at(layout.chroma, metadata)
+    with catalog.reading() as db:
+        found = [
+            fault
+            for facet in COLLECTIONS
+            for fault in compare(collections, _expected(db, facet, model=model))
+        ]
+    collections.close()
+    return found
+
+
+def _expected(db: sqlite3.Connection, facet: Facet, *, model: str) -> Expected:
+    keys = dict(
+        db.execute(
+            "SELECT r.address, e.key FROM embeddings e JOIN records r ON r.id = e.record "
+            "WHERE e.facet = ? AND r.tier = 'library'",
+            [facet],
+        ).fetchall()
+    )
+    waiting = {row[0] for row in db.execute("SELECT address FROM chroma_queue")}
+
+    def point(address: str) -> Point | None:
+        row = db.execute("SELECT vector FROM vectors WHERE key = ?", [keys[address]]).fetchone()
+        record = get(db, address)
+        return Point(address, row[0] if row else b"", chroma_metadata(record)) if record else None
+
+    return Expected(COLLECTIONS[facet], model, "records", keys.keys(), waiting, point)
+
+
+if __name__ == "__main__":
+    answer(partial(faults, Path(sys.argv[1])))

@@ -1,5 +1,6 @@
 """What a Chroma folder contains, read with SQLite alone: without Chroma, and without writing."""
 
+import json
 import re
 import shutil
 import sqlite3
@@ -19,6 +20,8 @@ DATABASE = "chroma.sqlite3"
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # Chroma's name for an index folder
 _DOCUMENT = "chroma:document"
 _NAMED = 12  # collections named in a sentence
+_DEFAULT = "sentence-transformers:all-MiniLM-L6-v2"  # the model of Chroma's own default function
+_FAMILIES = {"sentence_transformer": "sentence-transformers", "openai": "litellm"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,35 @@ def metadata_keys(folder: Path, collection: FoundCollection, *, limit: int = 200
         return {str(row[0]) for row in rows} - {_DOCUMENT}
 
 
+def added_at(folder: Path, collection: FoundCollection) -> dict[str, str]:
+    """When each entry was added, by id, as UTC text such as "2026-01-31 10:00:00"."""
+    with _opened(folder) as db:
+        rows = db.execute(
+            "SELECT e.embedding_id, e.created_at FROM embeddings e "
+            "JOIN segments s ON s.id = e.segment_id WHERE s.collection = ?",
+            [collection.id],
+        )
+        return {str(id): str(at) for id, at in rows}
+
+
+def model_named_by(folder: Path, collection: FoundCollection) -> str:
+    """The model that the collection says its vectors are of; "" if it does not."""
+    if isinstance(model := collection.metadata.get("model"), str):
+        return model
+    with _opened(folder) as db:
+        columns = {row[1] for row in db.execute("PRAGMA table_info(collections)")}
+        texts = [
+            db.execute(f"SELECT {column} FROM collections WHERE id = ?", [collection.id]).fetchone()[0]
+            for column in ("config_json_str", "schema_str")
+            if column in columns
+        ]
+    for text in filter(None, texts):
+        for function in _functions(_parsed(text)):
+            if model := _model_of(function):
+                return model
+    return ""
+
+
 def _collections(folder: Path) -> tuple[FoundCollection, ...]:
     with _opened(folder) as db:
         if not db.execute("SELECT 1 FROM sqlite_master").fetchone():
@@ -204,3 +236,28 @@ def _opened(folder: Path) -> Iterator[sqlite3.Connection]:
         db = stack.enter_context(closing(sqlite3.connect(uri, uri=True)))
         db.row_factory = sqlite3.Row
         yield db
+
+
+def _parsed(text: Any) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        return None
+
+
+def _functions(value: Any) -> Iterator[dict[str, Any]]:
+    """Every embedding function described anywhere in this configuration."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name == "embedding_function" and isinstance(inner, dict):
+                yield inner
+            yield from _functions(inner)
+
+
+def _model_of(function: dict[str, Any]) -> str:
+    if function.get("name") == "default":
+        return _DEFAULT
+    fields = function.get("config")
+    model = fields.get("model_name") if isinstance(fields, dict) else None
+    family = _FAMILIES.get(str(function.get("name")))
+    return f"{family}:{model}" if family and isinstance(model, str) and model else ""

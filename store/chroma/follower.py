@@ -9,11 +9,10 @@ from store.catalog.catalog import Catalog
 from store.catalog.rows import get
 from store.chroma.base_follower import BATCH, ChromaFollower
 from store.chroma.collections import COLLECTIONS, NO_FILES, Point, made_with
-from store.chroma.folder import ChromaFolder
-from store.chroma.probe import probe
+from store.chroma.comparison import probe
+from store.chroma.place import ChromaFolder, ServerPlace
 from store.chroma.process import ChromaProcess
 from store.chroma.server import ChromaServer
-from store.chroma.server_place import ServerPlace
 from store.disk.aside import Aside
 from store.disk.files import Disk
 from store.disk.layout import Layout

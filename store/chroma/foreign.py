@@ -1,4 +1,8 @@
-"""Read another program's Chroma: from a copy, in a separate process, so that nothing of it can change."""
+"""Chromas of other programs, opened in a separate process.
+
+One that exists is read from a copy, so that nothing of it can change. A new one is written with documents and
+metadata, for other programs to read.
+"""
 
 import shutil
 import tempfile
@@ -6,13 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from store.chroma.client import open_client
+from store.chroma.collections import open_client
 from store.chroma.contents import FoundCollection, own_names, read_entries
 from store.chroma.process import ChildProcess, ChromaFailed
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
 
 _BATCH = 500  # entries of one answer
 
@@ -111,3 +118,48 @@ class _Reader:
 class _ReaderProcess(ChildProcess[_Reader]):
     def vectors(self, name: str, ids: Sequence[str]) -> dict[str, bytes]:
         return self._call(_Reader.vectors, name, ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Entries of a collection; the four have the same length."""
+
+    ids: list[str]
+    documents: list[str]
+    metadata: list[dict[str, Any]]
+    vectors: list[bytes]  # float32
+
+
+class CollectionWriter:
+    """Adds entries to collections of a new folder, with cosine distance as references 2 and 4 have it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._client: ClientAPI | None = None
+
+    def add(self, name: str, texts: Texts) -> None:
+        """Add these entries; with none, only the collection is made."""
+        self._client = self._client or open_client(self._folder)
+        collection = self._client.get_or_create_collection(
+            name, embedding_function=None, metadata={"hnsw:space": "cosine"}
+        )
+        if texts.ids:
+            collection.add(
+                ids=texts.ids,
+                documents=texts.documents,
+                metadatas=[fields or None for fields in texts.metadata],  # type: ignore[misc]
+                embeddings=np.stack([np.frombuffer(vector, "<f4") for vector in texts.vectors]),
+            )
+
+    def close(self) -> None:
+        """Close the client if one was opened."""
+        if self._client is not None:
+            self._client.close()  # type: ignore[attr-defined]  # of Client, not in ClientAPI
+
+
+class WriterProcess(ChildProcess[CollectionWriter]):
+    """`CollectionWriter` in a child process."""
+
+    def add(self, name: str, texts: Texts) -> None:
+        """As `CollectionWriter.add`."""
+        self._call(CollectionWriter.add, name, texts)

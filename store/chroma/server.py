@@ -1,26 +1,33 @@
-"""Our collections on a Chroma server or on Chroma Cloud, instead of in a folder."""
+"""Our collections on a Chroma server or on Chroma Cloud, instead of in a folder, and searches there."""
 
+import threading
 import time
-from collections.abc import Callable, Mapping
+from abc import ABC
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
+import numpy as np
+from numpy.typing import NDArray
+
+from store.chroma.collections import COLLECTIONS, Collections, Metadata, Point, made_with
 from store.chroma.contents import MARK
-from store.chroma.long_ids import WithLongIds
-from store.chroma.place import Metadata
 from store.chroma.process import ServerAway
-from store.chroma.refusal import BUSY, describe, refusal, wait
+from store.disk.files import content_hash
+from store.errors import ServerUnavailable
+from store.fetching.retry_after import seconds_to_wait
+from store.records import Facet
 from store.settings import settings
 
 if TYPE_CHECKING:
-    import numpy as np
     from chromadb import Where
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
     from chromadb.auth import UserIdentity
-    from numpy.typing import NDArray
+    from httpx import Response
 
 T = TypeVar("T")
 
@@ -32,6 +39,21 @@ BATCH = 1_000  # below the 5,461 records that a server of chromadb 1.5.9 takes a
 _TRIES = 5  # of one request to a busy server
 _TIMEOUT = 10.0  # seconds for a request that asks nothing
 _ANSWER = 30.0  # seconds for one that reads or writes a batch
+_BUSY = 429  # HTTP: too many requests
+_KEY_REFUSED = (401, 403)  # HTTP: who asks is not known, or not permitted
+_LONGEST_WAIT = 20.0  # seconds
+_LONGEST_REASON = 500  # characters of what a server said
+_ID_BYTES = 128  # of an id on Chroma Cloud; https://docs.trychroma.com/cloud/quotas-limits
+_ID_FIELD = "memedex_id"
+_HASHED_ID = "sha256:"
+_SEARCH_TIMEOUT = 30.0  # seconds for one answer, while a person waits
+_SEARCH_TRIES = 2
+_AT_ONCE = 5  # calls of all searches together; Chroma Cloud takes 10, and the follower makes one more
+
+Limits = Mapping[str, Any]  # what a list is restricted to, in Chroma's words for metadata; {}: to nothing
+EVERYTHING: Limits = {}
+Vector = NDArray[np.float32]
+Nearest = tuple[list[str], list[float]]  # ids, and cosines with the direction as it was given
 
 
 class OthersCollection(ServerAway):
@@ -162,7 +184,7 @@ class ChromaServer:
 
     def away(self, error: Exception) -> ServerAway:
         """What to raise when it cannot be reached or refuses."""
-        return ServerAway(describe(error, server=str(self), has_key=bool(self.api_key)))
+        return ServerAway(_description(error, server=str(self), has_key=bool(self.api_key)))
 
     def lets_everybody_in(self) -> bool:
         """Whether it answers a request with a wrong key; False if it cannot be asked.
@@ -185,7 +207,44 @@ class ChromaServer:
             return False
 
 
-class ServerCollections(WithLongIds):
+class _WithLongIds(Collections, ABC):
+    """Collections whose ids may have any length, in a place that takes 128 bytes."""
+
+    def put(self, name: str, points: Sequence[Point], *, gone: Sequence[str]) -> None:
+        """As `Collections.put`."""
+        super().put(name, [_with_short_id(point) for point in points], gone=[_short_id(id) for id in gone])
+
+    def ids(self, name: str) -> set[str]:
+        """As `Collections.ids`."""
+        return set(self._original_ids(name, super().ids(name)))
+
+    def metadata(self, name: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """As `Collections.metadata`."""
+        given = {_short_id(id): id for id in ids}
+        found = super().metadata(name, list(given))
+        return {
+            given[id]: {key: fields[key] for key in fields if key != _ID_FIELD}
+            for id, fields in found.items()
+        }
+
+    def vectors(self, name: str, ids: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """As `Collections.vectors`."""
+        given = {_short_id(id): id for id in ids}
+        return {given[id]: vector for id, vector in super().vectors(name, list(given)).items()}
+
+    def nearest(self, name: str, vector: NDArray[Any], *, n: int = 1) -> list[str]:
+        """As `Collections.nearest`."""
+        return self._original_ids(name, super().nearest(name, vector, n=n))
+
+    def _original_ids(self, name: str, ids: Iterable[str]) -> list[str]:
+        """The ids as they were given, in this order."""
+        ids = list(ids)
+        hashed = [id for id in ids if id.startswith(_HASHED_ID)]
+        fields = super().metadata(name, hashed)
+        return [str(fields.get(id, {}).get(_ID_FIELD, id)) for id in ids]
+
+
+class ServerCollections(_WithLongIds):
     """The collections in a server's database.
 
     Every call raises ServerAway if the server cannot be reached or refuses the request, and OthersCollection
@@ -247,7 +306,7 @@ class ServerCollections(WithLongIds):
     def nearest_with_distances(
         self,
         name: str,
-        vector: "NDArray[np.float32]",
+        vector: Vector,
         *,
         n: int,
         where: "Where | None" = None,
@@ -282,9 +341,9 @@ class ServerCollections(WithLongIds):
             try:
                 return super()._ask(request)
             except Exception as error:
-                answer = refusal(error)
-                if answer is not None and answer.status_code == BUSY and tries_left:
-                    time.sleep(wait(answer))
+                answer = _refusal(error)
+                if answer is not None and answer.status_code == _BUSY and tries_left:
+                    time.sleep(_wait(answer))
                 elif _is_about_data(error):
                     raise
                 else:
@@ -297,3 +356,136 @@ def _is_about_data(error: Exception) -> bool:
     from chromadb.errors import InvalidDimensionException, NotFoundError
 
     return isinstance(error, InvalidDimensionException | NotFoundError)
+
+
+def _with_short_id(point: Point) -> Point:
+    id = _short_id(point.id)
+    if id == point.id:
+        return point
+    return replace(point, id=id, metadata={**point.metadata, _ID_FIELD: point.id})
+
+
+def _short_id(id: str) -> str:
+    content = id.encode()
+    return id if len(content) <= _ID_BYTES else f"{_HASHED_ID}{content_hash(content)}"
+
+
+def _refusal(error: BaseException | None) -> "Response | None":
+    """The answer behind an error; chromadb's own errors seldom say its status."""
+    import httpx
+
+    while error is not None:
+        if isinstance(error, httpx.HTTPStatusError):
+            return error.response
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _wait(answer: "Response") -> float:
+    """How many seconds a busy server asks to wait."""
+    asked = seconds_to_wait(answer.headers.get("Retry-After"), most=_LONGEST_WAIT)
+    return 1.0 if asked is None else asked
+
+
+def _description(error: Exception, *, server: str, has_key: bool) -> str:
+    """One sentence about a server that refuses or cannot be reached."""
+    answer = _refusal(error)
+    said = _of_connection(error) or str(error)
+    reason = said or type(error).__name__
+    if answer is not None and answer.status_code in _KEY_REFUSED:
+        reason = f"it asks for {'another' if has_key else 'a'} key (MEMEDEX_CHROMA_API_KEY)"
+        reason += f": {said}" if said else ""
+    status = f"status {answer.status_code}: " if answer is not None else ""
+    return f"{server} refuses or does not answer: {status}{reason}"[:_LONGEST_REASON]
+
+
+def _of_connection(error: BaseException | None) -> str:
+    """What the connection failed of, such as a certificate: chromadb only asks whether a server runs."""
+    import httpx
+
+    while error is not None:
+        if isinstance(error, httpx.ConnectError):
+            return str(error)
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+class ServerLists:
+    """Asks the server's five collections; thread-safe. Every call raises ServerUnavailable if it cannot."""
+
+    def __init__(self, server: ChromaServer, *, model: str, owner: str) -> None:
+        self._server = server
+        self._model = model
+        self._lock = threading.Lock()
+        self._collections = ServerCollections(
+            server,
+            dict.fromkeys(COLLECTIONS.values(), made_with(model, owner)),
+            tries=_SEARCH_TRIES,
+            timeout=_SEARCH_TIMEOUT,
+        )
+        self._calls = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="memedex-server")
+
+    @property
+    def most(self) -> int | None:
+        """How many results the server gives at most; None if it gives any number."""
+        return CLOUD_BATCH if self._server.is_cloud else None
+
+    def nearest(
+        self, directions: Mapping[Facet, Vector], *, n: int, limits: Limits = EVERYTHING
+    ) -> dict[Facet, Nearest]:
+        """The `n` entries nearest to each direction (d,), which may have any length but zero.
+
+        Raises ServerUnavailable if the server is away or does not have the collections yet.
+        """
+        try:
+            try:
+                return self._ask(directions, n, limits)
+            except _missing():  # it came back empty, or its collections were made again
+                self._collections.clear_collection_cache()
+                return self._ask(directions, n, limits)
+        except _missing() as error:
+            raise ServerUnavailable(
+                f"{self._server} does not have the library's collections yet; search works once it does"
+            ) from error
+        except ServerAway as error:
+            raise ServerUnavailable(str(error)) from error
+
+    def close(self) -> None:
+        """End the connection."""
+        self._calls.shutdown(wait=False, cancel_futures=True)
+        self._collections.close()
+
+    def _ask(self, directions: Mapping[Facet, Vector], n: int, limits: Limits) -> dict[Facet, Nearest]:
+        with self._lock:  # each is opened once
+            for facet in directions:
+                self._check_model(COLLECTIONS[facet])
+        asked = {
+            facet: self._calls.submit(self._nearest, COLLECTIONS[facet], direction, n, limits)
+            for facet, direction in directions.items()
+        }
+        return {facet: future.result() for facet, future in asked.items()}
+
+    def _check_model(self, name: str) -> None:
+        if (model := self._collections.model(name)) != self._model:
+            self._collections.clear_collection_cache()
+            raise ServerUnavailable(
+                f"{name} on {self._server} still has the vectors of {model}; "
+                f"search works when those of {self._model} are there"
+            )
+
+    def _nearest(self, name: str, direction: Vector, n: int, limits: Limits) -> Nearest:
+        ids, distances = self._collections.nearest_with_distances(
+            name,
+            direction,
+            n=n,
+            where=cast("Where | None", limits or None),
+        )
+        length = float(np.linalg.norm(direction))
+        return ids, [length * (1.0 - distance) for distance in distances]
+
+
+def _missing() -> type[Exception]:
+    """What chromadb raises for a collection that is not there; chromadb loads slowly."""
+    from chromadb.errors import NotFoundError
+
+    return NotFoundError

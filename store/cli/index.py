@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 
-from store.chroma.server_place import describe_place, is_there
+from store.chroma.place import describe_place, is_there
 from store.cli import memory_edits
 from store.cli.open_library import has_followed, has_library, root_of, writing
 from store.cli.terminal import Terminal

@@ -19,8 +19,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from store.captions.caption_text import HOLDS, JOINED, joined
-from store.chroma.client import open_client
-from store.chroma.collections import COLLECTIONS
+from store.chroma.collections import COLLECTIONS, open_client
 from store.chroma.process import ChildProcess, ChromaFailed
 from store.disk.csv import inert
 from store.disk.layout import Layout

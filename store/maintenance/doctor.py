@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from store.catalog import snapshots
 from store.catalog.catalog import DISK_ERRORS, Catalog, is_made
 from store.chroma.follower import LibraryFollower
+from store.chroma.place import is_there
 from store.chroma.server import ChromaServer
-from store.chroma.server_place import is_there
 from store.disk.aside import KEPT
 from store.disk.files import Disk, content_hash
 from store.disk.layout import Layout

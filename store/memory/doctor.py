@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from store.chroma.server_place import is_there
+from store.chroma.place import is_there
 from store.disk.aside import KEPT
 from store.disk.lock import WriterLock
 from store.memory.engine import damaged_rows, salvage

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from store.chroma.base_follower import warn_behind
-from store.chroma.server_place import describe_place
+from store.chroma.place import describe_place
 from store.disk.aside import finish_moves, moved_aside
 from store.disk.exchange import finish_exchanges, finish_for_reading
 from store.disk.files import Disk

@@ -17,7 +17,7 @@ from store.catalog.deleted_items import DeletedItems
 from store.catalog.page_requests import AnsweredRequests
 from store.catalog.record_queries import RecordLists
 from store.catalog.replication import seconds_behind
-from store.chroma.server_place import describe_place
+from store.chroma.place import describe_place
 from store.disk.aside import Aside, moved_aside
 from store.disk.files import Disk
 from store.disk.layout import Layout

@@ -3,8 +3,7 @@
 import threading
 
 from store.catalog.catalog import Catalog
-from store.chroma.nearest import ServerLists
-from store.chroma.server import ChromaServer
+from store.chroma.server import ChromaServer, ServerLists
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.embedding.active_model import ActiveModel

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from store.catalog.words import WordShares
-from store.chroma.nearest import EVERYTHING, Limits
+from store.chroma.server import EVERYTHING, Limits
 from store.search.candidates import CandidateSimilarities, Pool
 from store.search.directions import Directions
 from store.search.query import Query

@@ -14,7 +14,7 @@ import numpy as np
 
 from store.catalog.catalog import Catalog
 from store.catalog.words import NO_WORDS, WordShares
-from store.chroma.nearest import EVERYTHING, Limits, Nearest
+from store.chroma.server import EVERYTHING, Limits, Nearest
 from store.embedding.arrays import Vector
 from store.embedding.protocol import Embedder
 from store.errors import UnknownRecord

@@ -134,7 +134,7 @@ def keep_chroma_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "store.chroma.base_follower.ChromaProcess", lambda make, *given, **named: make(*given, **named)
     )
-    monkeypatch.setattr("store.chroma.probe.ask", _ask_in_process)
+    monkeypatch.setattr("store.chroma.comparison.ask", _ask_in_process)
     monkeypatch.setattr("store.memory.chroma.follower.ask", _ask_in_process)
 
 
@@ -156,7 +156,7 @@ def _chroma_in_process(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
         return
     keep_chroma_in_process(monkeypatch)
     if "comparison_in_own_process" in request.fixturenames:
-        monkeypatch.setattr("store.chroma.probe.ask", ask)
+        monkeypatch.setattr("store.chroma.comparison.ask", ask)
 
 
 @pytest.fixture

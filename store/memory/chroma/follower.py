@@ -10,10 +10,9 @@ from store.catalog.catalog import OWNER
 from store.chroma.base_follower import BATCH, ChromaFollower
 from store.chroma.collections import Point, made_with
 from store.chroma.comparison import ask
-from store.chroma.folder import ChromaFolder
+from store.chroma.place import ChromaFolder, ServerPlace
 from store.chroma.process import ChromaProcess
 from store.chroma.server import ChromaServer
-from store.chroma.server_place import ServerPlace
 from store.disk.aside import Aside
 from store.disk.files import Disk
 from store.memory.engine.inputs import for_chroma

@@ -12,7 +12,7 @@ from secrets import token_hex
 
 import numpy as np
 
-from store.chroma.documents import CollectionWriter, Texts, WriterProcess
+from store.chroma.foreign import CollectionWriter, Texts, WriterProcess
 from store.chroma.process import ChromaFailed
 from store.errors import BadSource, NotWritten
 from store.memory.engine.errors import InvalidInput

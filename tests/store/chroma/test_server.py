@@ -1,16 +1,26 @@
-"""The collections lie on a Chroma server, which may go away at any moment, and never hold up a decision."""
+"""The collections lie on a Chroma server, which may go away at any moment, and never hold up a decision.
+
+A server that comes back empty is filled from the catalog, which alone is the truth.
+"""
 
 import random
+import re
+import shutil
 import socket
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 
 from store.catalog.catalog import Catalog
 from store.chroma import base_follower
 from store.chroma import server as server_module
 from store.chroma.collections import COLLECTIONS
-from store.chroma.server import CLOUD_BATCH
+from store.chroma.process import ServerAway
+from store.chroma.server import CLOUD_BATCH, ChromaServer, ServerCollections
+from store.cli import main
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.maintenance import doctor
@@ -18,7 +28,8 @@ from store.memory.memory import Memory
 from store.runtime import open_library
 from store.settings import settings
 from tests.length import repeated
-from tests.store.chroma.chroma_cloud import KEY, QUOTA, chroma_cloud
+from tests.ports import free_port
+from tests.store.chroma.chroma_cloud import ID_BYTES, KEY, QUOTA, chroma_cloud
 from tests.store.chroma.chroma_run import ChromaRun, closed_behind, entries, follows
 from tests.store.conftest import address, approved_with_caption, coin
 from tests.store.hashed import Hashed
@@ -26,9 +37,10 @@ from tests.store.invariants import chroma_agrees_with_the_sidecars, holds
 from tests.store.memory.bags import Bags
 from tests.waiting import eventually
 
-KILLS = repeated(2)
-
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("closed_connections")]
+
+
+KILLS = repeated(2)
 
 
 def test_every_verb_reaches_the_five_collections_of_the_server(
@@ -252,3 +264,236 @@ def test_without_chroma_everything_else_works_and_its_queue_waits(
         assert library.wait_for_chroma(60)
     chroma_agrees_with_the_sidecars(root, embedder)
     settings.cache_clear()
+
+
+def test_a_server_that_comes_back_empty_is_filled_without_a_model(
+    root: Path, embedder: Hashed, on_server: ChromaRun
+) -> None:
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1, 2))
+        assert follows(library)
+        requests = embedder.requests
+        on_server.kill()
+        on_server.folder.rename(on_server.folder.with_name("lost"))
+        on_server.start()
+        library.degrade([address(2)])
+        assert follows(library)
+        assert library.check_chroma() == []
+        assert embedder.requests == requests
+    assert entries(on_server)[COLLECTIONS["context"]] == {address(1)}
+
+
+def test_a_server_that_comes_back_empty_is_noticed_without_a_decision(
+    root: Path, embedder: Hashed, on_server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base_follower, "LOOK", 0.1)
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1, 2))
+        assert follows(library)
+        before = entries(on_server)
+        generation, requests = library.generation, embedder.requests
+        on_server.kill()
+        assert eventually(lambda: on_server.url in library.status().chroma_fault)
+        on_server.folder.rename(on_server.folder.with_name("lost"))
+        on_server.start()
+        assert eventually(lambda: entries(on_server) == before)
+        assert eventually(lambda: not library.status().chroma_fault)
+        assert before[COLLECTIONS["entity"]] == {address(1), address(2)}
+        assert (library.generation, embedder.requests) == (generation, requests)
+
+
+def test_others_collections_in_place_of_ours_are_noticed_without_a_decision(
+    tmp_path: Path, root: Path, embedder: Hashed, on_server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_library(tmp_path / "other", embedder=embedder) as other:
+        other.promote(approved_with_caption(other, 8))
+        assert follows(other)
+    on_server.kill()
+    theirs = on_server.folder.rename(on_server.folder.with_name("theirs"))
+    on_server.start()
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1))
+        assert follows(library)
+    ours = on_server.folder.with_name("ours")
+    monkeypatch.setattr(base_follower, "LOOK", 0.1)
+    with open_library(root, embedder=embedder) as library:
+        on_server.kill()
+        on_server.folder.rename(ours)
+        theirs.rename(on_server.folder)
+        on_server.start()
+        assert eventually(lambda: "belongs to another library" in library.status().chroma_fault)
+        assert "OthersCollection" not in library.status().chroma_fault
+        assert entries(on_server)[COLLECTIONS["entity"]] == {address(8)}
+        on_server.kill()
+        on_server.folder.rename(theirs)
+        ours.rename(on_server.folder)
+        on_server.start()
+        assert eventually(lambda: not library.status().chroma_fault)
+        assert entries(on_server)[COLLECTIONS["entity"]] == {address(1)}
+
+
+def test_a_memory_on_a_server_that_comes_back_empty_is_filled_again(
+    tmp_path: Path, on_server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base_follower, "LOOK", 0.1)
+    with Memory.open(tmp_path / "res", embedder=Bags()) as memory:
+        memory.sessions.add_memory("one", "dawn", "The vault opens at dawn.")
+        assert eventually(lambda: memory.wait_for_chroma(5))
+        before = entries(on_server)
+        on_server.kill()
+        on_server.folder.rename(on_server.folder.with_name("lost"))
+        on_server.start()
+        assert eventually(lambda: entries(on_server) == before)
+    assert len(before["session_memory"]) == 1
+
+
+def test_index_fills_a_server_that_came_back_empty_while_nothing_changed(
+    root: Path, embedder: Hashed, on_server: ChromaRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1, 2))
+        assert follows(library)
+    on_server.kill()
+    on_server.folder.rename(on_server.folder.with_name("lost"))
+    on_server.start()
+    assert main(["--root", str(root), "index"]) == 0
+    assert "the index agrees with the library" in capsys.readouterr().err
+    assert entries(on_server)[COLLECTIONS["entity"]] == {address(1), address(2)}
+
+    on_server.kill()
+    assert main(["--root", str(root), "index"]) == 1
+    on_server.start()
+    with open_library(root, embedder=embedder) as library:
+        assert not library.catalog.meta("chroma_rebuild"), "what cannot be asked is not rebuilt"
+
+
+def test_a_tenant_that_the_server_does_not_have_is_named(
+    root: Path, embedder: Hashed, on_server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMEDEX_CHROMA_TENANT", "nobody")
+    settings.cache_clear()
+    with closed_behind(open_library(root, embedder=embedder)) as library:
+        library.promote(approved_with_caption(library, 1))
+        assert not library.wait_for_chroma(60)
+        assert "it has no tenant nobody (MEMEDEX_CHROMA_TENANT)" in library.status().chroma_fault
+
+
+@pytest.mark.parametrize(
+    ("url", "port"), [("http://one", 80), ("https://one/chroma", 443), ("http://one:8000", 8000)]
+)
+def test_an_address_without_a_port_has_that_of_its_scheme(url: str, port: int) -> None:
+    assert ChromaServer(url).port == port
+
+
+def test_doctor_offers_no_rebuild_while_the_server_is_away(
+    root: Path, embedder: Hashed, on_server: ChromaRun
+) -> None:
+    with open_library(root, embedder=embedder) as library:
+        library.promote(approved_with_caption(library, 1))
+        assert library.wait_for_chroma(60)
+        on_server.kill()
+        finding = next(one for one in doctor.check(library) if on_server.url in one.what)
+        assert finding.remedy == "nothing is lost, Chroma follows when the server answers"
+
+
+def test_a_tls_error_is_explained(server: ChromaRun) -> None:
+    address = server.url.replace("http:", "https:")  # which this server does not speak
+    with pytest.raises(ServerAway, match="SSL"):
+        ServerCollections(ChromaServer(address), {}).has("memories")
+
+
+def test_the_key_of_a_server_is_in_no_text() -> None:
+    server = ChromaServer("http://one", api_key="secret")
+    assert "secret" not in f"{server} {server!r}"
+
+
+def test_doctor_says_that_a_server_ignores_keys(root: Path, embedder: Hashed, on_server: ChromaRun) -> None:
+    with open_library(root, embedder=embedder) as library:
+        found = [finding for finding in doctor.check(library) if not finding.is_fault]
+    assert ["lets everybody in" in finding.what for finding in found] == [True]
+
+
+NEVER = 1_000_000
+
+
+def test_a_session_with_a_very_long_key_reaches_chroma_cloud_and_leaves_nothing_once_it_is_deleted(
+    tmp_path: Path, server: ChromaRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "ä" * ID_BYTES
+    with monkeypatch.context() as patch, chroma_cloud(server, busy_every=NEVER) as cloud:
+        patch.setattr("store.chroma.server.CLOUD", "127.0.0.1")
+        patch.setenv("MEMEDEX_CHROMA_URL", cloud.url)
+        patch.setenv("MEMEDEX_CHROMA_API_KEY", KEY)
+        settings.cache_clear()
+        with Memory.open(tmp_path / "res", embedder=Bags()) as memory:
+            memory.sessions.add_memory("one", "dawn", "The vault opens at dawn.")
+            memory.sessions.add_memory(key, "swamp", "The swamp has frogs.")
+            assert eventually(lambda: memory.wait_for_chroma(5))
+            assert memory.check_chroma() == []
+            assert len(stored := entries(server)["session_memory"]) == 2
+            assert max(len(id.encode()) for id in stored) <= ID_BYTES
+            memory.sessions.delete_session(key)
+            assert eventually(lambda: memory.wait_for_chroma(5))
+            assert memory.check_chroma() == []
+        assert not cloud.refused
+    settings.cache_clear()
+    assert len(entries(server)["session_memory"]) == 1
+
+
+_DOCS = Path(__file__).parents[3] / "docs" / "scaling.md"
+_NAME, _KEY = "chroma.example.org", "a-long-random-key"
+
+
+def _snippet(first_line: str, behind: ChromaRun) -> str:
+    found = re.search(rf"```\n({re.escape(first_line)}.*?)```", _DOCS.read_text("utf-8"), re.DOTALL)
+    assert found, first_line
+    return found[1].replace("127.0.0.1:8000", f"127.0.0.1:{behind.port}")
+
+
+def caddy(behind: ChromaRun, port: int) -> tuple[list[str], str]:
+    snippet = _snippet(f"{_NAME} {{", behind).replace(_NAME, f"http://127.0.0.1:{port}", 1)
+    command = ["caddy", "run", "--adapter", "caddyfile", "--config"]
+    return command, "{\n admin off\n auto_https off\n}\n" + snippet
+
+
+def nginx(behind: ChromaRun, port: int) -> tuple[list[str], str]:
+    folders = "".join(f"{kind}_temp_path .;" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    return ["nginx", "-p", ".", "-c"], (
+        f"daemon off; pid nginx.pid; error_log stderr; events {{}} http {{ access_log off; {folders}\n"
+        f"server {{ listen 127.0.0.1:{port};\n{_snippet('location / {', behind)}}} }}"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("proxy", [caddy, nginx])
+def test_a_documented_proxy_asks_for_the_key(
+    proxy: Callable[[ChromaRun, int], tuple[list[str], str]], tmp_path: Path
+) -> None:
+    behind, port = ChromaRun(tmp_path / "server"), free_port()
+    command, config = proxy(behind, port)
+    if not shutil.which(command[0]):
+        pytest.skip(f"{command[0]} is not installed")
+    behind.start()
+    (tmp_path / "config").write_text(config)
+    server = ChromaServer(f"http://127.0.0.1:{port}", api_key=_KEY)
+    try:
+        with subprocess.Popen(
+            [*command, tmp_path / "config"], cwd=tmp_path, stderr=subprocess.DEVNULL
+        ) as running:
+            try:
+                assert eventually(lambda: _answers(server))
+                assert not server.lets_everybody_in()
+                client = server.connect()
+                assert client.create_collection("seen", embedding_function=None).count() == 0
+            finally:
+                running.terminate()
+    finally:
+        behind.kill()
+    assert ChromaServer(behind.url).lets_everybody_in() is False, "it cannot be asked any more"
+
+
+def _answers(server: ChromaServer) -> bool:
+    try:
+        return httpx.get(f"{server.url}/api/v2/heartbeat", headers=server.headers).is_success
+    except httpx.HTTPError:
+        return False

@@ -118,7 +118,7 @@ def test_chroma_cloud_is_searched_within_its_limits(
     with chroma_cloud(server, quota=quota, busy_every=1_000_000) as cloud:
         monkeypatch.setattr("store.chroma.server.CLOUD", "127.0.0.1")
         monkeypatch.setattr("store.chroma.server.CLOUD_BATCH", quota)
-        monkeypatch.setattr("store.chroma.nearest.CLOUD_BATCH", quota)
+        monkeypatch.setattr("store.chroma.server.CLOUD_BATCH", quota)
         monkeypatch.setattr(server_search, "_WITH_WORDS", 0)
         monkeypatch.setenv("MEMEDEX_CHROMA_URL", cloud.url)
         monkeypatch.setenv("MEMEDEX_CHROMA_API_KEY", KEY)

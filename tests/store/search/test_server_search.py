@@ -11,7 +11,7 @@ import pytest
 from store.catalog.filters import Filter
 from store.catalog.words import WordShares
 from store.chroma.follower import LibraryFollower
-from store.chroma.nearest import EVERYTHING, Limits, Nearest
+from store.chroma.server import EVERYTHING, Limits, Nearest
 from store.embedding.arrays import Vector
 from store.library import Library
 from store.records import FACETS, Facet

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from store.catalog.filters import Filter
+from store.chroma.comparison import probe
 from store.chroma.follower import LibraryFollower
-from store.chroma.probe import probe
 from store.library import Library
 from store.runtime import open_library
 from tests.length import repeated

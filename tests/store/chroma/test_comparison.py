@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from store.chroma.collections import COLLECTIONS
-from store.chroma.probe import probe
+from store.chroma.comparison import probe
 from store.disk.layout import Layout
 from tests.store.chroma.breakages import open_collections
 from tests.store.conftest import address
