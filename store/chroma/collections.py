@@ -180,12 +180,12 @@ class FolderCollections(Collections):
     def collection(self, name: str) -> "Collection":
         """Chroma's collection, created if necessary and marked as ours; the caller has proved that it is."""
         if name not in self._open:
-            metadata = self._metadata[name]
-            collection = self._open[name] = self._connect().get_or_create_collection(
-                name, embedding_function=None, configuration={"hnsw": self._index}, metadata=metadata
+            self._open[name] = self._connect().get_or_create_collection(
+                name,
+                embedding_function=None,
+                configuration={"hnsw": self._index},
+                metadata=self._metadata[name],
             )
-            if MARK in metadata and MARK not in (collection.metadata or {}):  # made before there were marks
-                collection.modify(metadata={**(collection.metadata or {}), MARK: metadata[MARK]})
         return self._open[name]
 
     def _connect(self) -> "ClientAPI":
