@@ -86,7 +86,7 @@ def unit(rows: Array) -> Array:
 def truth(
     addresses: list[str], vectors: dict[Facet, Array], present: dict[Facet, NDArray[np.bool_]], queries: Array
 ) -> list[set[str]]:
-    """The ten best of section 5 for each query, in double precision, by code independent of the program."""
+    """The ten best by the score for each query, in double precision, by code independent of the program."""
     return [set(best) for best in _best(addresses, vectors, present, queries, count=10)]
 
 

@@ -1,4 +1,4 @@
-"""Reference 1's search, measured by `bench.search`: four Chroma queries, fused by id or rescored."""
+"""Search by four Chroma queries, fused by id or rescored, measured by `bench.search`."""
 
 import multiprocessing
 import shutil
@@ -15,7 +15,7 @@ BATCH = 5_000  # records that are added at once
 
 
 class FourQueries:
-    """Four collections as in reference 1, queried one after the other and fused by id."""
+    """Four collections, queried one after the other and fused by id."""
 
     def __init__(self, corpus: Corpus, folder: Path) -> None:
         self._corpus = corpus
@@ -56,7 +56,7 @@ class FourQueries:
         return found
 
     def fused(self, number: int, *, n: int) -> list[str]:
-        """Reference 1's score: the weighted sum over the four lists."""
+        """The weighted sum over the four lists."""
         scores: dict[str, float] = {}
         for facet, found in self.ask(number, n=n).items():
             for address, similarity in found.items():

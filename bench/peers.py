@@ -4,8 +4,8 @@
     python -m bench.peers                                          # 10,000 records, all of them: some minutes
     python -m bench.peers --size 100000 --keep /folder --peers     # Memedex and Chroma alone
 
-Each peer is queried once for each of the four caption facets and the lists are fused as in reference 1, but
-for Milvus, whose own `hybrid_search` with a `WeightedRanker` does that. Truth is section 5's score.
+Each peer is queried once for each of the four caption facets and the lists are fused by id, but for Milvus,
+whose own `hybrid_search` with a `WeightedRanker` does that. Truth is the score of `store/search/ranking.py`.
 """
 
 import argparse
@@ -116,7 +116,7 @@ def row(
 
 
 def fused(peer: Peer, number: int, *, n: int) -> list[str]:
-    """Reference 1's score over four lists."""
+    """The weighted sum over four lists."""
     scores: dict[str, float] = {}
     for facet in CAPTION_FACETS:
         for address, cosine in peer.nearest(facet, number, n=n).items():

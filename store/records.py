@@ -103,7 +103,7 @@ class Record:
         return all(self.caption.get(facet, "").strip() for facet in REQUIRED_FACETS)
 
     def as_json(self) -> dict[str, Any]:
-        """The sidecar's keys plus `tier` (design section 9)."""
+        """The sidecar's keys plus `tier`; scripts rely on these names."""
         return {**self.sidecar, "tier": self.tier}
 
 
@@ -148,7 +148,7 @@ def is_made_up(address: str) -> bool:
 
 
 def validate(sidecar: Mapping[str, Any], *, tier: Tier) -> None:
-    """Raises InvalidRecord, naming every fault, unless the sidecar is valid for this tier (reference 1)."""
+    """Raises InvalidRecord, naming every fault, unless the sidecar is valid for this tier."""
     faults = [f"{key} is missing" for key in REQUIRED_KEYS if key not in sidecar]
     if not faults:
         faults = [*_text_faults(sidecar), *_tag_faults(sidecar), *_caption_faults(sidecar, tier)]
@@ -177,7 +177,7 @@ def sidecar_bytes(sidecar: Mapping[str, Any]) -> bytes:
 
 
 def chroma_metadata(record: Record) -> dict[str, str | int]:
-    """The six fields that Chroma stores, always all six (reference 1, "Metadata Schema")."""
+    """The six fields that Chroma stores, always all six."""
     return {
         "name": record.name,
         "ticker": record.ticker,

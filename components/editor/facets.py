@@ -1,4 +1,4 @@
-"""What each facet is for, with examples (reference 1, "Caption Type Deep Dive")."""
+"""What each facet is for, with examples."""
 
 from dataclasses import asdict, dataclass
 from typing import Any

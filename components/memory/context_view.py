@@ -98,7 +98,7 @@ def _scope(memory: Memory, prompt: str) -> tuple[dict[str, dict[str, str]], dict
             name: int(
                 st.number_input(
                     f"{name.capitalize()} chunks", 0, 20, number, key=f"n_{name}", bind="query-params",
-                    help="In production (reference 4) lore 2, memory 3.",
+                    help="A story gets lore 2, memory 3.",
                 )
             )
             for name, number in _STORY.items()

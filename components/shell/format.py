@@ -11,7 +11,7 @@ from store.jobs.background_worker import WorkerFault
 # Every ASCII sign that Markdown or Streamlit could read as more than itself.
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
-VERBS = {  # of design section 2, as they read in a history
+VERBS = {  # as they read in a history
     "import": "imported",
     "add": "imported",
     "approve": "approved",

@@ -1,4 +1,4 @@
-"""Texts in a Chroma: agents' memories (reference 2), lore and sessions (reference 4), and world files."""
+"""Texts in a Chroma: agents' memories, lore and sessions of a story engine, and world files."""
 
 import json
 import re
@@ -68,7 +68,7 @@ def kind_of(name: str, keys: set[str]) -> str:
 
 
 def memory_entry(id: str, text: str, metadata: Metadata, added: str) -> Entry:
-    """Reference 2's entry. Raises ValueError if it has no text."""
+    """An agent's memory. Raises ValueError if it has no text."""
     rest = {name: value for name, value in metadata.items() if name not in ("timestamp", "tags")}
     at, unread = _time(metadata)
     if at is None and not unread:
@@ -85,7 +85,7 @@ def memory_entry(id: str, text: str, metadata: Metadata, added: str) -> Entry:
 
 
 def lore_entry(id: str, text: str, metadata: Metadata, added: str) -> Entry:
-    """Reference 4's chunk of a world. Raises ValueError if it names no world."""
+    """A chunk of a world's lore. Raises ValueError if it names no world."""
     world = checked_text(_text(metadata.get("world_id")), what="its world_id")
     rest = {name: value for name, value in metadata.items() if name != "world_id"}
     row = {
@@ -99,7 +99,7 @@ def lore_entry(id: str, text: str, metadata: Metadata, added: str) -> Entry:
 
 
 def session_entry(id: str, text: str, metadata: Metadata, added: str) -> Entry:
-    """Reference 4's exchange of a session. Raises ValueError if it names no session."""
+    """An exchange of a session. Raises ValueError if it names no session."""
     key = checked_text(_text(metadata.get("session_id")), what="its session_id")
     rest = {name: value for name, value in metadata.items() if name != "session_id"}
     given, unread = _time(metadata)
@@ -144,7 +144,7 @@ def _time(metadata: Metadata) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _timestamp(value: Any) -> str | None:
-    """A time as it was written if SQLite reads it too; any other in the form of reference 2."""
+    """A time as it was written if SQLite reads it too; any other as 2026-01-31T10:00:00Z."""
     found = moment(value)
     if found is None or (isinstance(value, str) and _ISO.fullmatch(value)):
         return value if found else None
@@ -173,7 +173,7 @@ class WorldFile:
 
 
 def find_worlds(path: Path) -> Iterator[WorldFile | Refusal]:
-    """The worlds in this folder, or where reference 4 has them below it.
+    """The worlds in this folder, or in its `assets/worlds`.
 
     In a folder not named `worlds`, only files that name an id or lore are worlds, others are passed over.
     """

@@ -1,4 +1,4 @@
-"""Passages of documents (reference 3): as rows of the memory, and read from dumps of a pgvector table."""
+"""Passages of documents: as rows of the memory, and read from dumps of a pgvector table."""
 
 import csv
 import json
@@ -28,7 +28,7 @@ from store.progress import Progress
 NO_PROTOCOL, NO_SOURCE = "unnamed", "unnamed"
 
 Metadata = Mapping[str, Any]
-ADA = "litellm:text-embedding-ada-002"  # reference 3's model
+ADA = "litellm:text-embedding-ada-002"  # 1,536 numbers; what a pgvector table has that names no model
 _ADA_DIMENSIONS = 1536
 _BATCH = 500
 _FIELD = 50_000_000  # characters of one field
@@ -43,9 +43,9 @@ Row = Mapping[str, Any]
 class PageNumbers:
     """How the documents of one source count their pages, told by all of their passages."""
 
-    # Reference 3 counts from 1. LangChain's loaders count `page` from 0, with the number that is printed on
-    # the page in `page_label` (https://github.com/langchain-ai/langchain/pull/29225); LlamaIndex has
-    # `page_label` alone; Unstructured and Haystack count `page_number` from 1.
+    # The pgvector table counts from 1. LangChain's loaders count `page` from 0, with the number that the page
+    # has in `page_label` (https://github.com/langchain-ai/langchain/pull/29225); LlamaIndex has `page_label`
+    # alone; Unstructured and Haystack count `page_number` from 1.
 
     def __init__(self, passages: Iterable[Metadata]) -> None:
         self._places: dict[str, list[tuple[int | None, int | None, int | None]]] = {}

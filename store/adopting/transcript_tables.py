@@ -1,4 +1,4 @@
-"""The tables of a transcript database (reference 5), in SQLite or DuckDB, of any version."""
+"""The tables of a transcript database, in SQLite or DuckDB, of any version."""
 
 import shutil
 import sqlite3
@@ -76,7 +76,7 @@ class TranscriptTables:
 
     @property
     def is_known(self) -> bool:
-        """Whether it has reference 5's table of messages at all."""
+        """Whether it has the table of messages at all."""
         return self.columns >= {"id", "session_id", "sequence", "role"} and bool(
             self.columns & {"content", "content_json"}
         )

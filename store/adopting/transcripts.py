@@ -1,4 +1,4 @@
-"""Transcript databases (reference 5) of every version: recognised, their rows as the memory's, and taken."""
+"""Transcript databases of every version: recognised, their rows as the memory's, and taken."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping

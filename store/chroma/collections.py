@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from chromadb.api.collection_configuration import CreateHNSWConfiguration
     from chromadb.api.models.Collection import Collection
 
-# Reference 1, "5-Collection Multi-Embedding Architecture".
+# The names under which other programs find a meme library's five collections.
 COLLECTIONS: dict[Facet, str] = {
     "image": "meme_image_embeddings",
     "entity": "entity_caption_embeddings",

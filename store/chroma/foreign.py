@@ -131,7 +131,7 @@ class Texts:
 
 
 class CollectionWriter:
-    """Adds entries to collections of a new folder, with cosine distance as references 2 and 4 have it."""
+    """Adds entries to collections of a new folder, with cosine distance, as their readers expect."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""The command line of the library (design section 9); `main` runs one command."""
+"""The command line of the library; `main` runs one command."""
 
 import sqlite3
 from collections.abc import Sequence

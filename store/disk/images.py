@@ -14,7 +14,7 @@ from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
 from store.errors import BadPicture
 
-SIDE = 512  # reference 1: 512×512 RGB JPG, quality 90
+SIDE = 512  # pixels; other programs' libraries have 512×512 RGB JPGs of quality 90 too
 QUALITY = 90
 MAX_BYTES = 50_000_000  # of a file, before it is decoded
 MAX_PIXELS = 64_000_000  # read from the header, before memory is taken for them
@@ -29,7 +29,7 @@ _one_large_at_a_time = Lock()
 
 
 def normalise(picture: bytes | Path) -> bytes:
-    """Convert a picture to a 512×512 RGB JPG of quality 90 without metadata (reference 1).
+    """Convert a picture to a 512×512 RGB JPG of quality 90 without metadata.
 
     The whole picture is fitted and centred on white; small ones are enlarged. The result is deterministic,
     and normalising it again returns the same bytes. Raises BadPicture like `decode`.

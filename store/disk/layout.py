@@ -14,7 +14,7 @@ RESOURCES = PROGRAM / "res"  # taxonomy, models, demo
 
 @dataclass(frozen=True)
 class Layout:
-    """The paths below one root, as reference 1 names them."""
+    """The paths below one root, by the names that other programs know."""
 
     root: Path
 

@@ -1,6 +1,6 @@
 """Small WebP copies of pictures for the pages; derived, so they may be deleted at any time.
 
-Stored pictures have no transparency (reference 1: JPG). A round logo on one pale colour, as transparency on
+Stored pictures have no transparency (they are JPGs). A round logo on one pale colour, as transparency on
 white becomes, gets it back in the copy, so that it has no pale corners on a dark page.
 """
 

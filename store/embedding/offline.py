@@ -2,7 +2,7 @@
 
 A text is `[t; 0]`, a picture `[a·m; b·l]` with a² + b² = 1, where m is its meaning in the sentence space and
 l its looks. The dot product of two texts is t·t', of a text and a picture a·(t·m), of two pictures a²·m·m' +
-b²·l·l' (design section 6).
+b²·l·l'.
 """
 
 from collections.abc import Sequence

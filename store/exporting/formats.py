@@ -235,7 +235,7 @@ def export(
 ) -> ExportReport:
     """Write the records and their pictures to a new folder, or to a zip if `destination` ends in .zip.
 
-    `reference` is reference 1's layout, with its five collections if `vectors_of` gives the stored vectors;
+    `reference` is a library's own layout, with its five collections if `vectors_of` gives the stored vectors;
     `jsonl` one file of whole sidecars, `csv` a table for spreadsheets, `imagefolder` the layout of Hugging
     Face's datasets, `txt` each picture with a text file beside it for LoRA trainers: all facets and tags in
     one line, or with `texts` one facet alone; a table beside them, which trainers ignore, has the rest.

@@ -1,4 +1,4 @@
-"""Pictures from the network, only on request (design section 10).
+"""Pictures from the network, only on request.
 
 guard.py        which addresses may be connected to, and connecting to the very one that was checked
 transport.py    an HTTP client that uses only those connections

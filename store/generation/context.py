@@ -1,4 +1,4 @@
-"""The examples given to a generator: library records in reference 1's form, within a budget of tokens.
+"""The examples given to a generator: library records, within a budget of tokens.
 
 Example 1:
 Entity: …
@@ -20,7 +20,7 @@ from store.memory.text.tokens import count_tokens
 from store.reading.reader import Reader
 from store.records import CAPTION_FACETS, Record
 
-EXAMPLES = 5  # reference 1: "retrieve top N matching memecoins (e.g., N=5)"
+EXAMPLES = 5
 # One 512 × 512 tile as OpenAI counts a picture: 85 + 170 (platform.openai.com/docs/guides/images-vision).
 PICTURE_TOKENS = 255
 _LABEL = "\nImage:"  # before each picture

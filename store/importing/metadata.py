@@ -1,4 +1,4 @@
-"""One coin's metadata: field names, dates and numbers of many programs, as the sidecar of reference 1."""
+"""One coin's metadata: field names, dates and numbers of many programs, as a sidecar."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -38,7 +38,7 @@ class Pictures:
     def beside(self, name: str) -> str | None:
         """The picture with this sidecar's stem: in its folder, else the only one in the tree.
 
-        The latter because reference 1 separates `rag_db/metadata` from `rag_db/images`.
+        The latter because a library separates `rag_db/metadata` from `rag_db/images`.
         """
         alike = self._stems.get(_composed(stem(name)), [])
         near = [other for other in alike if folder_of(other) == folder_of(name)]

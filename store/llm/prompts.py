@@ -14,7 +14,7 @@ from store.disk.sqlite import renamed
 from store.errors import InvalidRecord, UnknownPrompt
 from store.settings import settings
 
-BUILT_IN = Path(__file__).parent  # caption.txt follows reference 1, "Split Caption Architecture"
+BUILT_IN = Path(__file__).parent  # caption.txt asks for the four facets of a caption apart
 DEFAULT = "caption"
 VARIABLES = ("name", "ticker", "description", "tags", "taxonomy")
 MAX_PROMPT = 50_000  # characters; far above any that a model would follow

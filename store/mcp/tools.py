@@ -1,4 +1,4 @@
-"""Tools for agents; those of references 2 to 5 are named and answered as there."""
+"""Tools for agents; those that other memories have too are named and answered as there."""
 
 import json
 from base64 import b64encode

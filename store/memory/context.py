@@ -30,12 +30,12 @@ from store.memory.text.tokens import count_tokens
 
 log = logging.getLogger(__name__)
 
-LORE_RESULTS = 2  # reference 4, in production; the methods' own default is 3
+LORE_RESULTS = 2  # as story engines have it in production; the methods' own default is 3
 MEMORY_RESULTS = 3
 HEADING = "--- RECENT MEMORY ---"
 TOTAL_CHARS = LORE_CHARS + MEMORY_CHARS  # 2,500
 
-STORY = "{lore}\n\n{memory}"  # reference 4: the block of recent memory, lore before it
+STORY = "{lore}\n\n{memory}"  # the block of recent memory, lore before it
 DEFAULT = (
     f"{STORY}\n\n--- MEMORIES OF AGENTS ---\n{{memories}}\n\n--- PASSAGES OF PAPERS ---\n{{documents}}\n\n"
     "--- RECORDED SESSIONS ---\n{transcripts}"
@@ -136,7 +136,7 @@ class AssembledContext:
 
 @dataclass(frozen=True, slots=True)
 class StoryContext:
-    """The context of one turn of a story (reference 4)."""
+    """The context of one turn of a story."""
 
     lore: list[str]
     memory: list[str]
@@ -294,7 +294,7 @@ def _hits(
 
 
 def _log_retrieved(what: str, chunks: Sequence[str]) -> None:
-    """Log the lines of reference 4 for what was found; nothing if there is none."""
+    """Log what was found, by which story engines check their search; nothing if there is none."""
     if chunks:
         log.info("\n=== RETRIEVED %s (%d chunks) ===", what, len(chunks))
         for number, chunk in enumerate(chunks, start=1):

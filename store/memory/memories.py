@@ -1,4 +1,4 @@
-"""Agents' memories (reference 2): texts with tags, found by meaning."""
+"""Agents' memories: texts with tags, found by meaning."""
 
 import json
 import re
@@ -286,7 +286,7 @@ def _in_third_person(question: str) -> str:
 
 
 def _answer(hit: PassageHit) -> FoundMemory:
-    """A hit in reference 2's form."""
+    """A hit as agents get it."""
     return {
         "memory_id": hit.row["id"],
         "content": hit.row["content"],
@@ -308,14 +308,14 @@ def has_words(hit: PassageHit, threshold: float, *, usual: float = RELEVANT) -> 
 
 
 def relevance(cosine: float) -> float:
-    """Reference 2: (1 − distance) × 100, where the distance is one minus the cosine."""
+    """In percent: (1 − distance) × 100, where the distance is one minus the cosine."""
     return min(cosine, 1.0) * 100  # float32 goes a little beyond
 
 
 def checked_tags(tags: Sequence[str] | None) -> list[str]:
     """The tags as given, commas included.
 
-    Raises InvalidInput for an empty one, and beyond the limits of reference 2.
+    Raises InvalidInput for an empty one, and beyond the limits of number and length.
     """
     if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags or ()):
         raise InvalidInput("tags have to be a list of texts")

@@ -264,7 +264,7 @@ class Memory(MemoryUpkeep):
         where = {"lore": {"world_id": world}, "memory": {"session_id": memory_key(character, session)}}
         try:
             found = self.assemble(prompt, template=STORY, kinds=("world_lore", "session_memory"), where=where)
-        except InvalidInput as error:  # reference 4: a story goes on without it
+        except InvalidInput as error:  # a story goes on without it
             log.error("Error assembling a context: %s", error)
             return StoryContext([], [], False, False, "")
         log_handed_out(self.passages, prompt, found)

@@ -191,7 +191,7 @@ class Reader(RecordLists, HistoryQueries):
         return self._model.embedder
 
     def search(self, query: Query, *, calibration: Calibration | None = None) -> Results:
-        """Search the library as design section 5 defines; a fused query counts its words as well.
+        """Search the library as `search/ranking.py` defines; a fused query counts its words as well.
 
         `calibration` gives the figures of a calibrated query; by default the latest ones. Raises
         InvalidRecord if there are none.

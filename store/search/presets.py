@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from store.records import Facet
 
-DEFAULT = "Default 4/3/2/1"  # the weights of reference 1
+DEFAULT = "Default 4/3/2/1"
 PRESETS: Mapping[str, Mapping[Facet, float]] = MappingProxyType(
     {
         DEFAULT: {"entity": 4, "context": 3, "visual": 2, "emotions": 1},

@@ -1,4 +1,4 @@
-"""Scores from similarities and weights, and the contribution of each facet (design section 5).
+"""Scores from similarities and weights, and the contribution of each facet.
 
 score = Σ w_f · ŝ_f / Σ w_f        over the facets f with a weight above zero
 ŝ_f   = cosine(q, facet f)         if the record has f, else

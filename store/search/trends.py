@@ -1,4 +1,4 @@
-"""Trending pictures to search with, from a folder (reference 1's TRENDS_IMAGES_ROOT)."""
+"""Trending pictures to search with, from a folder (`TRENDS_IMAGES_ROOT`)."""
 
 from contextlib import suppress
 from pathlib import Path

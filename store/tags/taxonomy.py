@@ -72,5 +72,5 @@ def written(taxonomy: Taxonomy) -> str:
 
 
 def _is_word(value: object) -> bool:
-    # Chroma keeps tags and categories joined by commas (reference 1).
+    # Chroma keeps tags and categories joined by commas.
     return isinstance(value, str) and bool(value.strip()) and "," not in value and len(value) <= MAX_TAG

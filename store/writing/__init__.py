@@ -1,1 +1,1 @@
-"""The one write path of a library (design section 4), and undo."""
+"""The one write path of a library, and undo."""

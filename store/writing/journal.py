@@ -1,4 +1,4 @@
-"""The one write path, steps 2 to 5 of design section 4: stage, decide, apply, update the catalog."""
+"""The one write path, steps 2 to 5: stage, decide, apply, update the catalog."""
 
 import contextlib
 import sqlite3

@@ -1,4 +1,4 @@
-"""Step 1 of design section 4: compute all that can fail before an operation goes to the journal."""
+"""Step 1 of the write path: compute all that can fail before an operation goes to the journal."""
 
 import json
 import time

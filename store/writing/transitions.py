@@ -19,10 +19,10 @@ from store.writing.journal import CHANGED_MEANWHILE
 from store.writing.payload import Payload
 from store.writing.prepare import WritePath
 
-OPERATION = 256  # records of one operation (design section 4)
+OPERATION = 256  # records of one operation
 EMBEDDED = 64  # … of one that needs the model: what a cancelled promotion may still have to wait for
 
-# Design section 2: where each verb takes a record from, and where to.
+# Where each verb takes a record from, and where to.
 Move = Literal["approve", "return", "reject", "promote", "degrade", "delete", "restore"]
 _MOVES: dict[Move, tuple[tuple[Tier, ...], Tier | None]] = {
     "approve": (("pending",), "approved"),

@@ -13,7 +13,7 @@ from store.tasks.import_captions import preview
 from tests.browser.coins import COINS
 from tests.pages.conftest import finish_jobs, opened, press, rerun, send, words
 from tests.store.conftest import picture
-from tests.store.references import library_of_reference_1, transcripts_of_reference_5
+from tests.store.other_systems import three_tier_library, transcript_database
 
 
 def test_filtered_coins_are_exported_as_a_downloadable_zip(library: Library) -> None:
@@ -68,8 +68,8 @@ def test_another_programs_folder_is_looked_at_then_taken_over(empty: Library, tm
 
 
 def test_the_preview_says_that_several_systems_are_one_decision(empty: Library, tmp_path: Path) -> None:
-    library_of_reference_1(tmp_path / "other", range(1))
-    transcripts_of_reference_5(tmp_path / "other" / "s.db", ["How do I deploy?"])
+    three_tier_library(tmp_path / "other", range(1))
+    transcript_database(tmp_path / "other" / "s.db", ["How do I deploy?"])
     app = opened("exchange")
     app.text_input(key="memedex.adopt_text").set_value(str(tmp_path / "other"))
     press(app, "Preview")
@@ -80,7 +80,7 @@ def test_a_root_with_another_programs_chroma_offers_to_take_it_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty: Library
 ) -> None:
     aside = empty.layout.chroma / "foreign-20260101-000000-abcdef"
-    library_of_reference_1(tmp_path / "other", range(2))
+    three_tier_library(tmp_path / "other", range(2))
     shutil.copytree(tmp_path / "other" / "memecoins" / "rag_db", aside)
     app = opened("exchange")
     assert "another program's Chroma with 6 vectors" in words(app)

@@ -1,4 +1,4 @@
-"""A library as a plain dict: a second implementation of design section 2."""
+"""A library as a plain dict: a second implementation of the verbs that move a record."""
 
 from copy import deepcopy
 from dataclasses import dataclass, field, replace

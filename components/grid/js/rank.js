@@ -1,4 +1,4 @@
-// The score of design section 5, over the similarities of every record, in the page.
+// The score of store/search/ranking.py, over the similarities of every record, in the page.
 
 import { FACET_NAMES } from "./bars.js";
 

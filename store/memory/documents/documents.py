@@ -1,4 +1,4 @@
-"""Protocol papers (reference 3), in passages that can be cited by page."""
+"""Protocol papers, in passages that can be cited by page."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -335,12 +335,12 @@ def _names(path: Path, content: bytes) -> Iterator[str]:
 
 
 def passage(row: Row) -> dict[str, Any]:
-    """A passage in reference 3's form."""
+    """A passage as a pgvector table has it."""
     return {"id": row["id"], "content": row["content"], "metadata": metadata(row)}
 
 
 def metadata(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Reference 3's metadata of a passage; with its section, and its last page if it runs over, if known."""
+    """The metadata of a passage; with its section, and its last page if it runs over, if known."""
     more = {name: row[name] for name in ("section", "last_page") if row[name]}
     return {"source": row["source"], "page": row["page"], "protocol": row["protocol"], **more}
 

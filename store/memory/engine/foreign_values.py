@@ -8,8 +8,9 @@ from typing import Any
 
 from store.disk.sqlite_values import is_integer
 
-# When something was said or stored, by the names that programs give it, the surest first: reference 2's and
-# 5's own; mem0, Letta and OpenAI's API (created_at); ChatGPT's export (create_time); JavaScript's spellings.
+# When something was said or stored, by the names that programs give it, the surest first: those of recorded
+# sessions and of agents' memories; mem0, Letta and OpenAI's API (created_at); ChatGPT's export (create_time);
+# JavaScript's spellings.
 TIMES = (
     "ts", "timestamp", "created_at", "createdAt", "create_time", "createTime", "created", "datetime", "date",
     "time", "sent_at", "sentAt", "recorded_at", "stored_at", "added_at", "inserted_at",

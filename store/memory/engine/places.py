@@ -27,7 +27,7 @@ class Places:
 
     @property
     def worlds(self) -> Path:
-        """One YAML file for each world: the source of truth of its base lore (reference 4)."""
+        """One YAML file for each world: the source of truth of its base lore."""
         return self.folder / "worlds"
 
     @property

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-LOCAL = "sentence-transformers:all-MiniLM-L6-v2"  # 384 dimensions: references 2 and 4
+LOCAL = "sentence-transformers:all-MiniLM-L6-v2"  # 384 dimensions; other memories have it too
 
 
 class MemorySettings(BaseSettings):

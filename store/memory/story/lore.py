@@ -1,4 +1,4 @@
-"""The lore of a world (reference 4): chunks of text, found by meaning."""
+"""The lore of a world: chunks of text, found by meaning."""
 
 import json
 from collections.abc import Iterable, Mapping

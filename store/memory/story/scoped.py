@@ -1,4 +1,4 @@
-"""Entries that belong to a world or a session (reference 4), and are searched only there."""
+"""Entries that belong to a world or a session, and are searched only there."""
 
 import logging
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ class Scoped:
         try:
             checked_count(max_chars, what="max_chars", most=MOST_CHARS)
             found = self.search(key, query, n=n)
-        except Exception as error:  # noqa: BLE001  reference 4: a story goes on without it
+        except Exception as error:  # noqa: BLE001  a story goes on without it
             log.error("Error querying %s: %s", what, error)
             return [], False
         texts = [hit.row["text"] for hit in found]

@@ -1,4 +1,4 @@
-"""Session memory (reference 4): exchanges, found by meaning, and deleted for good."""
+"""Session memory: exchanges, found by meaning, and deleted for good."""
 
 import logging
 

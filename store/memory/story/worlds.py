@@ -1,4 +1,4 @@
-"""Worlds as YAML files (reference 4): `id`, `name`, `start_message`, `lore`."""
+"""Worlds as YAML files: `id`, `name`, `start_message`, `lore`."""
 
 import time
 from collections.abc import Iterator

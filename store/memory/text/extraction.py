@@ -1,4 +1,4 @@
-"""Extract the text of a message that is embedded, by content type (reference 5, and calls of tools)."""
+"""Extract the text of a message that is embedded, by content type, calls of tools included."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Split lore at its lines (reference 4)."""
+"""Split lore at its lines."""
 
 LONGEST = 800  # characters
 

@@ -1,4 +1,4 @@
-"""Recursive splitting of papers (reference 3): paragraphs if they fit, else lines, words, characters."""
+"""Recursive splitting of papers: paragraphs if they fit, else lines, words, characters."""
 
 from collections.abc import Iterator, Sequence
 

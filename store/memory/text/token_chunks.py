@@ -1,4 +1,4 @@
-"""Split long texts into overlapping chunks with exact spans (reference 5)."""
+"""Split long texts into overlapping chunks with exact spans."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ from store.memory.text.tokens import count_tokens, tail_of
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Sizes in tokens; the defaults are those of reference 5."""
+    """Sizes in tokens; the defaults are those of transcript databases."""
 
     limit: int = 8192  # a text within it is one chunk, and no chunk is longer
     target: int = 1024  # of a chunk of a longer text

@@ -1,4 +1,4 @@
-"""Count tokens of `cl100k_base` (reference 5), with the copy that litellm's package contains."""
+"""Count tokens of `cl100k_base`, with the copy that litellm's package contains."""
 
 import os
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Events of sessions (reference 5): telemetry, found by its fields, never embedded."""
+"""Events of sessions: telemetry, found by its fields, never embedded."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""The tables of transcripts (reference 5), with every column given there."""
+"""The tables of transcripts, with every column of the databases that are taken over."""
 
 import sqlite3
 from collections.abc import Callable

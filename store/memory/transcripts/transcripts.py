@@ -1,4 +1,4 @@
-"""Recorded sessions (reference 5): imported, stored without vectors, embedded by content type."""
+"""Recorded sessions: imported, stored without vectors, embedded by content type."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path

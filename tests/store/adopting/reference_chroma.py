@@ -1,4 +1,4 @@
-"""References 2 and 4, written from their documents alone: what their programs leave, and what they read."""
+"""A memory store and a story engine, from their documents alone: what they leave, and what they read."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ Rows = Mapping[str, tuple[str, dict[str, Any], Sequence[float]]]  # id → text,
 
 
 def write(folder: Path, collections: Mapping[str, Rows]) -> None:
-    """A Chroma with these collections, cosine as in reference 4."""
+    """A Chroma with these collections, cosine as in the story engine."""
     client = chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
     for name, rows in collections.items():
         collection = client.get_or_create_collection(

@@ -1,4 +1,4 @@
-"""Reference 5's databases, written from its documents alone: each version, in SQLite and DuckDB."""
+"""Transcript databases, written from their documents alone: each version, in SQLite and DuckDB."""
 
 import json
 import sqlite3

@@ -20,7 +20,7 @@ from tests.store.adopting import reference_chroma
 from tests.store.memory.bags import Bags
 
 GIVEN: dict[str, tuple[list[dict[str, Any]], list[int]]] = {
-    "reference 3 counts from 1": ([{"page": 1}, {"page": 2}, {"page": 42}], [1, 2, 42]),
+    "a pgvector table counts from 1": ([{"page": 1}, {"page": 2}, {"page": 42}], [1, 2, 42]),
     "LangChain's labels": (
         [{"page": n, "page_label": str(n + 1), "total_pages": 3} for n in range(3)], [1, 2, 3],
     ),
@@ -100,7 +100,7 @@ def test_a_chroma_of_langchain_comes_with_its_pages_and_times_once(
 
 
 def rows() -> list[dict[str, Any]]:
-    """Reference 3's example record and two more, 1,536 numbers each."""
+    """The documented example of a pgvector table and two more rows, 1,536 numbers each."""
     numbers = np.random.default_rng(3).normal(size=(3, 1536))
     vectors = (numbers / np.linalg.norm(numbers, axis=1, keepdims=True)).astype(np.float32)
     texts = ["The liquidation threshold is the percentage, in short", 'A "quoted"\nline', "Hooks run before"]

@@ -14,7 +14,7 @@ from store.runtime import open_library
 from store.tasks import adopt
 from tests.store.conftest import address
 from tests.store.hashed import Hashed
-from tests.store.references import library_of_reference_1
+from tests.store.other_systems import three_tier_library
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.kills
@@ -39,7 +39,7 @@ print("done", flush=True)
 
 def test_a_killed_adoption_continues_as_one_decision(tmp_path: Path) -> None:
     root, other = tmp_path / "res", tmp_path / "other"
-    library_of_reference_1(other, range(COUNT))
+    three_tier_library(other, range(COUNT))
 
     def has_begun() -> bool:
         catalog = Catalog(root / "memecoins" / "catalog.sqlite3", disk=Disk(), writable=False)

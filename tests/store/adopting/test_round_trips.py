@@ -1,4 +1,4 @@
-"""What is adopted, used and exported is read again by the reference's own code: references 2 to 5."""
+"""What is adopted, used and exported is read again by code written from the other programs' documents."""
 
 import csv
 import json
@@ -40,7 +40,7 @@ def memory(reopen: Callable[[], Memory]) -> Memory:
 
 
 @pytest.mark.slow
-def test_reference_2_memories(memory: Memory, tmp_path: Path) -> None:
+def test_memories_of_agents(memory: Memory, tmp_path: Path) -> None:
     given = memories(Bags())
     given["mem_1706745600"][1]["importance"] = 3  # what no column has
     reference_chroma.write(tmp_path / "data/chroma", {"memories": given})
@@ -53,7 +53,7 @@ def test_reference_2_memories(memory: Memory, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_reference_4_lore_and_sessions(memory: Memory, tmp_path: Path) -> None:
+def test_lore_and_sessions_of_a_story_engine(memory: Memory, tmp_path: Path) -> None:
     given = story(Bags())
     reference_chroma.write(tmp_path / "chroma_db", given)
     adopt(memory, tmp_path)
@@ -64,7 +64,7 @@ def test_reference_4_lore_and_sessions(memory: Memory, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_reference_3_passages(memory: Memory, tmp_path: Path, ending: str) -> None:
+def test_passages_of_a_pgvector_table(memory: Memory, tmp_path: Path, ending: str) -> None:
     adopt(memory, write(tmp_path / f"documents.{ending}", rows()))
     memory.documents.search("what is the liquidation threshold")
     back = tmp_path / f"back.{ending}"
@@ -80,7 +80,7 @@ def test_reference_3_passages(memory: Memory, tmp_path: Path, ending: str) -> No
         assert np.abs(np.subtract(numbers, given["embedding"])).max() < 1e-6
 
 
-def test_reference_5_transcripts(memory: Memory, tmp_path: Path) -> None:
+def test_transcript_databases(memory: Memory, tmp_path: Path) -> None:
     path = transcripts.write(tmp_path / "s.db", "document")
     given = transcripts.read(path)
     adopt(memory, path)

@@ -1,4 +1,4 @@
-"""A library of reference 1 comes in whole: tiers, tags, categories, pictures and the vectors of Chroma."""
+"""A meme library of three tiers comes in whole: tiers, tags, categories, pictures and Chroma's vectors."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from store.tasks import adopt
 from tests.store.conftest import address, normal_picture
 from tests.store.embedding import small_clip
 from tests.store.hashed import Hashed
-from tests.store.references import client_of, library_of_reference_1, read_library_of_reference_1, vector
+from tests.store.other_systems import client_of, read_three_tier_library, three_tier_library, vector
 
 CLIP = "openclip:ViT-L-14/openai"
 COINS = range(3)
@@ -34,7 +34,7 @@ COINS = range(3)
 def other(tmp_path: Path) -> Path:
     """Two tiers beside a library of six coins, one sidecar in each as small as can be."""
     top = tmp_path / "other" / "memecoins"
-    library_of_reference_1(tmp_path / "other", range(6))
+    three_tier_library(tmp_path / "other", range(6))
     for tier, number in (("pending", 10), ("approved", 11)):
         (top / tier).mkdir()
         (top / tier / f"{address(number)}.jpg").write_bytes(normal_picture(number))
@@ -147,7 +147,7 @@ def test_importing_the_folder_keeps_tiers_and_tags(other: Path, library: Library
 @pytest.mark.slow
 def test_a_root_that_was_opened_gets_its_tags_and_vectors_back(tmp_path: Path) -> None:
     root = tmp_path / "res"
-    library_of_reference_1(root, range(4))
+    three_tier_library(root, range(4))
     library = open_library(root, embedder=Hashed())
     try:
         assert library.get(address(1)).tags == []
@@ -179,7 +179,7 @@ def test_what_was_adopted_and_used_goes_back_with_the_same_ids_texts_tags_and_ve
         records, library.picture, destination=back, format="reference", vectors_of=library.stored_vectors
     )
     assert len(done.done) == 8
-    before, after = read_library_of_reference_1(other), read_library_of_reference_1(back)
+    before, after = read_three_tier_library(other), read_three_tier_library(back)
     assert after.ids == before.ids
     assert after.tags[address(0)] == "dog,moon 0,cat"
     del before.tags[address(0)], after.tags[address(0)]

@@ -1,4 +1,4 @@
-"""Transcript databases of every version come in whole (reference 5)."""
+"""Transcript databases of every version come in whole."""
 
 import json
 import sqlite3

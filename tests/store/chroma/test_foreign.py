@@ -7,7 +7,7 @@ import pytest
 
 from store.chroma.contents import read_contents
 from store.chroma.foreign import opened_copy
-from tests.store.references import library_of_reference_1, memory_store_of_reference_2, vector
+from tests.store.other_systems import memory_store, three_tier_library, vector
 
 
 def _bytes(folder: Path) -> dict[str, bytes]:
@@ -16,7 +16,7 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 def test_documents_metadata_and_vectors_are_read(tmp_path: Path) -> None:
-    memory_store_of_reference_2(tmp_path / "chroma", ["one", "two"])
+    memory_store(tmp_path / "chroma", ["one", "two"])
     before = _bytes(tmp_path)
     (collection,) = read_contents(tmp_path / "chroma").collections
     with opened_copy(tmp_path / "chroma") as chroma:
@@ -30,7 +30,7 @@ def test_documents_metadata_and_vectors_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_broken_index_costs_the_vectors_alone(tmp_path: Path) -> None:
-    store = library_of_reference_1(tmp_path, range(3))
+    store = three_tier_library(tmp_path, range(3))
     collection = read_contents(store).collections[0]
     for path in store.rglob("*.bin"):
         path.write_bytes(b"broken")

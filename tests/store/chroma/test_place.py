@@ -34,7 +34,7 @@ from tests.store.conftest import address, approved_with_caption
 from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_agrees_with_the_sidecars, holds
 from tests.store.memory.bags import Bags
-from tests.store.references import client_of, everything_in, library_of_reference_1, vector
+from tests.store.other_systems import client_of, everything_in, three_tier_library, vector
 from tests.store.world import FaultInjector, PowerCut, abandon
 from tests.waiting import eventually
 
@@ -56,10 +56,8 @@ def wait_for_chroma_to_settle(library: Library) -> None:
     assert library.wait_for_chroma(120)
 
 
-def test_opening_a_library_of_reference_1_moves_its_chroma_aside_unchanged(
-    root: Path, embedder: Hashed
-) -> None:
-    store = library_of_reference_1(root, [1, 2])
+def test_opening_a_three_tier_library_moves_its_chroma_aside_unchanged(root: Path, embedder: Hashed) -> None:
+    store = three_tier_library(root, [1, 2])
     held, files = everything_in(store), files_in(store)
     with opened(root, embedder) as library:
         wait_for_chroma_to_settle(library)
@@ -87,7 +85,7 @@ def test_opening_a_library_of_reference_1_moves_its_chroma_aside_unchanged(
 
 
 def test_doctor_reports_a_foreign_chroma_and_leaves_it_unchanged(root: Path) -> None:
-    store = library_of_reference_1(root, [1])
+    store = three_tier_library(root, [1])
     open_reader(root, embedder=Hashed()).close()
     before = files_in(store)
     found = [one.what for one in doctor.check_unopened(root)]
@@ -98,7 +96,7 @@ def test_doctor_reports_a_foreign_chroma_and_leaves_it_unchanged(root: Path) -> 
 
 @pytest.mark.usefixtures("without_chroma")
 def test_a_power_cut_while_moving_a_chroma_aside_loses_nothing(quick_root: Path, embedder: Hashed) -> None:
-    store = library_of_reference_1(quick_root, [1, 2])
+    store = three_tier_library(quick_root, [1, 2])
     files, original = files_in(store), quick_root.with_name("original")
     shutil.copytree(quick_root, original)
     injector, has_failed, at = FaultInjector(), True, 0

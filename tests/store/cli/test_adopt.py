@@ -11,14 +11,14 @@ from store.progress import Progress
 from store.writing import trash
 from tests.store.cli.program import APPROVED, PENDING, Run
 from tests.store.conftest import address
-from tests.store.references import library_of_reference_1, transcripts_of_reference_5
+from tests.store.other_systems import three_tier_library, transcript_database
 
 CLIP = "openclip:ViT-L-14/openai"
 
 
 @pytest.mark.slow
 def test_a_dry_run_counts_and_the_real_one_leaves_a_report(run: Run, root: Path, tmp_path: Path) -> None:
-    library_of_reference_1(tmp_path / "other", range(20, 23))
+    three_tier_library(tmp_path / "other", range(20, 23))
     dry = run("adopt", tmp_path / "other", "--dry-run", "--json")
     assert dry.returncode == 0
     (survey,) = json.loads(dry.stdout)
@@ -37,8 +37,8 @@ def test_a_dry_run_counts_and_the_real_one_leaves_a_report(run: Run, root: Path,
 def test_a_folder_with_several_systems_is_said_to_be_one_decision_and_undone_by_its_path(
     run: Run, root: Path, tmp_path: Path
 ) -> None:
-    library_of_reference_1(tmp_path / "other", range(20, 22))
-    transcripts_of_reference_5(tmp_path / "other" / "s.db", ["How do I deploy?"])
+    three_tier_library(tmp_path / "other", range(20, 22))
+    transcript_database(tmp_path / "other" / "s.db", ["How do I deploy?"])
     done = run("adopt", tmp_path / "other")
     assert "These 2 systems are one decision" in done.stderr
     assert "imported 3, already there 0, refused 0" in done.stderr
@@ -51,7 +51,7 @@ def test_what_is_no_systems_data_and_wrong_names_are_refused(run: Run, tmp_path:
     assert "nothing that is known" in run("adopt", tmp_path / "empty").stderr
     assert "there is nothing at" in run("adopt", tmp_path / "nowhere").stderr
     assert "known are reference-1" in run("adopt", tmp_path / "empty", "--as", "x").stderr
-    library_of_reference_1(tmp_path / "other", range(1))
+    three_tier_library(tmp_path / "other", range(1))
     refused = run("adopt", tmp_path / "other", "--vectors", "magic")
     assert refused.returncode == 1
     assert "a name begins with openclip" in refused.stderr

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 PICTURE = re.compile(r" !\[.*\]\(data:.*\)")
 
 
-def test_the_context_uses_the_reference_1_format_without_empty_facets(
+def test_the_context_is_a_list_of_examples_without_empty_facets(
     library: Library, three_addresses: list[str]
 ) -> None:
     made = context.build(library, reversed(three_addresses))

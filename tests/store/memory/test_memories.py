@@ -1,4 +1,4 @@
-"""Agent memories: every row of reference 2's tables, and the limits in its text."""
+"""Agent memories: every edge case and limit of the documents they follow."""
 
 import re
 from collections.abc import Callable
@@ -260,7 +260,7 @@ def test_every_identifier_is_mem_and_a_number(memory: Memory) -> None:
         ("I prefer TypeScript", "What languages do I like?"),
     ],
 )
-def test_both_examples_of_reference_2_are_answered_by_the_real_model(
+def test_both_documented_examples_are_answered_by_the_real_model(
     tmp_path: Path, memory_text: str, question: str
 ) -> None:
     with Memory.open(tmp_path / "real") as real:

@@ -1,7 +1,7 @@
-"""Every row of the references' tables that has no test elsewhere; all tests share one memory.
+"""Every row of the tables in the documents of other memories; all tests share one memory.
 
-Reference 2, edge cases: test_memories.py. Reference 3, columns and fields: documents/test_documents.py.
-Reference 5, content types: text/test_extraction.py. Reference 4 has no tables: its figures are below.
+Edge cases of agents' memories: test_memories.py. Columns and fields of passages: documents/test_documents.py.
+Content types of transcripts: text/test_extraction.py.
 """
 
 import json
@@ -66,7 +66,7 @@ def rows(memory: Memory, query: str, *values: object) -> list[dict[str, Any]]:
         return [dict(row) for row in db.execute(query, values)]
 
 
-# -- reference 5, the tables of columns: type, NOT NULL, default, and the stored value -----------------------
+# -- transcripts, the tables of columns: type, NOT NULL, default, and the stored value -----------------------
 
 
 COLUMNS = {
@@ -182,7 +182,7 @@ def test_index(name: str, columns: list[str], memory: Memory) -> None:
     assert [row["name"] for row in rows(memory, "SELECT name FROM pragma_index_info(?)", name)] == columns
 
 
-# -- reference 5, the tables of sizes per message and per vector ---------------------------------------------
+# -- transcripts, the tables of sizes per message and per vector ---------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_per_vector_record_metadata_fields(memory: Memory) -> None:
     assert sum(len(str(value)) for value in fields.values()) < 300
 
 
-# -- reference 5, how events are searched --------------------------------------------------------------------
+# -- transcripts, how events are searched --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from store.library import Library
 from store.progress import Progress
 from store.runtime import open_library
 from tests.store.hashed import Hashed
-from tests.store.references import library_of_reference_1
+from tests.store.other_systems import three_tier_library
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
@@ -23,7 +23,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[[Embedder, int], Library]]:
     with ExitStack() as stack:
 
         def open_with(embedder: Embedder, coins: int) -> Library:
-            library_of_reference_1(tmp_path, range(coins))
+            three_tier_library(tmp_path, range(coins))
             return stack.enter_context(open_library(tmp_path, embedder=embedder))
 
         yield open_with

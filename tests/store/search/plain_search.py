@@ -1,4 +1,4 @@
-"""Design section 5 in plain Python, with a model of five words and random libraries and queries."""
+"""The score in plain Python, with a model of five words and random libraries and queries."""
 
 import io
 import math
@@ -85,7 +85,7 @@ def search(library: Library, query: Query, *, among: Sequence[str] | None = None
     ).search(query, among=among)
 
 
-# The oracle: design section 5 in plain Python.
+# The oracle: the score in plain Python.
 
 
 def dot(one: Vector, other: Vector) -> float:

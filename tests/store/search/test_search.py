@@ -1,4 +1,4 @@
-"""Search compared with a plain implementation of design section 5."""
+"""Search compared with a plain implementation of the score."""
 
 import math
 from dataclasses import replace

@@ -18,10 +18,10 @@ from store.runtime import open_library
 from store.tasks import adopt
 from tests.store.hashed import Hashed
 from tests.store.memory.bags import Bags
-from tests.store.references import (
-    library_of_reference_1,
-    memory_store_of_reference_2,
-    transcripts_of_reference_5,
+from tests.store.other_systems import (
+    memory_store,
+    three_tier_library,
+    transcript_database,
 )
 from tests.store.world import FullDisk
 
@@ -45,9 +45,9 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
 def other(tmp_path: Path) -> Path:
     """A folder with coins, memories and transcripts."""
     folder = tmp_path / "other"
-    library_of_reference_1(folder, range(2))
-    memory_store_of_reference_2(folder / "data/chroma", ["Likes tea", "Meets on Mondays"])
-    transcripts_of_reference_5(folder / "s.db", ["How do I deploy?"])
+    three_tier_library(folder, range(2))
+    memory_store(folder / "data/chroma", ["Likes tea", "Meets on Mondays"])
+    transcript_database(folder / "s.db", ["How do I deploy?"])
     return folder
 
 
@@ -135,7 +135,7 @@ def test_an_adoption_that_meets_a_full_disk_fails_or_waits_and_can_be_resumed(
 ) -> None:
     disk = FullDisk(step)
     monkeypatch.setattr(LibraryFollower, "wake", lambda self: None)
-    library_of_reference_1(tmp_path / "other", range(3))
+    three_tier_library(tmp_path / "other", range(3))
     with open_library(tmp_path / "res", embedder=Hashed(), disk=Disk(before=disk)) as library:
         job = adopt.start(library, recognise(tmp_path / "other"))
         assert library.jobs.wait(job.id, timeout=60)

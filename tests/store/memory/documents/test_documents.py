@@ -1,4 +1,4 @@
-"""Documents: reference 3, tables, search, comparison and undo."""
+"""Documents: columns and fields, search, comparison and undo."""
 
 from pathlib import Path
 from uuid import UUID
@@ -21,7 +21,7 @@ def import_content(memory: Memory, name: str, content: str | bytes, protocol: st
     memory.documents.import_document(Path(name), protocol=protocol, content=raw)
 
 
-# -- reference 3, the table of columns -----------------------------------------------------------------------
+# -- a pgvector table: its columns -----------------------------------------------------------------------
 
 
 def test_id_is_a_uuid_and_content_and_metadata_are_as_given(memory: Memory) -> None:
@@ -42,7 +42,7 @@ def test_embedding_uses_the_configured_model(memory: Memory, bags: Bags) -> None
     assert (vector == bags.embed_texts(["words"])[0]).all()
 
 
-# -- reference 3, the table of fields ------------------------------------------------------------------------
+# -- a pgvector table: its fields ------------------------------------------------------------------------
 
 
 def test_protocol_is_lower_cased_and_required(memory: Memory) -> None:

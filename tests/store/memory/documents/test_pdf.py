@@ -251,7 +251,7 @@ def test_a_passage_over_a_pages_end_is_cited_on_both_pages(library_of_papers: Me
 def test_papers_can_be_embedded_with_ada_002_through_litellm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Reference 3: VECTOR(1536), when it is configured; memories stay with the local model."""
+    """VECTOR(1536) of a pgvector table, when it is configured; memories stay with the local model."""
     Memory.open(tmp_path / "ada").close()  # opened once before it was configured
     with running() as endpoint:
         monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")

@@ -21,12 +21,12 @@ from store.memory.story.worlds import put_world_file
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored
 from tests.store.memory.test_commands import run  # noqa: F401  a fixture
-from tests.store.references import (
+from tests.store.other_systems import (
     client_of,
     everything_in,
-    memory_store_of_reference_2,
-    story_engine_of_reference_4,
-    transcripts_of_reference_5,
+    memory_store,
+    story_engine,
+    transcript_database,
     vector,
 )
 
@@ -36,8 +36,8 @@ TEXTS = ["where is the log", "why does the build fail"]
 
 @pytest.fixture
 def paid_memory(tmp_path: Path, reopen: Callable[[], Memory]) -> Memory:
-    """A transcript database of reference 5 with vectors by a paid model."""
-    transcripts_of_reference_5(Places(tmp_path / "res").database("transcripts"), TEXTS)
+    """A transcript database with vectors by a paid model."""
+    transcript_database(Places(tmp_path / "res").database("transcripts"), TEXTS)
     return reopen()
 
 
@@ -145,9 +145,9 @@ def test_a_foreign_chroma_is_moved_aside_unchanged(
 ) -> None:
     folder = Places(tmp_path / "res").chroma
     if reference == 2:
-        memory_store_of_reference_2(folder, ["I prefer TypeScript", "tabs"])
+        memory_store(folder, ["I prefer TypeScript", "tabs"])
     else:
-        story_engine_of_reference_4(folder, ["The dwarves"], ["User: hi\nAI: hello"])
+        story_engine(folder, ["The dwarves"], ["User: hi\nAI: hello"])
     held = everything_in(folder)
     memory = reopen()
     assert "did not make" in memory.check_chroma()[0]

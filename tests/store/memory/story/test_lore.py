@@ -1,4 +1,4 @@
-"""World lore: reference 4's names, limits, logging and failures; worlds from YAML."""
+"""World lore: names, limits, logging and failures; worlds from YAML."""
 
 import logging
 import re

@@ -1,4 +1,4 @@
-"""Session memory: reference 4's names and limits, and deletion that leaves nothing in any file."""
+"""Session memory: names and limits, and deletion that leaves nothing in any file."""
 
 from collections.abc import Callable
 from pathlib import Path

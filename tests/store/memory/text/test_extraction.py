@@ -1,4 +1,4 @@
-"""What is embedded of a message: every row of reference 5's table of content types."""
+"""What is embedded of a message: every documented content type."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Lore is split at line breaks as in reference 4, and no text is lost."""
+"""Lore is split at line breaks as in the story engine, and no text is lost."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +13,7 @@ def split(text: str, longest: int = LONGEST) -> list[str]:
 
 
 def reference(text: str, longest: int) -> list[str]:
-    """Reference 4's loop, but with the last chunk and without empty chunks."""
+    """The story engine's loop, but with the last chunk and without empty chunks."""
     chunks, current = [], ""
     for line in text.split("\n"):
         if len(current) + len(line) > longest and current:

@@ -1,4 +1,4 @@
-"""Papers are split recursively at 1,000 characters with 100 of overlap (reference 3)."""
+"""Papers are split recursively at 1,000 characters with 100 of overlap."""
 
 from itertools import pairwise
 

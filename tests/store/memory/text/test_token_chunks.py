@@ -1,4 +1,4 @@
-"""Long texts of transcripts in chunks: reference 5's figures, spans that are exact, any Unicode."""
+"""Long texts of transcripts in chunks: the documented figures, spans that are exact, any Unicode."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Data of other systems, built from references 1, 2, 4 and 5 alone, without Memedex."""
+"""Data of other systems, built from their documents alone, without Memedex."""
 
 import json
 import sqlite3
@@ -48,7 +48,7 @@ def vector(*parts: object, dimensions: int = DIMENSIONS) -> NDArray[np.float32]:
     return row / np.linalg.norm(row)
 
 
-def library_of_reference_1(root: Path, numbers: Sequence[int]) -> Path:
+def three_tier_library(root: Path, numbers: Sequence[int]) -> Path:
     """Create `res/memecoins` with pictures and sidecars; tags, categories and vectors are in Chroma only."""
     store = root / "memecoins" / "rag_db"
     for folder in ("images", "metadata"):
@@ -86,7 +86,7 @@ def library_of_reference_1(root: Path, numbers: Sequence[int]) -> Path:
 
 
 @dataclass(slots=True)
-class LibraryOfReference1:
+class ThreeTierLibrary:
     """What that program reads: ids, tags and vectors from Chroma, captions from the metadata files."""
 
     ids: dict[str, list[str]] = field(default_factory=dict)
@@ -95,9 +95,9 @@ class LibraryOfReference1:
     vectors: dict[tuple[str, str], NDArray[np.float32]] = field(default_factory=dict)
 
 
-def read_library_of_reference_1(top: Path) -> LibraryOfReference1:
+def read_three_tier_library(top: Path) -> ThreeTierLibrary:
     """Read a library with Chroma's client and the files' names alone."""
-    found = LibraryOfReference1()
+    found = ThreeTierLibrary()
     client = client_of(top / "rag_db")
     for name in FIVE:
         rows = client.get_collection(name).get(include=["embeddings", "metadatas"])
@@ -113,7 +113,7 @@ def read_library_of_reference_1(top: Path) -> LibraryOfReference1:
     return found
 
 
-def memory_store_of_reference_2(folder: Path, texts: Sequence[str]) -> None:
+def memory_store(folder: Path, texts: Sequence[str]) -> None:
     """A Chroma database of memories: the texts as documents, timestamp and tags as metadata."""
     client = client_of(folder)
     collection = client.get_or_create_collection("memories", metadata={"hnsw:space": "cosine"})
@@ -127,7 +127,7 @@ def memory_store_of_reference_2(folder: Path, texts: Sequence[str]) -> None:
     client.close()
 
 
-def story_engine_of_reference_4(folder: Path, lore: Sequence[str], exchanges: Sequence[str]) -> None:
+def story_engine(folder: Path, lore: Sequence[str], exchanges: Sequence[str]) -> None:
     """Two collections with documents: lore and exchanges."""
     client = client_of(folder)
     for name, texts, key in (("world_lore", lore, "world_id"), ("session_memory", exchanges, "session_id")):
@@ -141,7 +141,7 @@ def story_engine_of_reference_4(folder: Path, lore: Sequence[str], exchanges: Se
     client.close()
 
 
-def transcripts_of_reference_5(path: Path, texts: Sequence[str], *, dimensions: int = 3072) -> None:
+def transcript_database(path: Path, texts: Sequence[str], *, dimensions: int = 3072) -> None:
     """A version 2 database: messages, and their vectors by a paid model in a separate table."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with sqlite3.connect(path) as db:
