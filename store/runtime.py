@@ -28,7 +28,7 @@ from store.jobs.fair_lock import FairLock
 from store.library import Library
 from store.pictures.shared_pictures import PictureSharing
 from store.progress import Progress
-from store.reading.status import Status
+from store.reading.reader import Status
 from store.settings import settings
 from store.tags import taxonomy_file
 from store.tasks import KINDS, models
@@ -36,8 +36,7 @@ from store.tasks.inbox import Inbox, Watcher
 from store.vectors.matrix_files import MatrixSaver
 from store.writing import salvage, transitions
 from store.writing.differences import is_large
-from store.writing.file_comparison import FileComparison
-from store.writing.reconcile import Fault, is_stale
+from store.writing.reconcile import Fault, FileComparison, is_stale
 from store.writing.recovery import bring_up_to_date, recover
 
 _UNREADABLE = 60.0  # seconds until pictures that could not be read are looked at again

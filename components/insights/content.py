@@ -11,8 +11,8 @@ from components.insights.coin_sets import CoinSet
 from components.shell import charts, format
 from store.catalog.filters import Filter
 from store.library import Library
-from store.reading import insights
-from store.reading.insights import MonthCount, narrowed
+from store.reading import statistics
+from store.reading.statistics import MonthCount, narrowed
 from store.records import TIERS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
     of = [f" · {format.plain(one.label)}" if len(sets) > 1 else "" for one in sets]
     for number, one in enumerate(sets):  # a figure of each set beside that of the other
         with grid.cell():
-            frame = by_month(insights.tiers_by_month(library, one.filter), one, subject="tier")
+            frame = by_month(statistics.tiers_by_month(library, one.filter), one, subject="tier")
             figures.show(
                 figures.months(frame, title="Coins", colors=_present(frame, TIER_COLORS)), frame,
                 title=f"Coins by month of creation{of[number]}", key=f"insights-months-{number}",
@@ -127,11 +127,11 @@ def by_month(found: Sequence[MonthCount], one: CoinSet, *, subject: str) -> "pd.
 
 
 def _scripts(library: Library, filter: Filter) -> dict[str, int]:
-    return {name.capitalize(): coins for name, coins in insights.languages(library, filter).items()}
+    return {name.capitalize(): coins for name, coins in statistics.languages(library, filter).items()}
 
 
 def _subjects(library: Library, one: CoinSet, number: int, of: str) -> None:
-    found = insights.categories_by_month(library, one.filter)
+    found = statistics.categories_by_month(library, one.filter)
     total: Counter[str] = Counter()
     for count in found:
         total[count.kind] += count.coins

@@ -13,8 +13,8 @@ from components.insights.content import COLUMNS, TIER_COLORS, labels
 from components.shell import charts, format, presenter
 from store.catalog.filters import Filter
 from store.library import Library
-from store.reading import insights, statistics
-from store.reading.insights import DraftFate, DraftsKept, ReviewSpeed, SourceCount, narrowed
+from store.reading import statistics
+from store.reading.statistics import DraftFate, DraftsKept, ReviewSpeed, SourceCount, narrowed
 from store.records import TIERS, Tier
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
     """Tiers, reasons and speed of all sets together; sources and drafts of each set."""
     grid = figures.grid()
     with grid.cell():
-        _tiers([insights.tiers(library, one.filter) for one in sets], sets)
+        _tiers([statistics.tiers(library, one.filter) for one in sets], sets)
     with grid.cell():
         labels(
             [statistics.rejection_reasons(library, one.filter) for one in sets], _rejected(library, sets),
@@ -37,7 +37,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
             narrow=lambda filter, name: narrowed(filter, tier="trash", reason=name),
         )  # fmt: skip
     with grid.cell():
-        frame = speeds([insights.review_speed(library, one.filter) for one in sets], sets)
+        frame = speeds([statistics.review_speed(library, one.filter) for one in sets], sets)
         if frame.empty:
             st.caption("Nobody has approved or rejected any of these coins yet.")
         else:
@@ -57,7 +57,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
 
 def _rejected(library: Library, sets: Sequence[CoinSet]) -> list[CoinSet]:
     """The sets with the number of their rejected coins, of which reasons are a share."""
-    return [replace(one, coins=max(1, insights.tiers(library, one.filter)["trash"])) for one in sets]
+    return [replace(one, coins=max(1, statistics.tiers(library, one.filter)["trash"])) for one in sets]
 
 
 def _tiers(counts: Sequence[Mapping[Tier, int]], sets: Sequence[CoinSet]) -> None:
@@ -121,7 +121,7 @@ def by_source(found: Sequence[SourceCount], one: CoinSet) -> "pd.DataFrame":
 
 
 def _sources(library: Library, one: CoinSet, number: int, of: str) -> None:
-    frame = by_source(insights.sources(library, one.filter), one)
+    frame = by_source(statistics.sources(library, one.filter), one)
     if frame.empty:
         st.caption(f"No source is known of these coins{of}.")
         return
@@ -136,7 +136,7 @@ def _sources(library: Library, one: CoinSet, number: int, of: str) -> None:
 
 
 def _drafts(library: Library, one: CoinSet, number: int, of: str) -> None:
-    frame = agreement(insights.drafts_kept(library, one.filter))
+    frame = agreement(statistics.drafts_kept(library, one.filter))
     if frame.empty:
         st.caption(f"No draft of a model was saved or dismissed yet{of}.")
         return
@@ -166,4 +166,4 @@ def _drafted(library: Library, filter: Filter, name: str) -> list[str]:
     """The coins of a bar of drafts by its name."""
     fate, model = name.split(" ", 1)
     found = next(known for known in _FATES.values() if known == fate)
-    return insights.drafted(library, filter, model, found)
+    return statistics.drafted(library, filter, model, found)

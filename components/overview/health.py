@@ -15,7 +15,7 @@ from store.library import Library
 from store.maintenance import doctor
 from store.maintenance.doctor import DoctorFinding
 from store.progress import Progress
-from store.reading.status import Status
+from store.reading.reader import Status
 
 _EXAMINATION = "memedex.examination"
 _MOST = 200

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.shell import format, forms, known_sessions, login, presenter, resources
 from components.shell.forms import Button
-from store.sessions.sessions import LoginSession, LoginSessions
+from store.sessions import LoginSession, LoginSessions
 
 _MOST = 50
 

@@ -8,7 +8,7 @@ from components.shell import format, job_text, resources
 from store.jobs import Job
 from store.library import Library
 from store.llm.client import is_loaded
-from store.reading.status import Status
+from store.reading.reader import Status
 from store.tasks import QUIET, generate
 
 State = dict[str, Any]

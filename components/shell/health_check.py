@@ -18,7 +18,7 @@ from store.catalog import snapshots
 from store.catalog.replication import LATE
 from store.jobs import Job, background_worker
 from store.library import Library
-from store.reading.status import Status
+from store.reading.reader import Status
 
 Health = Literal["ok", "degraded", "failing"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from store.errors import MemedexError
 from store.permissions import OPERATOR, Actor
-from store.sessions.sessions import LoginSession, LoginSessions
+from store.sessions import LoginSession, LoginSessions
 from store.settings import settings
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from components.shell import javascript, known_sessions, logins, password_login, presenter, server_names
 from store.permissions import Actor, may_view
-from store.sessions.sessions import PASSWORD
+from store.sessions import PASSWORD
 
 _wanted_page = st.components.v2.component(
     "memedex.wanted_page",

@@ -24,7 +24,7 @@ from components.shell import known_sessions
 from store.errors import MemedexError
 from store.identity import current_user
 from store.permissions import Actor
-from store.sessions.sessions import LoginSession
+from store.sessions import LoginSession
 
 log = logging.getLogger(__name__)
 

@@ -25,8 +25,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from components.shell import javascript, known_sessions, logins
 from components.shell.base_path import base_path
 from components.shell.client_address import counted_address
-from store.sessions.password import LONGEST_WAIT, Tries
-from store.sessions.sessions import PASSWORD
+from store.sessions import LONGEST_WAIT, PASSWORD, Tries
 
 LIFETIME = 7 * 86_400  # seconds of a login
 LONGEST_NAME = 60  # characters

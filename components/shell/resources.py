@@ -19,8 +19,7 @@ from store.library import Library
 from store.llm.client import is_warm
 from store.maintenance import doctor
 from store.progress import Progress
-from store.reading.reader import Reader
-from store.reading.status import Status
+from store.reading.reader import Reader, Status
 from store.runtime import check_replica, open_library, open_reader
 from store.settings import settings
 from store.tags.taxonomy import Taxonomy

@@ -272,13 +272,11 @@ class ChromaTexts:
         self, memory: Memory, survey: DataSurvey, request: AdoptionRequest, progress: Progress
     ) -> AdoptionReport:
         """Take all of it as one decision; vectors of the kind's own model are reused."""
-        report = AdoptionReport(system=self.name, source=str(survey.path))
-        adoption = Adoption(memory, survey.path, report, actor=request.actor, progress=progress)
-        progress.total = survey.count
+        adoption = Adoption(memory, survey, request, progress)
         kinds = set()
-        for one in _collections(survey.path, report.refused):
+        for one in _collections(survey.path, adoption.report.refused):
             if progress.cancelled:
-                return report
+                return adoption.report
             try:
                 _take_collection(adoption, one, named=request.vectors)
             except (OSError, ChromaFailed, CatalogDamaged) as error:
@@ -288,7 +286,7 @@ class ChromaTexts:
             kinds.add("world_lore")
         for kind in sorted(kinds):
             adoption.embed(memory.passages[kind])
-        return report
+        return adoption.report
 
 
 def _take_collection(adoption: Adoption, one: _TextCollection, *, named: str) -> None:

@@ -201,9 +201,7 @@ class DocumentRows:
         self, memory: Memory, survey: DataSurvey, request: AdoptionRequest, progress: Progress
     ) -> AdoptionReport:
         """Take all rows as one decision; their vectors are kept under their model's name."""
-        report = AdoptionReport(system=self.name, source=str(survey.path))
-        adoption = Adoption(memory, survey.path, report, actor=request.actor, progress=progress)
-        progress.total = survey.count
+        adoption = Adoption(memory, survey, request, progress)
         for file in _files(survey.path):
             progress.what = f"reading {file.name}"
             try:
@@ -211,7 +209,7 @@ class DocumentRows:
             except (OSError, ValueError) as error:
                 adoption.refuse(file.name, f"it cannot be read on: {error}")
         adoption.embed(memory.documents.passages)
-        return report
+        return adoption.report
 
 
 def read_rows(path: Path) -> Iterator[Row | Refusal]:

@@ -5,12 +5,11 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from store.adopting.system import AdoptionReport
+from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey
 from store.disk.sqlite_values import marks
 from store.errors import ModelUnavailable
 from store.memory.engine import foreign_metadata, vector_cache
@@ -54,16 +53,18 @@ class Adoption:
     """One source's entries on their way into the memory."""
 
     def __init__(
-        self, memory: Memory, source: Path, report: AdoptionReport, *, actor: str, progress: Progress
+        self, memory: Memory, survey: DataSurvey, request: AdoptionRequest, progress: Progress
     ) -> None:
         self.memory = memory
-        self.report = report
-        self.actor = actor or memory.actor.name
+        self.report = AdoptionReport(survey.system, str(survey.path))
+        self.actor = request.actor or memory.actor.name
         self.progress = progress
-        self._key = sha256(str(source).encode()).hexdigest()  # all systems of one source are one decision
+        progress.total = survey.count
+        # All systems of one source are one decision.
+        self._key = sha256(str(survey.path).encode()).hexdigest()
         self._unread: list[str] = []
         self.number, self._is_resumed = self._begun()
-        report.texts = self.number
+        self.report.texts = self.number
 
     def take(self, passages: Passages, entries: Sequence[Entry], *, table: str = "") -> int:
         """Take one batch in one transaction; entries that are here already stay as they are.

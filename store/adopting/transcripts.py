@@ -252,9 +252,9 @@ class TranscriptDatabases:
         self, memory: Memory, survey: DataSurvey, request: AdoptionRequest, progress: Progress
     ) -> AdoptionReport:
         """Take all sessions as one decision; vectors stay under their model's name."""
-        report = AdoptionReport(system=self.name, source=str(survey.path))
+        adoption = Adoption(memory, survey, request, progress)
+        report = adoption.report
         report.refused += survey.refused
-        adoption = Adoption(memory, survey.path, report, actor=request.actor, progress=progress)
         progress.total = sum(one.count for one in survey.found if one.what != "vectors")
         for file in _databases(survey.path):
             if progress.cancelled:

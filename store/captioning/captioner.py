@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 from store.captioning.answer_parser import read_answer, schema
 from store.embedding.lazy_weights import Lazy
 from store.errors import CaptioningFailed, InvalidRecord, ProviderBusy
-from store.llm.client import Usage, failure, import_litellm, usage_of
+from store.llm.client import MAX_ANSWER, Usage, failure, import_litellm, usage_of
 from store.llm.prompts import filled
-from store.llm.streaming import MAX_ANSWER
 from store.records import CAPTION_FACETS, Facet
 
 TRIES = 2  # a bad answer is sent back once, with the reason

@@ -12,8 +12,7 @@ from store.cli.terminal import Terminal
 from store.errors import CaptioningFailed, MemedexError, ModelUnavailable
 from store.generation import coin_generator, context
 from store.generation.coin_generator import GeneratedCoin
-from store.generation.context import EXAMPLES, ExampleContext
-from store.generation.nearest_examples import chosen_examples
+from store.generation.context import EXAMPLES, ExampleContext, chosen_examples
 from store.library import Library
 from store.progress import Progress
 from store.reading.reader import Reader

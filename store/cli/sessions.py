@@ -12,7 +12,7 @@ from store.cli.output import named
 from store.cli.terminal import Terminal
 from store.errors import InvalidRecord, UnknownSession
 from store.outcome import Refusal
-from store.sessions.sessions import LoginSession, LoginSessions
+from store.sessions import LoginSession, LoginSessions
 
 
 def add_arguments(verbs: Verbs) -> None:

@@ -10,15 +10,20 @@ Image: [the picture, as base64]
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from store.captioning.captioner import data_url
-from store.errors import UnknownRecord
+from store.catalog.filters import Filter
+from store.errors import InvalidRecord, UnknownRecord
 from store.memory.text.tokens import count_tokens
+from store.reading.query_binding import parts_of, picture
 from store.reading.reader import Reader
 from store.records import CAPTION_FACETS, Record
+from store.search.query import Query
+from store.search.query_syntax import read
 
 EXAMPLES = 5
 # One 512 × 512 tile as OpenAI counts a picture: 85 + 170 (platform.openai.com/docs/guides/images-vision).
@@ -156,3 +161,21 @@ def _tokens(text: str, *, model: str) -> int:
     from store.llm.client import import_litellm
 
     return int(import_litellm().token_counter(model=model, text=text))
+
+
+def nearest_examples(reader: Reader, line: str, *, top: int) -> list[str]:
+    """Addresses of the library's coins nearest to the line, which may filter as on the search page.
+
+    Raises InvalidRecord if the line asks nothing.
+    """
+    question = read(line, base=Filter(tier="library"), actor="")
+    parts, faults = parts_of(reader, question, pictures=partial(picture, reader))
+    if not parts:
+        raise InvalidRecord("; ".join([*question.faults, *faults]) or "say what the coin should be about")
+    query = Query(parts, top=top, filter=replace(question.filter, tier="library"))
+    return [hit.address for hit in reader.search(query).hits]
+
+
+def chosen_examples(reader: Reader, line: str, addresses: Sequence[str], *, top: int) -> list[str]:
+    """The named coins, or without any the nearest to the line."""
+    return list(addresses) or nearest_examples(reader, line, top=top)

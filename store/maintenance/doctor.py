@@ -30,8 +30,8 @@ from store.reading.reader import Reader
 from store.records import Tier
 from store.tags import taxonomy_file
 from store.writing import reconcile
+from store.writing.journal import set_aside
 from store.writing.salvage import is_lost, last_copy
-from store.writing.staging import set_aside
 
 if TYPE_CHECKING:
     from store.library import Library

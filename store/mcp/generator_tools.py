@@ -6,10 +6,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from store.errors import CaptioningFailed, MemedexError, ModelUnavailable
-from store.generation import coin_generator, coin_picture, context
+from store.generation import coin_generator, context
 from store.generation.coin_generator import GeneratedCoin, NearCoin
-from store.generation.context import EXAMPLES
-from store.generation.nearest_examples import nearest_examples
+from store.generation.context import EXAMPLES, nearest_examples
 from store.mcp.access import Access
 from store.mcp.limits import Question
 from store.settings import settings
@@ -60,10 +59,10 @@ class GeneratorTools:
         except CaptioningFailed as error:
             raise CaptioningFailed(f"{error}; what it answered: {answer}") from error
         near, why_no_near = self._nearest(coin)
-        picture, fault = coin_picture.draw_if_configured(coin)
+        picture, fault = coin_generator.draw_if_configured(coin)
         return {
             **coin_generator.as_fields(coin),
-            "image": coin_picture.as_url(picture),
+            "image": coin_generator.as_url(picture),
             "why_no_image": fault,
             "near": [
                 {"token_address": one.address, "cosine": one.cosine, "is_copy": one.is_copy} for one in near

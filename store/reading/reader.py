@@ -4,19 +4,27 @@ import hmac
 import json
 from collections.abc import Iterable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
+from store.captions import revisions
 from store.captions.drafts import Drafts
+from store.captions.revisions import Revision
 from store.captions.suggestions import Suggestions
+from store.catalog import history, rows
 from store.catalog.catalog import Catalog
 from store.catalog.coin_sets import CoinSets
 from store.catalog.deleted_items import DeletedItems
+from store.catalog.filters import Filter
+from store.catalog.history import Event, PastDecision
+from store.catalog.listing import Listing
 from store.catalog.page_requests import AnsweredRequests
 from store.catalog.record_queries import RecordLists
 from store.catalog.replication import seconds_behind
+from store.catalog.words import NO_WORDS, WordShares, word_shares
 from store.chroma.place import describe_place
 from store.disk.aside import Aside, moved_aside
 from store.disk.files import Disk
@@ -42,9 +50,6 @@ from store.pictures.shared_pictures import shared_pictures
 from store.pictures.text_reader import TextReader
 from store.pictures.unfit import Unfit
 from store.progress import Progress
-from store.reading.history_queries import HistoryQueries
-from store.reading.query_matches import QueryMatches
-from store.reading.status import Status, waiting_for_vectors
 from store.records import Facet, Record
 from store.search import golden_queries, saved_searches
 from store.search.calibration import Calibration, Calibrations
@@ -52,7 +57,7 @@ from store.search.golden_queries import GoldenQueries
 from store.search.on_server import chosen_search
 from store.search.picture_index import Order, Ordered
 from store.search.picture_similarity import PictureSimilarity
-from store.search.query import Query
+from store.search.query import Query, words_asked
 from store.search.query_pictures import QueryPictures
 from store.search.resident import ResidentVectors
 from store.search.saved_searches import SavedSearches
@@ -64,8 +69,74 @@ from store.tags import taxonomy_file
 from store.tags.taxonomy import Taxonomy
 from store.vectors.blocks import VectorSnapshot
 
+_KEPT_WORDS = 64
 
-class Reader(RecordLists, HistoryQueries):
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The library's health, in words for a page."""
+
+    model: str
+    model_status: str
+    can_write: bool
+    chroma_behind: int  # records
+    applying: tuple[str, ...]  # addresses in operations that are decided and not finished
+    generation: int
+    chroma_fault: str = ""  # "" while Chroma follows
+    chroma_place: str = ""  # "off", a server, or "" for the library's folder
+    stuck: str = ""  # why a decided operation is not finished; "" when all are
+    faults: tuple[str, ...] = ()  # files that cannot be taken in
+    moved_aside: tuple[str, ...] = ()  # what others left in the way, and where it lies now
+    comparing: tuple[int, int] | None = None  # files compared with the catalog, of how many; None: all
+    unreadable: tuple[str, ...] = ()  # pictures that cannot be embedded; they are tried again
+    seconds_behind: float | None = None  # of a replica, behind the writer
+
+
+def waiting_for_vectors(catalog: Catalog, model: ActiveModel, count: int | None = None) -> str:
+    """How many coins of the library wait for vectors, and why, as a sentence; "" if none does.
+
+    `count` is how many, if that is known; else they are counted, two seconds for a million.
+    """
+    if count is None:
+        with catalog.reading() as db:
+            count = rows.without_vectors(db)
+    if not count:
+        return ""
+    coins = "1 coin of the library waits" if count == 1 else f"{count:,} coins of the library wait"
+    if model.status.startswith("unavailable"):
+        return f"{coins} for vectors, because the model is {model.status}"
+    return f"{coins} for vectors by {model.name}: doctor --repair (System status: Repair) computes them"
+
+
+class QueryMatches:
+    """Searches recognise an answer by its identity; thread-safe."""
+
+    def __init__(self, catalog: Catalog, listing: Listing) -> None:
+        self._catalog = catalog
+        self._listing = listing
+        self._words: LruCache[tuple[str, int, int], WordShares] = LruCache(_KEPT_WORDS)
+
+    def passing(self, filter: Filter) -> list[str]:
+        """Records that match a filter; the same list object until other records do."""
+        return self._listing.addresses(self._catalog, filter)
+
+    def words(self, query: Query) -> WordShares:
+        """The word shares; the same object until the library changes."""
+        text = words_asked(query)
+        if not text:
+            return NO_WORDS
+        key = text, self._number("generation"), self._number("derived")
+        found = self._words.get(key)
+        if found is None:
+            with self._catalog.reading() as db:
+                found = self._words[key] = word_shares(db, text)
+        return found
+
+    def _number(self, name: str) -> int:
+        return int(self._catalog.meta(name) or 0)
+
+
+class Reader(RecordLists):
     """A library without its verbs: lists and searches from the catalog alone, as it is.
 
     `open_reader` brings an incomplete catalog up to date first, and its verbs raise ReadOnly.
@@ -177,6 +248,47 @@ class Reader(RecordLists, HistoryQueries):
     def waiting_for_vectors(self) -> str:
         """How many coins of the library wait for vectors, unseen by searches, and why; "" if none does."""
         return waiting_for_vectors(self.catalog, self._model, self._resident.missing())
+
+    # -- history ------------------------------------------------------------------------------------------
+
+    def history(
+        self, *, address: str | None = None, decision: str | None = None, limit: int = 100
+    ) -> list[Event]:
+        """Events of records, newest first."""
+        with self.catalog.reading() as db:
+            return history.events(db, address=address, decision=decision, limit=limit)
+
+    def decisions(self, *, limit: int = 20) -> list[PastDecision]:
+        """Decisions, newest first."""
+        with self.catalog.reading() as db:
+            return history.decisions(db, limit=limit)
+
+    def decision(self, decision: str) -> PastDecision | None:
+        """The decision with this id; None if there is none."""
+        with self.catalog.reading() as db:
+            return next(iter(history.decisions(db, only=decision)), None)
+
+    def to_undo(self, *, actor: str) -> PastDecision | None:
+        """This person's last decision that can be undone; None if there is none."""
+        with self.catalog.reading() as db:
+            last = history.to_undo(db, actor)
+            return history.decisions(db, only=last)[0] if last else None
+
+    def revisions(self, address: str) -> list[Revision]:
+        """Every text that a record's caption had, newest first."""
+        with self.catalog.reading() as db:
+            return revisions.of(db, address)
+
+    def sidecars_of(self, address: str) -> list[dict[str, Any]]:
+        """Each sidecar that a record had here, without those that were undone."""
+        with self.catalog.reading() as db:
+            return history.sidecars(db, address)
+
+    def sidecar_text(self, digest: str) -> str:
+        """A former sidecar, by the hash in the history."""
+        with self.catalog.reading() as db:
+            row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [digest]).fetchone()
+        return str(row[0]) if row else ""
 
     # -- search -------------------------------------------------------------------------------------------
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from store.errors import CaptioningFailed
-from store.generation import coin_generator, coin_picture, context
+from store.generation import coin_generator, context
 from store.generation.coin_generator import GeneratedCoin
 from store.jobs import Job, JobContext, JobKind, Jobs
-from store.llm.streaming import until_stopped
+from store.llm.client import until_stopped
 from store.outcome import Outcome
 from store.settings import settings
 
@@ -141,7 +141,7 @@ def _draw(job_context: "JobContext[Library]", coin: GeneratedCoin) -> None:
     job_context.progress.what = f"asking {model} for a picture"
 
     def pieces() -> Iterator[str]:
-        yield base64.b64encode(coin_picture.draw(coin)).decode()
+        yield base64.b64encode(coin_generator.draw(coin)).decode()
 
     try:
         drawn = "".join(until_stopped(pieces(), lambda: job_context.is_stopping))

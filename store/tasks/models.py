@@ -40,11 +40,6 @@ def download(library: "Library", name: str, *, actor: str = "") -> Job:
     return library.jobs.start(_NAME, name=f"Download {title}", options={"model": name}, actor=actor)
 
 
-def is_downloading(library: "Library", name: str) -> bool:
-    """Whether this model is being downloaded now."""
-    return any(job.kind == _NAME and job.options["model"] == name for job in library.jobs.under_way())
-
-
 def _download(context: "JobContext[Library]") -> None:
     """Ask which revision is the newest once; each continuation asks for that same one."""
     with Hub() as hub:

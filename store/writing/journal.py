@@ -1,24 +1,29 @@
-"""The one write path, steps 2 to 5: stage, decide, apply, update the catalog."""
+"""The one write path, steps 2 to 5: stage, decide, apply, update the catalog.
+
+`Journal` carries operations out; after it comes what it does with files (staged, renamed, found again) and
+with the catalog (`enter`).
+"""
 
 import contextlib
 import sqlite3
-from collections.abc import Collection, Sequence
+import time
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from store.catalog.catalog import DISK_ERRORS, Catalog
+from store.captions import drafts
+from store.catalog import forgetting, history, rows
+from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
+from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk, content_hash, file_hash
 from store.disk.layout import Layout
 from store.disk.sqlite import UnknownCommit, not_written
 from store.disk.stats import file_stats
 from store.errors import LibraryStuck, NotWritten
 from store.operations import Change, Operation
-from store.writing.entry import enter
+from store.records import TIERS
 from store.writing.group_commit import GroupCommit, QueuedOperation
-from store.writing.missing_files import MissingFiles
 from store.writing.payload import Payload
-from store.writing.renames import arrived, has_new_sidecar, renames
-from store.writing.staging import remove_undecided, set_aside
 
 CHANGED_MEANWHILE = "it was changed by somebody else in the meantime; look at it again"
 CHANGED_OUTSIDE = (
@@ -139,7 +144,7 @@ class Journal:
         known = {self._folder(operation) for operation in self.unfinished()}
         own = f"{self._catalog.owner}-"
         with contextlib.suppress(OSError):
-            remove_undecided(self._layout, self._disk, known=known, own=own)
+            _remove_strange(self._layout, self._disk, known=known, own=own)
 
     def _without_changed(self, operation: Operation) -> tuple[Operation, dict[str, str]]:
         with self._catalog.reading() as db:
@@ -314,3 +319,150 @@ def _waits(operation: Operation, cause: str) -> str:
         f"{operation.verb} of {named} is decided but waits: {cause}. "
         "It goes on by itself once the cause is gone (free disk space, fix the permission)"
     )
+
+
+def _remove_strange(layout: Layout, disk: Disk, *, known: set[Path], own: str) -> None:
+    """Remove what this catalog staged and never decided; what another one staged is moved aside.
+
+    `known` are the folders of decided operations, `own` is how the names of this catalog's begin. Empty ones
+    are removed.
+    """
+    folder = layout.operations
+    found = [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
+    for path in found:
+        if path not in known and (path.name.startswith(own) or not any(path.iterdir())):
+            disk.remove_folder(path)
+    strange = [path.name for path in found if path not in known and path.exists()]
+    if strange:
+        what = f"{len(strange):,} folders of changes that this catalog does not know"
+        into = layout.memecoins
+        move_aside(strange, source=folder, into=into, what=what, disk=disk)
+        carry_out_moves(into, disk=disk)
+
+
+def set_aside(path: Path, layout: Layout, disk: Disk) -> None:
+    """Move a file out of a path that the program needs, to `set-aside`, under the time and its name."""
+    disk.make_folder(layout.set_aside)
+    disk.rename(path, layout.set_aside / f"{time.time_ns()}-{path.name}")
+    disk.fsync_folders([layout.set_aside])  # before something else takes its place
+
+
+def renames(layout: Layout, staged: Path, change: Change) -> list[tuple[Path, Path, str]]:
+    """The renames of one change, in order: (from, to, SHA-256 of what arrives).
+
+    `staged` is the operation's folder, with its new files; a sidecar that is replaced goes there.
+    """
+    before, after, name = change.before, change.after, change.address
+    new_sidecar = staged / f"{name}.json"
+    moves = []
+    if before and has_new_sidecar(change) and new_sidecar.exists():
+        old = layout.sidecar(before.tier, name)
+        if old.exists():
+            moves.append((old, staged / f"{name}.replaced.json", before.sidecar_hash))
+    if has_new_sidecar(change):
+        moves.append((new_sidecar, layout.sidecar(after.tier, name), after.sidecar_hash))
+    if before is None:
+        moves.append((staged / f"{name}.jpg", layout.image(after.tier, name), after.image_hash))
+    elif before.tier != after.tier:
+        if not has_new_sidecar(change):
+            source = layout.sidecar(before.tier, name)
+            moves.append((source, layout.sidecar(after.tier, name), after.sidecar_hash))
+        source = layout.image(before.tier, name)
+        moves.append((source, layout.image(after.tier, name), after.image_hash))
+    return moves
+
+
+def arrived(staged: Path, change: Change, source: Path, target: Path) -> str | None:
+    """The SHA-256 of the file that arrived at `target`; None while it has not.
+
+    A sidecar's text from before, which has not been replaced, is still there if the new one was lost.
+    """
+    found = None if source.exists() else file_hash(target)
+    if change.before is None or found != change.before.sidecar_hash or not has_new_sidecar(change):
+        return found
+    return found if (staged / f"{change.address}.replaced.json").exists() else None
+
+
+def has_new_sidecar(change: Change) -> bool:
+    """Whether the change writes another sidecar."""
+    return change.before is None or change.before.sidecar_hash != change.after.sidecar_hash
+
+
+class MissingFiles:
+    """Restores a missing file if it can be found; `messages` lists what was done."""
+
+    def __init__(self, catalog: Catalog, layout: Layout, disk: Disk) -> None:
+        self.messages: list[str] = []
+        self._catalog = catalog
+        self._layout = layout
+        self._disk = disk
+
+    def fill(self, target: Path, expected: str) -> None:
+        """Put the file with this SHA-256 in place: a sidecar from the catalog, a picture from where it is."""
+        with self._catalog.reading() as db:
+            row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [expected]).fetchone()
+        if row:
+            self._disk.replace(target, str(row["text"]).encode())
+            self.messages.append(
+                f"{target.stem}: its sidecar was removed and is written again from the catalog"
+            )
+            return
+        for path in self._places(target.stem, expected):
+            if file_hash(path) == expected:
+                self._disk.replace(target, path.read_bytes())
+                self.messages.append(
+                    f"{target.stem}: its picture was removed; {path} is the same and was copied"
+                )
+                return
+        self.messages.append(
+            f"{target.stem}: its picture was removed and is nowhere else; the change is done without it. "
+            f"Put the picture back as {target}, or remove the sidecar beside it as well"
+        )
+
+    def _places(self, address: str, expected: str) -> Iterator[Path]:
+        """Where a picture may be: moved by hand, set aside, staged, or of a coin that looks the same."""
+        yield from (self._layout.image(tier, address) for tier in TIERS)
+        for folder in (self._layout.set_aside, *self._layout.operations.glob("*")):
+            yield from folder.glob(f"*{address}.jpg")
+        with self._catalog.reading() as db:
+            rows = db.execute("SELECT tier, address FROM records WHERE image_hash = ?", [expected]).fetchall()
+        yield from (self._layout.image(row["tier"], row["address"]) for row in rows)
+
+
+def enter(db: sqlite3.Connection, layout: Layout, operation: Operation, *, edited: Collection[Path]) -> None:
+    """Enter the records as they are now, their history, and what Chroma has to follow.
+
+    Files that were `edited` by hand meanwhile are entered as unknown, so that they are compared and count.
+    Deletes the person's draft of a caption that was written.
+    """
+    generation = next_generation(db)
+    if operation.erases:
+        _enter_erased(db, operation)
+        return
+    for change in operation.changes:
+        rows.upsert(
+            db,
+            change.address,
+            change.after,
+            stats=file_stats(layout, change.after, change.address, unknown=edited),
+            now=operation.created_at,
+            generation=generation,
+            embeddings=change.embeddings,
+        )
+        if "library" in (change.after.tier, change.before and change.before.tier):
+            db.execute("INSERT OR REPLACE INTO chroma_queue VALUES (?, ?)", [change.address, generation])
+        if operation.verb == "caption":  # what was being typed is what is now written
+            drafts.delete(db, change.address, actor=operation.actor)
+    history.record(db, operation)
+
+
+def _enter_erased(db: sqlite3.Connection, operation: Operation) -> None:
+    """Enter that records were deleted for good; what is left of them in other files goes after this."""
+    for change in operation.changes:
+        if row := db.execute("SELECT id FROM records WHERE address = ?", [change.address]).fetchone():
+            rows.remove(db, row["id"])
+    coins = forgetting.forget(db, [change.address for change in operation.changes])
+    for change, coin in zip(operation.changes, coins, strict=True):
+        assert change.before is not None, "what is erased was there"
+        history.record_erased(db, operation, coin.word, change.before)
+    forgetting.note(db, coins)

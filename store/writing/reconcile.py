@@ -1,12 +1,14 @@
 """Make the catalog agree with the sidecars: on opening by size and time, in doctor by content.
 
 All files are compared without a lock; what differs is applied in parts, each under the lock of the catalog,
-so that a large library can be used meanwhile (`store/writing/file_comparison.py`).
+so that a large library can be used meanwhile: `FileComparison` does so in the background, once after the
+opening. Until then, a record may be listed as it was before its files were changed. No decision is made on
+such a record: the journal compares the files of the records that it changes (`store/writing/journal.py`).
 """
 
 import sqlite3
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import uuid4
@@ -17,6 +19,8 @@ from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
 from store.disk.layout import Layout
 from store.disk.sidecars import CoinFiles, read
 from store.errors import BadPicture, InvalidRecord
+from store.jobs.background_worker import Worker
+from store.jobs.fair_lock import FairLock
 from store.operations import Change, Operation, State, state_json
 from store.progress import Progress
 from store.records import Tier
@@ -306,3 +310,35 @@ def _folder_lost(folder: LostFolder) -> Fault:
 
 def _existing(layout: Layout, tier: Tier, address: str) -> tuple[Path, ...]:
     return tuple(p for p in (layout.sidecar(tier, address), layout.image(tier, address)) if p.exists())
+
+
+class FileComparison:
+    """One comparison of all files; `applied` receives what could not be imported."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        layout: Layout,
+        *,
+        applied: Callable[[list[Fault]], None],
+        turn: FairLock,
+    ) -> None:
+        self._catalog = catalog
+        self._layout = layout
+        self._applied = applied
+        self._is_over = False
+        self._progress = Progress()
+        self.worker = Worker("comparing the files with the catalog", self._work, is_unhurried=True, turn=turn)
+        self.worker.wake()
+
+    @property
+    def under_way(self) -> tuple[int, int] | None:
+        """How much is done, and of how much (0: not known yet); None when all is."""
+        return None if self._is_over else (self._progress.done, self._progress.total)
+
+    def _work(self, progress: Progress) -> None:
+        self._progress = progress
+        faults = reconcile(self._catalog, self._layout, progress=progress)
+        if not progress.cancelled:  # else the next opening begins again
+            self._is_over = True
+            self._applied(faults)

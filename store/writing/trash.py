@@ -1,25 +1,42 @@
-"""Empty the trash: delete rejected records for good, with every trace of them; no undo takes that back."""
+"""Empty the trash: delete rejected records for good, with every trace of them; no undo takes that back.
+
+The write path deletes their files and rows (`store/writing/journal.py`); `finish_erasing` leaves no byte of
+them in any other file below the root. The catalog knows what is still to be erased until that is done, so
+that a crash delays it until the next opening.
+"""
 
 import contextlib
+import logging
+import re
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from store.catalog import rows
-from store.catalog.catalog import Catalog
+from store.catalog import forgetting, rows, snapshots
+from store.catalog.catalog import DISK_ERRORS, Catalog
+from store.catalog.forgetting import ERASING, ForgottenCoin
+from store.disk.files import Disk
 from store.disk.layout import Layout
-from store.errors import InvalidRecord
+from store.errors import InvalidRecord, MemedexError
 from store.operations import EMPTY_TRASH, Change
 from store.outcome import Outcome, Refusal
 from store.progress import Progress
+from store.records import TIERS
+from store.search.golden_queries import GoldenQueries
+from store.vectors import matrix_files
 from store.writing.payload import Payload
 from store.writing.prepare import WritePath
 from store.writing.transitions import batches
 
 DAY = 86_400.0  # seconds
 _BATCH = 256
+log = logging.getLogger(__name__)
+
+_SET_ASIDE = re.compile(r"\d+-(.+?)(?:\.replaced)?\.(?:json|jpg)")  # `journal.set_aside`
+
+_LEFT = "it is deleted, but copies of it may be left in {}; they go at the next opening"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +62,7 @@ class Trash:
         changed: Callable[[], None],
         erase: Callable[[], str],
     ) -> None:
-        """`erase` leaves nothing of what was deleted in any file, as `erasure.finish`."""
+        """`erase` leaves nothing of what was deleted in any file, as `finish_erasing`."""
         self._catalog = catalog
         self._layout = layout
         self._path = path
@@ -113,3 +130,64 @@ class Trash:
 
     def _paths(self, address: str) -> tuple[Path, Path]:
         return (self._layout.sidecar("trash", address), self._layout.image("trash", address))
+
+
+def finish_erasing(
+    catalog: Catalog,
+    layout: Layout,
+    disk: Disk,
+    *,
+    purge_chroma: Callable[[], None],
+    golden: GoldenQueries,
+) -> str:
+    """Erase what is noted; returns where something may be left, as a sentence, or "".
+
+    Costs: the catalog and its copies are written once more, however little goes, and Chroma is filled again
+    from the catalog if one of the coins was ever in the library.
+    """
+    if not catalog.meta(ERASING):
+        return ""
+    place = str(catalog.path)
+    try:
+        with catalog.reading() as db:
+            coins = forgetting.waiting(db)
+        if coins:
+            words = {coin.address: coin.word for coin in coins}
+            golden.apply_external_edits()
+            with catalog.writing() as db:
+                forgetting.forget_mentions(db, words)
+            golden.write_files_naming(words)
+            for path in _files(layout, coins):
+                disk.remove_file(path)
+            if any(coin.was_in_library for coin in coins):
+                matrix_files.tidy(layout.matrices, keep="")
+                place = "Chroma"
+                purge_chroma()
+            if left := snapshots.forget(catalog.path, coins):
+                return _LEFT.format(", ".join(map(str, left)))
+            catalog.set_meta(ERASING, "[]")
+        place = str(catalog.path)
+        with catalog.writing() as db:
+            db.execute("INSERT INTO words (words) VALUES ('optimize')")  # deleted terms stay in it otherwise
+        catalog.rewrite()
+        catalog.set_meta(ERASING, "")
+    except (MemedexError, *DISK_ERRORS) as error:
+        log.warning("what was deleted for good is not erased everywhere yet: %s", error)
+        return _LEFT.format(f"{place} ({error})")
+    return ""
+
+
+def _files(layout: Layout, coins: Sequence[ForgottenCoin]) -> Iterator[Path]:
+    """Copies of the coins' pictures and sidecars beside the files of their records."""
+    names = {coin.address for coin in coins}
+    for coin in coins:
+        for picture in coin.pictures:
+            yield from (layout.thumbnails / picture[:2]).glob(f"*{picture}-*")
+            yield layout.fetched_pictures / picture[:2] / f"{picture}.jpg"
+        for tier in TIERS:  # what a write that was cut short has left
+            for path in (layout.sidecar(tier, coin.address), layout.image(tier, coin.address)):
+                yield path.with_name(f".{path.name}.new")
+    for path in layout.set_aside.glob("*"):
+        name = _SET_ASIDE.fullmatch(path.name)
+        if name and name[1] in names:
+            yield path

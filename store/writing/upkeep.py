@@ -11,7 +11,7 @@ from store.errors import InvalidRecord
 from store.progress import Progress
 from store.reading.reader import Reader
 from store.tags import taxonomy_file
-from store.writing import erasure
+from store.writing import trash
 from store.writing.journal import Journal
 from store.writing.reconcile import Fault, reconcile
 
@@ -91,7 +91,7 @@ class LibraryUpkeep(Reader):
         """Leave nothing of what was deleted for good in any file; returns what is left, or ""."""
         self.catalog.check_writable()
         with self._erasing:
-            return erasure.finish(
+            return trash.finish_erasing(
                 self.catalog, self.layout, self._disk, golden=self.golden, purge_chroma=self._purge_chroma
             )
 

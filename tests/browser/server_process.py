@@ -47,7 +47,7 @@ _processes.set_forkserver_preload(
         "store.maintenance.doctor",
         "store.reading.query_binding",
         "store.search.skyline",
-        "store.sessions.sessions",
+        "store.sessions",
         "tests.installed_components",
         "tests.preloaded",
     ]

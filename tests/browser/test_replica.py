@@ -13,7 +13,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from store.sessions.sessions import LoginSessions
+from store.sessions import LoginSessions
 from tests.browser.coins import PENDING
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page, expect
 
 from store.library import Library
-from store.sessions.sessions import LoginSessions
+from store.sessions import LoginSessions
 from tests.browser.conftest import Serve
 from tests.browser.grid_page import filled_library
 from tests.browser.reverse_proxy import reverse_proxy

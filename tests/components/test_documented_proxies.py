@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
-from store.sessions.sessions import LoginSessions
+from store.sessions import LoginSessions
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
 from tests.components.test_strangers import ask

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from store.sessions.sessions import LoginSessions
+from store.sessions import LoginSessions
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
 from tests.waiting import eventually

@@ -11,7 +11,7 @@ from components.map import view
 from store.catalog.filters import Filter
 from store.disk.images import normalise
 from store.errors import CaptioningFailed
-from store.generation import coin_generator, coin_picture
+from store.generation import coin_generator
 from store.library import Library
 from store.settings import settings
 from store.tasks import generate
@@ -114,7 +114,7 @@ def test_the_drawn_picture_is_saved_with_the_coin(library: Library, monkeypatch:
     monkeypatch.setenv("MEMEDEX_IMAGE_MODEL", "openai/any-image")
     settings.cache_clear()
     monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter([json.dumps(message)]))
-    monkeypatch.setattr(coin_picture, "draw", lambda coin: normalise(picture(9)))
+    monkeypatch.setattr(coin_generator, "draw", lambda coin: normalise(picture(9)))
     monkeypatch.setattr(context, "is_warm", lambda: True)
     press(opened("generate", gen_q=FROG.entity, gen_model="openai/any"), "Generate")
     finish_jobs()

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from components.shell import forms, known_sessions, login, logins, tokens
 from store.errors import LoginEnded, NotPermitted
 from store.library import Library
-from store.sessions.sessions import LoginSessions
+from store.sessions import LoginSessions
 from store.settings import settings
 from tests.pages.conftest import opened, press, rerun, send, sendable, words
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.errors import ModelUnavailable
-from store.llm.streaming import answer_pieces, until_stopped
+from store.llm.client import answer_pieces, until_stopped
 from store.memory.context import KIND_OF, ContextChunk, Omission, log_handed_out
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_text
 from store.memory.engine.resident import Where

@@ -11,7 +11,7 @@ from store.errors import CatalogDamaged
 from store.jobs import background_worker
 from store.jobs.background_worker import WorkerFault
 from store.library import Library
-from store.reading.status import Status
+from store.reading.reader import Status
 from tests.components.conftest import Client
 
 

@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection
 from components.shell import known_sessions, login, logins, password_login, tokens
 from store.library import Library
 from store.permissions import Actor
-from store.sessions.password import Tries
+from store.sessions import Tries
 from store.settings import settings
 from tests.components.claims import assert_accepted, assert_refused
 from tests.components.conftest import Client

@@ -6,7 +6,7 @@ from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.catalog.scripts import LANGUAGES
 from store.library import Library
-from store.reading import insights
+from store.reading import statistics
 from tests.store.conftest import coin
 
 NAMES = {
@@ -30,8 +30,8 @@ def test_each_language_finds_the_coin_with_its_letters_alone(library: Library) -
     assert {language: [one.name for one in coins] for language, coins in found.items()} == {
         language: [name] for language, name in NAMES.items()
     }
-    assert insights.languages(library, Filter()) == dict.fromkeys(LANGUAGES, 1)
-    assert insights.languages(library, Filter(language="thai")) == {"thai": 1}
+    assert statistics.languages(library, Filter()) == dict.fromkeys(LANGUAGES, 1)
+    assert statistics.languages(library, Filter(language="thai")) == {"thai": 1}
 
 
 def test_a_language_that_is_not_known_is_named_with_those_that_are() -> None:

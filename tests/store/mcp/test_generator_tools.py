@@ -8,7 +8,7 @@ import pytest
 
 from store.captioning.captioner import data_url
 from store.errors import CaptioningFailed
-from store.generation import coin_generator, coin_picture
+from store.generation import coin_generator
 from store.library import Library
 from store.mcp.access import Access
 from store.mcp.generator_tools import GeneratorTools
@@ -25,7 +25,7 @@ def test_an_agent_gets_the_picture_or_why_there_is_none(
     monkeypatch.setenv("MEMEDEX_CAPTION_MODEL", "openai/any")
     monkeypatch.setenv("MEMEDEX_IMAGE_MODEL", "openai/any-image")
     monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter([json.dumps(COIN)]))
-    monkeypatch.setattr(coin_picture, "draw", lambda coin: picture(3))
+    monkeypatch.setattr(coin_generator, "draw", lambda coin: picture(3))
     settings.cache_clear()
     try:
         tools = GeneratorTools(cast(Access, SimpleNamespace(library=library)))
@@ -35,7 +35,7 @@ def test_an_agent_gets_the_picture_or_why_there_is_none(
         def fail(coin: Any) -> bytes:
             raise CaptioningFailed("out of ink")
 
-        monkeypatch.setattr(coin_picture, "draw", fail)
+        monkeypatch.setattr(coin_generator, "draw", fail)
         made = tools.generate_memecoin("a frog")
         assert (made["image"], made["why_no_image"]) == (None, "out of ink")
     finally:

@@ -10,7 +10,7 @@ import pytest
 
 from store.catalog.filters import Filter
 from store.library import Library
-from store.reading import audit, insights
+from store.reading import audit, statistics
 from store.reading.audit import AuditFilter
 from tests.store.conftest import address, coin
 
@@ -80,10 +80,10 @@ def test_a_redone_decision_counts_as_before_however_often(reviewed: Library, clo
         undone = audit.figures(reviewed, AuditFilter())
         assert (undone.rejected, undone.reasons) == (2, {"copycat": 2})
         assert len(reviewed.find(Filter(decided_by="bob"))) == 1
-        assert insights.review_speed(reviewed, Filter())[1].rejected == 1
+        assert statistics.review_speed(reviewed, Filter())[1].rejected == 1
         reviewed.redo(actor="bob")
         assert audit.figures(reviewed, AuditFilter()) == before
-        assert insights.review_speed(reviewed, Filter())[1].rejected == 2
+        assert statistics.review_speed(reviewed, Filter())[1].rejected == 2
         assert len(reviewed.find(Filter(decided_by="bob"))) == 2
     rows = list(csv.DictReader(io.StringIO(audit.as_csv(reviewed, AuditFilter(verb="reject")))))
     assert [row["taken back"] for row in rows] == [""] * 3
@@ -98,7 +98,7 @@ def test_what_the_demo_brings_is_no_persons_speed(reviewed: Library) -> None:
     found = audit.figures(reviewed, AuditFilter())
     assert (found.approved, found.rejected, found.by_people, found.hours) == (3, 3, 5, 2)
     assert found.an_hour == 2.5
-    assert [one.actor for one in insights.review_speed(reviewed, Filter())] == ["ann", "bob"]
+    assert [one.actor for one in statistics.review_speed(reviewed, Filter())] == ["ann", "bob"]
 
 
 def test_any_user_can_undo_any_decision(reviewed: Library) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.types import CallToolResult, ImageContent, TextContent
 
 from store.mcp.access import Access
-from store.mcp.named_tool import MARK
+from store.mcp.tools import MARK, _sendable
 from store.memory.memory import Memory
 from store.memory.trust import review
 from tests.browser.coins import DOG, FROG
@@ -299,3 +300,14 @@ def test_the_stdio_server_stores_while_another_program_writes(tmp_path: Path) ->
         assert "Opened for reading and storing" in instructions
         assert found["results"][0]["content"] == "Submarines are made of brass."
         assert held.passages["memories"].get(stored["memory_id"])["content"] == "Bells are made of bronze."
+
+
+def test_half_a_character_of_another_program_does_not_keep_an_answer_from_being_sent() -> None:
+    fields = {"name": "half \ud83d", "tags": ["\udc00", 1, None], "\ud83d": True}
+    picture = ImageContent(type="image", data="", mime_type="image/jpeg")
+    answer = CallToolResult(content=[TextContent(type="text", text="x"), picture], structured_content=fields)
+    sent = json.loads(_sendable(answer, is_marked=True).model_dump_json())
+    assert sent["structured_content"].pop(MARK)
+    assert sent["structured_content"] == {"name": "half ?", "tags": ["?", 1, None], "?": True}
+    assert [one["type"] for one in sent["content"]] == ["text", "image"]
+    assert MARK in sent["content"][0]["text"]

@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 import pytest
 
-from store.llm.streaming import answer_pieces, until_stopped
+from store.llm.client import answer_pieces, until_stopped
 
 PATIENCE = 60  # seconds
 _CHUNK = {

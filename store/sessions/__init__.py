@@ -1,1 +1,0 @@
-"""Who is logged in to the dashboard, and the password of a shared one."""
