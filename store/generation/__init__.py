@@ -1,1 +1,1 @@
-"""New coins from a language model: its context and its answer."""
+"""New coins from a language model: `context` gives it examples, `coin_generator` asks and reads answers."""

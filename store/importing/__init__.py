@@ -1,4 +1,9 @@
-"""Read coins from token lists, folders, archives, single pictures and uploads, one at a time."""
+"""Read coins from token lists, folders, archives, single pictures and uploads, one at a time.
+
+`candidates` and `uploaded` give a `Candidate` or a `Refusal` for each coin: `trees` are the files, `folders`
+reads coins from them, with the `pictures` that they name; `tables` and `metadata` say what a row or a file
+means. `captions` reads captions and tags of coins that are here.
+"""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,7 +22,7 @@ def candidates(paths: Iterable[Path]) -> Iterator[Candidate | Refusal]:
     together.
     """
     from store.importing import folders  # Pillow comes along, which most commands do without
-    from store.importing.trees import DiskTree
+    from store.importing.trees import DiskTree, why_unreadable
 
     together: dict[Path, list[str]] = {}
     for path in map(Path, paths):
@@ -29,9 +34,7 @@ def candidates(paths: Iterable[Path]) -> Iterator[Candidate | Refusal]:
         if is_folder:
             yield from folders.coins(DiskTree(path, title=path.resolve().name))
         elif not is_file:
-            is_there = path.exists()
-            why = "it is a device or a pipe, not a file" if is_there else "there is no such file or folder"
-            yield Refusal(shown(str(path)), why)
+            yield Refusal(shown(str(path)), why_unreadable(path))
         elif path.suffix.lower() == ".zip":
             yield from _archive(path)
         else:

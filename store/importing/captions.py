@@ -47,12 +47,7 @@ def captions_at(paths: Iterable[Path], *, facet: Facet) -> Iterator[ImportedCapt
                 if path.is_dir():
                     tree = DiskTree(path, title=path.resolve().name)
                 elif not path.is_file():
-                    is_there = path.exists()
-                    raise BadSource(
-                        "it is a device or a pipe, not a file"
-                        if is_there
-                        else "there is no such file or folder"
-                    )
+                    raise BadSource(trees.why_unreadable(path))
                 elif path.suffix.lower() == ".zip":
                     tree = opened.enter_context(trees.opened(path, title=path.name))
                 else:

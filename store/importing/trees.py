@@ -257,6 +257,11 @@ class UploadTree(Tree):
         return candidate
 
 
+def why_unreadable(path: Path) -> str:
+    """Why a path that is neither a folder nor a file cannot be read."""
+    return "it is a device or a pipe, not a file" if path.exists() else "there is no such file or folder"
+
+
 def within(content: bytes, *, limit: int) -> bytes:
     """The content. Raises BadSource if it is larger than `limit` bytes."""
     if len(content) > limit:

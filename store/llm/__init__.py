@@ -1,1 +1,1 @@
-"""Language models: the client, the prompts, and waiting after failures."""
+"""Language models: `client` asks them, by litellm; `prompts` are what they are asked."""

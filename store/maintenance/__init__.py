@@ -1,1 +1,1 @@
-"""Check a library, and repair it."""
+"""Check a library and repair it: `doctor` finds and mends, in batches of `checks`; `repair` mends rows."""

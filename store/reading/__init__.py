@@ -1,1 +1,5 @@
-"""Read a library without changing it."""
+"""Read a library without changing it.
+
+`reader` is the library without its verbs; `audit` and `statistics` count what it holds, `query_binding` finds
+the coins that a query names.
+"""
