@@ -3,19 +3,27 @@
 import json
 from typing import Any
 
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page
 
 from components.grid import assets
-from components.shell import javascript
+from tests.browser import bare_page
+from tests.browser.bare_page import give
 from tests.store.conftest import address
 
-CARDS = [
-    {
-        "address": address(number), "name": f"Coin {number}", "ticker": "COIN", "created_at": 0,
-        "revision": 1, "tags": [], "description": "", "picture": "", "large": "", "mark": None, "twin": None,
-    }
-    for number in range(3)
-]  # fmt: skip
+
+def cards(count: int, **more: Any) -> list[dict[str, Any]]:
+    """So many cards, as the server sends them."""
+    return [
+        {
+            "address": address(number), "name": f"Coin {number}", "ticker": "COIN", "created_at": 0,
+            "revision": 1, "tags": [], "description": "", "picture": "", "large": "", "mark": None,
+            "twin": None, **more,
+        }
+        for number in range(count)
+    ]  # fmt: skip
+
+
+CARDS = cards(3)
 APPROVE = {
     "verb": "approve",
     "label": "Approve",
@@ -30,46 +38,20 @@ DATA: dict[str, Any] = {
     "library": "a library", "who": "ann@x.org", "session": "one",
 }  # fmt: skip
 
-# Like Streamlit: new data calls the default export, and the cleanup of an overtaken call runs as well.
-_HOST = """
-async ([source, data]) => {
-  document.body.innerHTML =
-    '<a href="approved">Approved</a> <a href="">Overview</a> <a href="pending">Review</a>' +
-    '<div id="host"><div class="memedex-grid"></div></div>';
-  const script = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
-  const parentElement = document.getElementById("host");
-  window.told = [];
-  const setStateValue = (name, value) => window.told.push({ name, value });
-  window.run = (more = {}) => script.default({ data: { ...data, ...more }, parentElement, setStateValue });
-  const overtaken = window.run();
-  window.leave = window.run();
-  overtaken();
-}
-"""
+_LINKS = '<a href="approved">Approved</a> <a href="">Overview</a> <a href="pending">Review</a>'
 _IS_LOG = "(key) => key.startsWith('memedex-log:')"
 
 
-def visit(page: Page) -> None:
-    """Open an empty page where the components' modules are served."""
-    page.route("http://dashboard/**", lambda route: route.fulfill(content_type="text/html", body="<body>"))
-    page.route("http://dashboard/javascript/**", _serve)
-    page.goto("http://dashboard/pending")
-
-
-def _serve(route: Route) -> None:
-    route.fulfill(content_type="text/javascript", body=javascript.bundle())
-
-
-def mount(page: Page, **data: Any) -> None:
+def mount(page: Page, *, styled: bool = False, **data: Any) -> None:
     """Show the grid with these cards and actions, and links to other pages."""
-    if not page.url.startswith("http://dashboard"):
-        visit(page)
-    page.evaluate(_HOST, [assets.script(), {**DATA, **data}])
-
-
-def give(page: Page, **data: Any) -> None:
-    """Pass new data to the grid, as after a run of the page."""
-    page.evaluate("data => void window.run(data)", data)
+    bare_page.mount(
+        page,
+        script=assets.script(),
+        html=assets.HTML,
+        style=assets.style() if styled else "",
+        around=_LINKS,
+        data={**DATA, **data},
+    )
 
 
 def confirm(page: Page, n: int) -> None:

@@ -27,11 +27,12 @@ def choose_preset(page: Page, name: str) -> None:
 
 
 class GridPage:
-    """One page with a grid on it, opened."""
+    """One page with a grid on it, opened if its address is given."""
 
-    def __init__(self, page: Page, address: str) -> None:
+    def __init__(self, page: Page, address: str = "") -> None:
         self.page = page
-        page.goto(address)
+        if address:
+            page.goto(address)
         expect(self.cards.first).to_be_visible()
 
     @property

@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.bare_grid import APPROVE, confirm, decided, give, mount, visit
+from tests.browser.bare_grid import APPROVE, confirm, decided, mount
+from tests.browser.bare_page import give, visit
 
 TAGS = {**APPROVE, "verb": "tags", "label": "Tags", "key": "n", "leaves": False, "goes": "dialog"}
 CAPTION = {**TAGS, "verb": "caption", "label": "Captions", "key": "e", "single": True, "goes": "elsewhere"}
@@ -45,8 +46,11 @@ def test_a_key_pressed_as_the_tag_dialog_closes_acts_on_the_cards(page: Page) ->
     page.keyboard.press("n")
     expect(page.get_by_role("combobox", name="Tags")).to_be_focused()
     page.evaluate(
-        """() => ["Escape", "a"].forEach((key) =>
-            document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })))"""
+        """() => {
+          const focused = () => document.activeElement.shadowRoot?.activeElement ?? document.activeElement;
+          for (const key of ["Escape", "a"])
+            focused().dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
+        }"""
     )
     assert decided(page) == ["approve"]
 

@@ -2,7 +2,8 @@
 
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.bare_grid import mount, visit
+from tests.browser.bare_grid import mount
+from tests.browser.bare_page import visit
 
 
 def test_modules_that_fail_to_load_are_requested_again(page: Page) -> None:

@@ -4,8 +4,8 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from components.grid import assets
-from tests.browser.bare_grid import CARDS, decided, give, mount
+from tests.browser.bare_grid import CARDS, decided, mount
+from tests.browser.bare_page import give
 
 REJECT = {
     "verb": "reject",
@@ -22,8 +22,7 @@ def _matching(count: int) -> dict[str, Any]:
 
 
 def _mount(page: Page, **data: Any) -> None:
-    mount(page, actions=[REJECT], **data)
-    page.add_style_tag(content=assets.style())
+    mount(page, styled=True, actions=[REJECT], **data)
 
 
 def _click(button: Locator, page: Page, **news: Any) -> None:

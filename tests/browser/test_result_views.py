@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from store.search.query import Part, Query
-from tests.browser.bare_grid import CARDS, give, mount
+from tests.browser.bare_grid import CARDS, mount
+from tests.browser.bare_page import give
 from tests.browser.coins import COINS, DOG, FROG
 from tests.browser.dashboard import Server, wait_until_idle
 from tests.browser.grid_page import GridPage, choose_preset

@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from components.grid import assets
 from tests.browser.bare_grid import APPROVE, CARDS, decided, mount
 
 
@@ -11,8 +10,7 @@ from tests.browser.bare_grid import APPROVE, CARDS, decided, mount
 def swiped(page: Page) -> Page:
     """A phone's page with the first coin in the large view."""
     page.set_viewport_size({"width": 390, "height": 844})
-    mount(page, actions=[APPROVE])
-    page.add_style_tag(content=assets.style())
+    mount(page, styled=True, actions=[APPROVE])
     page.keyboard.press("Enter")
     return page
 

@@ -4,8 +4,8 @@ import json
 
 from playwright.sync_api import Page, Request, Route, expect
 
-from components.grid import assets
-from tests.browser.bare_grid import CARDS, mount, visit, written
+from tests.browser.bare_grid import CARDS, mount, written
+from tests.browser.bare_page import visit
 from tests.browser.test_early_keys import ALL_ACTIONS
 
 KNOWN = {"known": [["moon", "theme", 3], ["frog", "animal", 2]], "has": {}, "longest": 50}
@@ -90,8 +90,7 @@ def _open(page: Page, *, holds: str = "suggest") -> dict[str, Route]:
 
     visit(page)
     page.route("http://dashboard/tags", answer)
-    mount(page, actions=ALL_ACTIONS, tags="/tags")
-    page.add_style_tag(content=assets.style())
+    mount(page, styled=True, actions=ALL_ACTIONS, tags="/tags")
     with page.expect_request(lambda request: kind(request) == holds):
         page.keyboard.press("n")
     return held

@@ -5,7 +5,8 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.bare_grid import decided, give, mount, visit
+from tests.browser.bare_grid import decided, mount
+from tests.browser.bare_page import give, visit
 
 LOG = '{"n": 1, "boot": "before", "verb": "approve", "addresses": ["x"], "seen": {}}'
 
