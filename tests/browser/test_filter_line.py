@@ -1,4 +1,4 @@
-"""The filter line above the grid, and zooming in the large view."""
+"""The filter line above the grid."""
 
 from collections.abc import Iterator
 
@@ -32,28 +32,6 @@ def test_the_filter_line_narrows_the_grid_and_survives_a_reload(app: Server, pag
     page.get_by_role("searchbox").fill("before:soon")
     expect(page.get_by_text("is no date")).to_be_visible()
     expect(grid.cards).to_have_count(0)
-
-
-def test_the_large_view_zooms_in_and_out_without_deciding(app: Server, page: Page) -> None:
-    grid = GridPage(page, f"{app.url}/pending")
-    grid.press("Enter")
-    picture = grid.viewer.get_by_role("img", name="Picture of")
-    expect(picture).to_be_visible()
-    expect(picture).to_have_js_property("complete", True)
-    fitted = (picture.bounding_box() or {})["width"]
-    grid.press("+", "+")
-    near = (picture.bounding_box() or {})["width"]
-    assert near > fitted * 1.4
-    picture.hover()
-    page.mouse.wheel(0, -100)
-    expect(grid.viewer).to_have_css("--zoom", "3")
-    grid.press("-", "-", "-")
-    expect(grid.viewer).to_have_css("--zoom", "1")
-    assert (picture.bounding_box() or {})["width"] == fitted
-    grid.press("+", "ArrowRight")
-    expect(grid.viewer).to_have_css("--zoom", "1")
-    with app.stored() as library:
-        assert library.counts()["pending"] == 3
 
 
 def test_text_typed_before_the_field_loads_is_kept_and_decides_nothing(app: Server, page: Page) -> None:

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.bare_grid import APPROVE, decided, mount
+from tests.browser.bare_grid import APPROVE, decided, mount, written
 from tests.store.conftest import address
 
 REJECT = {**APPROVE, "verb": "reject", "label": "Reject", "key": "r"}
@@ -68,3 +68,41 @@ def test_the_sheet_says_on_what_each_action_acts(page: Page) -> None:
     page.get_by_role("button", name="Keys").click()
     expect(page.get_by_text("approve: the selection, or the card under the cursor")).to_be_visible()
     expect(page.get_by_text("more like this: the card under the cursor", exact=True)).to_be_visible()
+
+
+def test_shortcuts_are_off_while_somebody_types(page: Page) -> None:
+    mount(page, actions=[APPROVE, REJECT])
+    page.evaluate("() => document.body.insertAdjacentHTML('afterbegin', '<input>')")
+    field = page.get_by_role("textbox")
+    field.click()
+    for key in ("a", "r", "x", "z", "?", "Space", "Control+a"):
+        page.keyboard.press(key)
+        expect(field).to_be_focused()
+    expect(page.locator(".card.chosen")).to_have_count(0)
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    assert decided(page) == []
+
+
+def test_a_key_held_down_decides_once(page: Page) -> None:
+    mount(page)
+    for _ in range(6):
+        page.keyboard.down("a")  # Playwright sends the later ones as repeats
+    page.keyboard.up("a")
+    assert [entry["addresses"] for entry in written(page)] == [[address(0)]]
+
+
+def test_a_digit_rejects_for_its_reason(page: Page) -> None:
+    mount(page, actions=[APPROVE, {**REJECT, "reasons": ["copycat", "scam"]}])
+    page.keyboard.press("2")
+    assert [(entry["verb"], entry["reason"]) for entry in written(page)] == [("reject", "scam")]
+
+
+def test_a_decision_and_its_undo_show_before_the_server_confirms_them(page: Page) -> None:
+    mount(page)
+    cards, cursor = page.get_by_role("gridcell"), page.locator(".card.at")
+    page.keyboard.press("a")
+    expect(cards).to_have_count(2)
+    expect(cursor).to_have_attribute("data-address", address(1))
+    page.keyboard.press("z")
+    expect(cards).to_have_count(3)
+    expect(cursor).to_have_attribute("data-address", address(0))

@@ -43,19 +43,6 @@ def test_a_burst_of_thirty_keys_is_thirty_decisions(app: Server, grid: GridPage)
     assert grid.addresses()[:30] == first
 
 
-def test_a_decision_shows_before_the_server_confirms_it(grid: GridPage) -> None:
-    first, second = grid.addresses()[:2]
-    grid.page.context.set_offline(True)
-    grid.press("a")
-    expect(grid.card(first)).to_have_count(0)
-    assert grid.at() == second
-    grid.press("z")
-    expect(grid.card(first)).to_have_count(1)
-    assert grid.at() == first
-    grid.page.context.set_offline(False)
-    grid.expect_settled()
-
-
 def test_undo_works_after_a_reload(app: Server, grid: GridPage) -> None:
     address = grid.at()
     grid.press("a")
@@ -158,42 +145,6 @@ def test_a_refused_decision_brings_the_card_back_with_the_reason(app: Server, gr
     expect(again.message).to_contain_text("It was changed since you decided")
     expect(again.card(address)).to_be_visible()
     assert tier(app, address) == "pending"
-
-
-def test_shortcuts_are_off_while_somebody_types(app: Server, grid: GridPage) -> None:
-    with app.stored() as library:
-        before = library.generation
-    field = grid.page.get_by_placeholder("words, tag:dog …")
-    field.click()
-    for key in ("a", "r", "x", "z", "?", "Space", "Control+a"):
-        grid.press(key)
-        expect(field).to_be_focused()
-        grid.expect_selected(0)
-        expect(grid.page.get_by_role("dialog", name="Keys")).to_be_hidden()
-    with app.stored() as library:
-        assert library.generation == before
-
-
-def test_a_key_held_down_decides_once(app: Server, grid: GridPage) -> None:
-    first, second = grid.addresses()[:2]
-    grid.page.keyboard.down("a")
-    for _ in range(5):
-        grid.page.keyboard.down("a")  # Playwright sends these as repeats
-    grid.page.keyboard.up("a")
-    grid.expect_settled()
-    assert (tier(app, first), tier(app, second)) == ("approved", "pending")
-    grid.press("z")
-    grid.expect_settled()
-
-
-def test_a_digit_rejects_for_its_reason(app: Server, grid: GridPage) -> None:
-    address = grid.at()
-    grid.press("1")
-    grid.expect_settled()
-    with app.stored() as library:
-        assert library.history(address=address)[0].reason == "copycat"
-    grid.press("z")
-    grid.expect_settled()
 
 
 def test_deciding_a_coin_edited_by_hand_is_refused_once_and_shows_the_new_text(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from store.catalog.filters import Filter
 from store.runtime import open_reader
@@ -12,7 +12,7 @@ from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
 from tests.browser.delayed_messages import DelayedMessages
 from tests.browser.grid_page import GridPage, filled_library
-from tests.browser.pending_coins import STRANGE, add_pending, tier
+from tests.browser.pending_coins import add_pending
 
 
 @pytest.fixture(scope="module")
@@ -24,49 +24,6 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
 @pytest.fixture
 def grid(app: Server, page: Page) -> GridPage:
     return GridPage(page, f"{app.url}/pending")
-
-
-def test_an_untrusted_name_is_shown_as_plain_text(app: Server, grid: GridPage) -> None:
-    card = grid.cards.filter(has_text="onerror")
-    expect(card.locator(".name")).to_have_text(STRANGE)
-    card.click()
-    grid.press("Enter")
-    expect(grid.viewer.locator("h2")).to_contain_text(STRANGE)
-    expect(grid.viewer.locator(".description")).to_have_text(STRANGE)
-    assert grid.page.evaluate("window.obeyed") is None
-
-
-def test_the_large_view_draws_no_picture_of_the_coin_before(app: Server, grid: GridPage) -> None:
-    grid.press("Enter")
-    picture, heading = grid.viewer.locator("img[alt^='Picture of']"), grid.viewer.locator("h2")
-    expect(picture).to_be_visible()
-    before = heading.inner_text()
-    held: list[Route] = []
-    grid.page.route("**/pictures/**", lambda one: held.append(one))
-    grid.press("ArrowRight")
-    expect(heading).not_to_have_text(before)
-    expect(picture).to_be_hidden()
-    for route in held:
-        route.continue_()
-    expect(picture).to_be_visible()
-
-
-def test_deciding_in_the_large_view_moves_to_the_next_coin(app: Server, grid: GridPage) -> None:
-    first, second, third = grid.addresses()[:3]
-    grid.press("Enter")
-    expect(grid.viewer).to_be_visible()
-    expect(grid.viewer.get_by_text("Imported by")).to_be_visible()
-    grid.press("ArrowRight")
-    assert grid.at() == second
-    grid.press("a")
-    assert grid.at() == third
-    expect(grid.viewer).to_be_visible()
-    grid.press("Escape")
-    expect(grid.viewer).to_be_hidden()
-    grid.expect_settled()
-    assert (tier(app, first), tier(app, second)) == ("pending", "approved")
-    grid.press("z")
-    grid.expect_settled()
 
 
 def test_the_text_in_a_picture_is_corrected_in_the_large_view(app: Server, grid: GridPage) -> None:
@@ -87,19 +44,6 @@ def test_the_text_in_a_picture_is_corrected_in_the_large_view(app: Server, grid:
     grid.press("Escape")
     grid.press("z")
     grid.expect_settled()
-
-
-def test_only_a_real_address_links_to_a_block_explorer(grid: GridPage) -> None:
-    made_up = next(address for address in grid.addresses() if address.startswith("local-"))
-    solana = next(address for address in grid.addresses() if address.startswith("So"))
-    for address, links in ((solana, 1), (made_up, 0)):
-        grid.card(address).dblclick()
-        expect(grid.viewer.get_by_text("Imported by")).to_be_visible()
-        link = grid.viewer.get_by_role("link", name=re.compile("Solscan|Etherscan"))
-        expect(link).to_have_count(links)
-        if links:
-            expect(link).to_have_attribute("rel", "noopener noreferrer")
-        grid.press("Escape")
 
 
 def test_a_link_shows_the_same_view(app: Server, page: Page) -> None:

@@ -42,18 +42,6 @@ def test_a_flagged_coin_is_blurred_until_it_is_clicked(app: Server, page: Page) 
         assert library.unfit.of(first) == {"hand": "flagged by a person"}
 
 
-def test_a_blurred_picture_is_shown_by_keyboard_in_the_large_view(app: Server, page: Page) -> None:
-    grid = GridPage(page, f"{app.url}/pending?safe=1")
-    grid.press("ArrowRight")
-    grid.press("Enter")
-    grid.viewer.get_by_role("button", name="Flag as unfit").click()
-    picture = grid.viewer.get_by_role("img", name="Picture of")
-    expect(picture).to_have_attribute("src", re.compile(r"\?unfit=1$"))
-    grid.viewer.get_by_role("button", name="Show the picture").press("Enter")
-    expect(picture).to_have_attribute("src", re.compile(r"&shown=1$"))
-    expect(grid.viewer.get_by_role("button", name="Show the picture")).to_have_count(0)
-
-
 def test_a_presented_page_is_larger_safe_and_without_passing_messages(app: Server, page: Page) -> None:
     GridPage(page, f"{app.url}/pending?present=1")
     assert page.evaluate("() => getComputedStyle(document.documentElement).fontSize") == "18.5px"
