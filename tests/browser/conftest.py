@@ -26,7 +26,7 @@ ARGUMENTS = (
     "--disable-features=ScriptStreaming,BackgroundResourceFetch",
     "--js-flags=--no-opt,--no-maglev",  # optimising costs more of the processor than short visits win by it
 )  # fmt: skip
-TIMEOUT = 8_000  # ms: the model may have to load, on a machine that does other things too
+TIMEOUT = 120_000  # ms: the model may have to load, on a machine that does other things too
 PORT_IS_OPEN = "URL:"  # what Streamlit prints once it listens
 
 # Ports of dashboards that have ended: the browser has the scripts from there.
