@@ -6,15 +6,20 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from store.library import Library
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
 from tests.browser.grid_page import GridPage, filled_library
-from tests.browser.pending_coins import add_pending
+from tests.store.conftest import coin
+
+
+def fill(library: Library) -> None:
+    library.add(coin(number) for number in range(4))
 
 
 @pytest.fixture(scope="module")
 def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with dashboard(filled_library(tmp_path_factory.mktemp("safe"), add_pending)) as server:
+    with dashboard(filled_library(tmp_path_factory.mktemp("safe"), fill)) as server:
         yield server
 
 

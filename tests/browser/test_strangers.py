@@ -76,9 +76,16 @@ def test_every_page_opens_runs_no_markup_and_contacts_no_other_server(
         broken.extend(f"{page.url}: {one}" for one in page.evaluate("window.__broken"))
 
     line = quote(MARKUP)
-    scripts = [*(link[0] for links in PAGES.values() for link in links), "pages/suspicious.py"]
-    for path in ("", *(Path(script).stem for script in scripts), f"search?q={line}", f"pending?q={line}"):
-        page.goto(f"{app.url}/{path}")
+    page.goto(app.url)
+    check()
+    entries = {Path(script).stem: name for links in PAGES.values() for script, name, *_ in links}
+    for path in (*entries, "suspicious", f"search?q={line}", f"pending?q={line}"):
+        if path in entries:
+            entry = page.get_by_test_id("stSidebar").get_by_role("link", name=re.compile(f"^{entries[path]}"))
+            entry.click()
+            expect(page.get_by_role("heading", name=entries[path], level=1, exact=True)).to_be_visible()
+        else:
+            page.goto(f"{app.url}/{path}")
         check()
         for view in page.locator(VIEWS).all() if path in {"captions", "lore"} else []:
             view.click()
@@ -87,6 +94,7 @@ def test_every_page_opens_runs_no_markup_and_contacts_no_other_server(
             page.locator(".memedex-grid .card").first.dblclick()
             expect(page.get_by_role("dialog", name="Large view")).to_be_visible()
             check()
+            page.keyboard.press("Escape")
     assert not broken
     elsewhere = {url for url in asked if urlsplit(url).scheme not in {"blob", "data"}}
     assert {urlsplit(url).netloc for url in elsewhere} == {urlsplit(app.url).netloc}, elsewhere

@@ -43,71 +43,77 @@ def entry(page: Page, name: str) -> Locator:
     return page.get_by_test_id("stSidebar").get_by_role("link", name=name)
 
 
-def type_unsent(page: Page, server: Server, where: str, text: str, *, enter: bool = False) -> None:
-    address, title, name = FIELDS[where]
+def open_page(page: Page, server: Server, where: str) -> None:
+    address, title, _ = FIELDS[where]
     visit(page, server, address, title=title)
     wait_until_idle(page)
-    field(page, name).click()
-    page.keyboard.type(text + (" and" if enter else ""))
-    if enter:
-        page.keyboard.press("Enter")
-        expect(page).to_have_url(re.compile("frog[+]and"))
-        field(page, name).click()  # a search gives the focus to its results
-        page.keyboard.press("Control+a")
-        page.keyboard.type(text)
 
 
-def leaves_and_comes_back(page: Page, where: str, text: str, press: Press) -> None:
-    _, title, name = FIELDS[where]
+def type_unsent(page: Page, where: str, text: str) -> None:
+    field(page, FIELDS[where][2]).click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type(text)
+
+
+def leaves(page: Page, press: Press) -> None:
     press(entry(page, "Jobs"))
     expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
     wait_until_idle(page)
     expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+
+
+def comes_back(page: Page, where: str, text: str, press: Press = Locator.click) -> None:
+    _, title, name = FIELDS[where]
     press(entry(page, title))
     expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
     expect(field(page, name)).to_have_value(text)
 
 
-@pytest.mark.parametrize("where", FIELDS)
-def test_a_quick_click_on_a_link_leaves_the_page_and_keeps_the_text(
-    page: Page, remembering: Server, where: str
+def test_a_quick_click_on_a_link_leaves_every_page_and_keeps_its_text(
+    page: Page, remembering: Server
 ) -> None:
-    type_unsent(page, remembering, where, "frog")
-    leaves_and_comes_back(page, where, "frog", Locator.click)
+    open_page(page, remembering, "review")
+    for where, (_, title, _) in FIELDS.items():
+        entry(page, title).click()
+        expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+        wait_until_idle(page)
+        type_unsent(page, where, "frog")
+        leaves(page, Locator.click)
+        comes_back(page, where, "frog")
 
 
 @pytest.mark.parametrize("where", ["search", "lore"])
-def test_text_that_replaces_a_question_that_was_sent_is_kept_as_well(
+def test_text_that_replaces_or_clears_a_question_that_was_sent_is_kept_as_well(
     page: Page, remembering: Server, where: str
 ) -> None:
-    type_unsent(page, remembering, where, "frog", enter=True)
-    leaves_and_comes_back(page, where, "frog", Locator.click)
+    open_page(page, remembering, where)
+    for cleared in (False, True):
+        type_unsent(page, where, f"frog and {cleared}")
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(re.compile(f"frog[+]and[+]{cleared}"))
+        wait_until_idle(page)
+        type_unsent(page, where, "frog")  # a search gives the focus to its results
+        if cleared:
+            page.keyboard.press("Escape")
+        leaves(page, Locator.click)
+        comes_back(page, where, "" if cleared else "frog")
 
 
-@pytest.mark.parametrize("where", ["search", "lore"])
-def test_a_quick_click_after_a_question_was_cleared_leaves_the_page(
-    page: Page, remembering: Server, where: str
-) -> None:
-    type_unsent(page, remembering, where, "frog", enter=True)
-    page.keyboard.press("Escape")
-    leaves_and_comes_back(page, where, "", Locator.click)
-
-
-@pytest.mark.parametrize("where", ["review", "search"])
-def test_a_tap_on_a_link_leaves_the_page_and_keeps_the_text(
-    browser: Browser, remembering: Server, where: str
-) -> None:
+def test_a_tap_on_a_link_leaves_the_page_and_keeps_the_text(browser: Browser, remembering: Server) -> None:
     with browser.new_context(has_touch=True, viewport={"width": 1440, "height": 1000}) as context:
         context.set_default_timeout(TIMEOUT)
         page = context.new_page()
-        type_unsent(page, remembering, where, "frog")
-        leaves_and_comes_back(page, where, "frog", Locator.tap)
+        open_page(page, remembering, "search")
+        type_unsent(page, "search", "frog")
+        leaves(page, Locator.tap)
+        comes_back(page, "search", "frog", Locator.tap)
 
 
 def test_a_quick_click_on_a_switch_of_the_header_counts_and_the_text_is_sent(
     page: Page, remembering: Server
 ) -> None:
-    type_unsent(page, remembering, "search", "frog")
+    open_page(page, remembering, "search")
+    type_unsent(page, "search", "frog")
     page.get_by_text("Safe mode").click()
     expect(page.get_by_role("switch", name="Safe mode")).to_be_checked()
     expect(field(page, "Search")).to_have_value("frog")
