@@ -21,7 +21,6 @@ from store.disk.file_system import identity
 from store.disk.files import absolute
 from store.errors import BadSource
 from store.importing.candidate import shown
-from store.importing.trees import is_leftover, suffix
 from store.jobs.background_worker import Worker, close_all
 from store.outcome import ImportReport, Refusal
 from store.progress import Progress
@@ -190,6 +189,8 @@ def taken_files(library: "Library") -> int:
 
 def may_be_taken(name: str) -> bool:
     """Whether the name is that of a normal file: no unfinished download, hidden file or log of ours."""
+    from store.importing.trees import is_leftover, suffix  # Pillow comes along
+
     return not (is_leftover(name) or suffix(name) in _UNFINISHED or name.startswith(LOG))
 
 
