@@ -16,7 +16,7 @@ from store.disk.files import Disk, content_hash
 from store.disk.images import normalise
 from store.duplicates import fingerprints
 from store.duplicates.findings import suspects
-from store.duplicates.neighbours import Neighbours
+from store.duplicates.fingerprints import Neighbours
 from store.operations import State
 from store.records import sidecar_bytes
 
@@ -25,7 +25,7 @@ def latency(pictures: Sequence[Path], count: int) -> None:
     """Latency for one picture among many: in memory only, and for opening its duplicates."""
     random = np.random.default_rng(0)
     seeds = [fingerprints.fingerprint(normalise(path)) for path in pictures]
-    rows = fingerprints.rows(seeds)
+    rows = fingerprints.hash_rows(seeds)
 
     def print_of() -> bytes:
         """A real fingerprint with a quarter of its bits flipped: as similar as real pictures."""

@@ -26,11 +26,10 @@ from PIL import Image
 from bench.alterations import COPIES, jpg
 from bench.duplicate_latency import latency
 from store.disk.images import normalise
-from store.duplicates import alignment, fingerprints, inner_pictures, neighbours
-from store.duplicates.alignment import PictureViews
-from store.duplicates.confirmation import Confirmation
-from store.duplicates.neighbours import NearPrint, Neighbours
-from store.duplicates.similar import least_cosine
+from store.duplicates import alignment, examiner, fingerprints
+from store.duplicates.alignment import Confirmation, PictureViews
+from store.duplicates.duplicates import least_cosine
+from store.duplicates.fingerprints import NearPrint, Neighbours
 from store.embedding import open_embedder
 from store.embedding.arrays import Vector
 
@@ -104,7 +103,7 @@ def known(found: Neighbours, prints: Sequence[bytes]) -> None:
 
 def recognition(name: str, found: Originals) -> None:
     """Recall and precision of each kind of copy at each threshold; the one in use is bold."""
-    in_use, neighbours.NEAR = neighbours.NEAR, max(THRESHOLDS)
+    in_use, fingerprints.NEAR = fingerprints.NEAR, max(THRESHOLDS)
     head = " | ".join(f"**≤ {bits}**" if bits == in_use else f"≤ {bits}" for bits in THRESHOLDS)
     print(f"\n| {name}, {len(found.pictures)} originals: recall / precision | {head} |")
     print("| --- |" + " --- |" * len(THRESHOLDS))
@@ -113,9 +112,7 @@ def recognition(name: str, found: Originals) -> None:
         counts = {bits: [0, 0, 0] for bits in THRESHOLDS}  # right, false, planted
         for number, image in enumerate(found.images):
             copy = normalise(jpg(change(image), quality=90))
-            inner = [
-                near for inside in inner_pictures.inner_pictures(copy) for near in near_inside(found, inside)
-            ]
+            inner = [near for inside in examiner.inner_pictures(copy) for near in near_inside(found, inside)]
             distances: dict[int, int] = {}
             for near_print in (*inner, *found.neighbours.near(fingerprints.fingerprint(copy))):
                 number_of = int(near_print.image_hash)
@@ -128,12 +125,12 @@ def recognition(name: str, found: Originals) -> None:
                     total[bits][place] += more
         print(f"| {kind} | " + " | ".join(shares(*counts[bits]) for bits in THRESHOLDS) + " |")
     print("| all | " + " | ".join(shares(*total[bits]) for bits in THRESHOLDS) + " |")
-    neighbours.NEAR = in_use
+    fingerprints.NEAR = in_use
 
 
 def near_inside(found: Originals, inside: bytes) -> list[NearPrint]:
     near = found.neighbours.near(fingerprints.fingerprint(inside))
-    return [one for one in near if one.distance <= inner_pictures.NEAR]
+    return [one for one in near if one.distance <= examiner.INNER_NEAR]
 
 
 def together(paths: Sequence[Path], *, model: str, number: int) -> None:
@@ -172,7 +169,7 @@ def seen_alike(
     believed |= {name for name, cosine in close.items() if cosine >= UNCONFIRMED_COSINE}
     confirmed = {one.image_hash for one in confirmation.near(copy, near)}
     confirmed |= {*confirmation.similar_to(lambda: alignment.views(copy), close)}
-    for inside in inner_pictures.inner_pictures(copy):
+    for inside in examiner.inner_pictures(copy):
         shown = near_inside(found, inside)
         believed |= {one.image_hash for one in shown}
         confirmed |= {one.image_hash for one in confirmation.near(inside, shown)}

@@ -16,7 +16,7 @@ from store.evaluation.evaluation import Evaluation, PresetResult, evaluate
 from store.reading.reader import Reader
 from store.runtime import open_reader
 from store.search.golden_queries import Golden
-from store.search.presets import DEFAULT, PRESETS
+from store.vectors.weights import DEFAULT_PRESET, PRESETS
 
 QUESTIONS = Path(__file__).with_name("independent_questions.json")
 
@@ -35,7 +35,7 @@ def independent_questions() -> list[Golden]:
 
 
 def _compare(reader: Reader, name: str, goldens: list[Golden]) -> None:
-    found = evaluate(reader, goldens=goldens, presets={DEFAULT: PRESETS[DEFAULT]})
+    found = evaluate(reader, goldens=goldens, presets={DEFAULT_PRESET: PRESETS[DEFAULT_PRESET]})
     rows = {row.fused: row for row in found.rows if not row.calibrated}
     print(f"| {found.queries} {name} | recall@10 | MRR | first right | nDCG@10 |")
     print("| --- | ---: | ---: | ---: | ---: |")

@@ -20,20 +20,20 @@ import numpy as np
 
 from bench.million_vectors import DIMENSIONS, PIECE, Piece, pieces
 from bench.pending import _picture as drawn_picture
-from store.catalog import checksums, unfit_rows
+from store.catalog import checksums, unfit_words
 from store.catalog.confusables import spelling
 from store.disk.files import content_hash
 from store.disk.layout import Layout
 from store.disk.stats import stat_text
 from store.duplicates import alignment, examiner, fingerprints
-from store.duplicates.similar import least_cosine
+from store.duplicates.duplicates import least_cosine
 from store.embedding import embedding_cache, open_embedder
 from store.operations import State, state_json
 from store.pictures import text_reader
 from store.records import CAPTION_FACETS, FACETS, Facet
 from store.runtime import open_library
 from store.vectors import matrix_files
-from store.vectors.segments import Segment, SegmentView
+from store.vectors.blocks import Segment, SegmentView
 
 MODEL = "offline"
 _LINKS = 50_000  # of one picture; ext4 allows 65,000
@@ -63,7 +63,7 @@ def made(root: Path, size: int, *, kind: str) -> Path:
         fingerprint=rows.embedder.fingerprint,
     )  # fmt: skip
     rows.set_meta(**{matrix_files.NAMED: name})
-    unfit = f"{unfit_rows.SCHEME} {json.dumps(unfit_rows.edits(db))}"
+    unfit = f"{unfit_words.SCHEME} {json.dumps(unfit_words.list_edits(db))}"
     rows.set_meta(duplicates=examiner.SCHEME, unfit=unfit, generation=_GENERATION)
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     db.execute("PRAGMA optimize")

@@ -5,7 +5,7 @@ from typing import Any
 
 from components.grid.fields import created, shown_fields
 from components.shell import format, pictures, presenter, safe_mode
-from store.duplicates.disguises import Piece, compared
+from store.catalog.confusables import Piece, compared_names
 from store.duplicates.findings import MEASURED, DuplicateFinding, Suspect
 from store.errors import UnknownRecord
 from store.reading.reader import Reader
@@ -43,7 +43,7 @@ def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | No
     except UnknownRecord:  # gone since
         return None
     own, other = safe_mode.shown(library, own), safe_mode.shown(library, other)
-    names, tickers = compared(own.name, other.name), compared(own.ticker, other.ticker)
+    names, tickers = compared_names(own.name, other.name), compared_names(own.ticker, other.ticker)
     judgement = suspect.judgement
     return {
         "address": other.address,

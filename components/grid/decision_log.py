@@ -23,7 +23,7 @@ from components.shell.decision_text import undone_text
 from components.shell.undo import AT_ONCE
 from store.catalog.history import Event
 from store.disk.files import refused
-from store.duplicates import verdicts
+from store.duplicates import findings
 from store.errors import LoginEnded, MemedexError
 from store.identity import current_user
 from store.library import Library
@@ -50,7 +50,7 @@ _VERBS: Mapping[str, Callable[[Library, LoggedDecision], Outcome]] = {
     "correct text": lambda library, entry: library.correct_text(entry.addresses, entry.text),
     "flag": lambda library, entry: library.flag(entry.addresses, _FLAGS.get(entry.reason)),
     "judge": lambda library, entry: library.duplicates.judge(
-        "".join(entry.addresses[:1]), verdicts.checked(entry.reason), entry.others
+        "".join(entry.addresses[:1]), findings.checked_verdict(entry.reason), entry.others
     ),
 }
 

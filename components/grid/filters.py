@@ -17,7 +17,7 @@ from components.shell import format
 from store.catalog.filter_conditions import NO_REASON
 from store.catalog.filter_syntax import cleared, edited, parsed, values
 from store.catalog.filters import Filter
-from store.catalog.query_tokens import Dialect
+from store.catalog.query_grammar import Dialect
 from store.library import Library
 from store.reading import statistics
 from store.records import CAPTION_FACETS, TIERS

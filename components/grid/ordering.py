@@ -12,7 +12,7 @@ from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.library import Library
 from store.records import Record
-from store.search.picture_index import ORDERS, Order
+from store.search.picture_similarity import ORDERS, Order
 
 # The address holds what the control shows: hence words that make a link readable.
 LIKE_ONE = "Like one coin"

@@ -13,7 +13,7 @@ from components.grid import (
     chosen_view,
 )
 from store.records import FACETS, Facet
-from store.search.saved_searches import SavedSearch
+from store.search.query import SavedSearch
 
 SIZES = (20, 60, 200, 1000)
 _USUAL = 60

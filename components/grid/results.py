@@ -18,18 +18,17 @@ from components.grid.grid import mount
 from components.shell import session
 from store.library import Library
 from store.records import FACETS, Facet
-from store.search.presets import DEFAULT, PRESETS
 from store.search.ranking import FUSION, Scale, rank
 from store.search.search import Results
 from store.search.skyline import skyline
-from store.vectors.weights import checked_weights
+from store.vectors.weights import DEFAULT_PRESET, PRESETS, checked_weights
 
 ALL_AT_ONCE = 20_000  # rows, 400 kB; of more, the page gets only those that some weights can show
 BEST = 1_000  # rows, where even those are more or the library is large: each is read from the disk
 
 
 _LOOKS_AT = {
-    DEFAULT: "entity 4, context 3, visual 2, emotions 1",
+    DEFAULT_PRESET: "entity 4, context 3, visual 2, emotions 1",
     "Looks": "how it looks",
     "Meaning": "what it means",
     "Mood": "how it feels",

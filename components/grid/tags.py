@@ -15,7 +15,7 @@ from store.catalog.filters import Filter
 from store.errors import NotInMemory
 from store.library import Library
 from store.records import MAX_TAG, Record
-from store.search.tag_learner import MOST
+from store.search.tag_suggestions import MOST
 from store.tasks import tags
 
 _LOOKED_AT = 500  # coins whose tags are counted

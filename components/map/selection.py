@@ -16,7 +16,7 @@ from components.shell.undo import AT_ONCE
 from store.catalog.filters import Filter
 from store.jobs import Job
 from store.library import Library
-from store.maps.common_terms import SAMPLE, common_terms, has_term
+from store.maps.neighbourhoods import COMPARED, common_terms, has_term
 
 _SHOWN = 60  # coins that are shown as cards
 
@@ -66,8 +66,8 @@ def show(library: Library, addresses: Sequence[str]) -> None:
 
 def _narrowed(library: Library, addresses: Sequence[str]) -> Sequence[str]:
     """Says what the selection has in common; those that have the term that was clicked, or all."""
-    chosen = library.records(addresses[:SAMPLE])
-    everything = library.records(library.addresses(Filter(tier="library"))[:SAMPLE])
+    chosen = library.records(addresses[:COMPARED])
+    everything = library.records(library.addresses(Filter(tier="library"))[:COMPARED])
     found = {one.term: one for one in common_terms(chosen, everything)}
     if not found:
         st.caption("No tag or word is more frequent here than in the library.")

@@ -39,10 +39,9 @@ from store.library import Library
 from store.reading.query_binding import did_you_mean, exact_matches
 from store.records import Facet
 from store.search.calibration import LEAST_RECORDS
-from store.search.query import Query, QueryShift
+from store.search.query import Query, QueryShift, SavedSearch
 from store.search.query_syntax import Question, Term, written
 from store.search.ranking import Hit, folded
-from store.search.saved_searches import SavedSearch
 from store.search.search import NO_COMMON_FACET, Results, describe
 
 _AT_HAND = 120  # more cards than are shown travel along, so that a moved slider finds what it brings up

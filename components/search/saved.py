@@ -19,9 +19,8 @@ from store.errors import InvalidRecord, MemedexError
 from store.evaluation import question_shift
 from store.library import Library
 from store.records import FACETS, Facet
-from store.search.query import Query
+from store.search.query import Query, SavedSearch
 from store.search.query_syntax import Question, read, written
-from store.search.saved_searches import SavedSearch
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ import streamlit as st
 from store.disk.images import normalise
 from store.errors import BadPicture
 from store.library import Library
-from store.search import trends
+from store.search import query_pictures
 
 _SIDE = 108
 _MOST = 8  # pictures
@@ -18,7 +18,7 @@ _LOOKED_AT = 64  # files; broken ones among the newest do not hide the others
 
 def suggest(library: Library, take: Callable[[bytes], None]) -> None:
     """The pictures of the trends folder, each a button that searches with it; nothing if there are none."""
-    newest = trends.pictures(library.layout)[:_LOOKED_AT]
+    newest = query_pictures.trending_pictures(library.layout)[:_LOOKED_AT]
     looked = ((path, picture) for path in newest if (picture := _shown(path)))
     found = list(islice(looked, _MOST))
     if not found:

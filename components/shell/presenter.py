@@ -12,7 +12,7 @@ import streamlit as st
 
 from components.shell.browser_switch import BrowserSwitch
 from store.catalog.filter_syntax import ME, with_people
-from store.catalog.query_tokens import Dialect
+from store.catalog.query_grammar import Dialect
 from store.demo import WHO as DEMO
 from store.settings import settings
 

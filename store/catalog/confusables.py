@@ -1,8 +1,15 @@
-"""Normalised names and tickers, to find copies that look or read like another coin's."""
+"""Names and tickers that look or read like another coin's.
+
+spelling                          a name and ticker normalised, to be compared
+store_spelling, delete_spelling   keep the rows by which records are compared in step with the records
+compared_names                    where two names differ, and which of their characters only imitate others
+"""
 
 import re
+import sqlite3
 import unicodedata
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cache
 
 SCHEME = "names v1"  # a new scheme recomputes every spelling
@@ -93,3 +100,82 @@ def _looks() -> dict[str, str]:
         if len(small) == 1 and small not in found and not small.isascii():
             found[small] = like
     return found
+
+
+_SHARING = (  # records compared with one's former spelling
+    "SELECT s.record FROM spellings s WHERE s.image_hash = :image_hash",
+    "SELECT s.record FROM lookalikes l JOIN spellings s ON s.image_hash = l.other "
+    "WHERE l.picture = :image_hash",
+    "SELECT s.record FROM spellings s WHERE s.name_skeleton = :name_skeleton AND :name <> ''",
+    "SELECT s.record FROM spellings s WHERE s.ticker_skeleton = :ticker_skeleton AND :ticker <> ''",
+)
+
+
+def store_spelling(db: sqlite3.Connection, number: int, *, name: str, ticker: str, image_hash: str) -> None:
+    """Store what the record with this row number is compared by; a changed one is examined later."""
+    spelt = spelling(name, ticker)
+    new = (number, image_hash, spelt.name, spelt.name_skeleton, spelt.ticker, spelt.ticker_skeleton)
+    old = db.execute("SELECT * FROM spellings WHERE record = ?", [number]).fetchone()
+    if old and tuple(old) == new:
+        return
+    if old:
+        delete_spelling(db, number)
+    db.execute("INSERT INTO spellings VALUES (?, ?, ?, ?, ?, ?)", new)
+    db.execute("INSERT OR IGNORE INTO unexamined VALUES (?)", [number])
+
+
+def delete_spelling(db: sqlite3.Connection, number: int) -> None:
+    """Remove the record's rows; records that looked like it are examined again."""
+    old = db.execute("SELECT * FROM spellings WHERE record = ?", [number]).fetchone()
+    if old is None:
+        return
+    for sharing in _SHARING:
+        db.execute(f"INSERT OR IGNORE INTO unexamined {sharing}", dict(old))
+    for table in ("spellings", "suspicions", "unexamined"):
+        db.execute(f"DELETE FROM {table} WHERE record = ?", [number])
+
+
+_UNSEEN = "▯"  # stands where there is a sign that shows nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a name as it is shown."""
+
+    text: str
+    differs: bool = False  # from the other name
+    note: str = ""  # of a sign in disguise: what it is, and what it is taken for
+
+
+def compared_names(one: str, other: str) -> tuple[list[Piece], list[Piece]]:
+    """Both names in pieces; case is ignored."""
+    matcher = SequenceMatcher(None, _folded_signs(one), _folded_signs(other), autojunk=False)
+    mine, theirs = [], []
+    for kind, i, j, k, m in matcher.get_opcodes():
+        if kind == "equal":
+            mine.append(Piece(one[i:j]))
+            theirs.append(Piece(other[k:m]))
+        else:
+            same = "".join(map(read_as, one[i:j])) == "".join(map(read_as, other[k:m]))
+            mine += [_piece(sign, reads_the_same=same) for sign in one[i:j]]
+            theirs += [_piece(sign, reads_the_same=same) for sign in other[k:m]]
+    return mine, theirs
+
+
+def _piece(sign: str, *, reads_the_same: bool) -> Piece:
+    like = read_as(sign)
+    if not plain(sign) and not sign.isspace():
+        return Piece(_UNSEEN, True, f"{_sign_name(sign)}, which nobody sees")
+    # A digit stands for a letter where the other name has that letter; a letter of another script always.
+    in_disguise = reads_the_same and not sign.isalpha() if sign.isascii() else True
+    if not in_disguise or not like.strip() or like == sign.casefold():
+        return Piece(sign, True)
+    return Piece(sign, True, f"{_sign_name(sign)}, read as {like}")
+
+
+def _folded_signs(text: str) -> list[str]:
+    return [sign.casefold() for sign in text]
+
+
+def _sign_name(sign: str) -> str:
+    return unicodedata.name(sign, f"U+{ord(sign):04X}").lower()

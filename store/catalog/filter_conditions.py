@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from store.catalog.filters import FacetLength, Filter
-from store.catalog.scripts import LANGUAGES
+from store.catalog.words import LANGUAGES
 from store.records import CAPTION_FACETS, TIERS, Facet
 
 TIER = "tier"  # known only where a line may name one

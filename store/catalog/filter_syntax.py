@@ -11,16 +11,17 @@ from store.catalog.query_grammar import (
     AllOf,
     AnyOf,
     Condition,
+    Dialect,
     MarkedPart,
     Node,
     Not,
     Phrase,
     Word,
+    is_starred,
     leaves,
     parse,
 )
-from store.catalog.query_text import written as written_tree
-from store.catalog.query_tokens import Dialect, is_starred
+from store.catalog.query_grammar import written as written_tree
 
 KEYS = (
     "tag",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from store.catalog import blockers, coin_sets, history, scripts
+from store.catalog import blockers, coin_sets, history, words
 from store.records import Facet, Tier, is_evm
 
 # Why a record `r` is in the trash: undo and redo bring it there without naming the reason again.
@@ -51,7 +51,7 @@ class Filter:
     coin_set: str = ""  # the id of a selection (store/catalog/coin_sets.py) that a record must be in
     source: str = ""  # what it was imported from
     unfit: str | None = None  # for the screen: "yes", "no", or why: "hand", "nudity", "word"
-    language: str = ""  # letters of which the texts have (store/catalog/scripts.py)
+    language: str = ""  # letters of which the texts have (store/catalog/words.py)
     picture_texts: tuple[str, ...] = ()  # words that stand in the picture, each of these
     rejected_for: str | None = None  # the reason, in any case of letters; "": rejected without one
     decided_by: str = ""  # somebody who did anything to it but import it, and did not take it back …
@@ -183,7 +183,7 @@ def _findings(filter: Filter) -> Iterator[FilterCondition]:
         sql, chosen = coin_sets.condition(filter.coin_set)
         yield FilterCondition(sql, tuple(chosen), is_own=False)
     if filter.language:
-        sql, letters = scripts.condition(filter.language)
+        sql, letters = words.written_in(filter.language)
         yield FilterCondition(sql, tuple(letters))
     if filter.rejected_for is not None:
         rejected = f"(r.tier = 'trash' AND coalesce({REJECTED_FOR}, '') = ? COLLATE NOCASE)"

@@ -7,7 +7,8 @@ without a trace in the records, such as suspected copies, is read for each page.
 
 import json
 import sqlite3
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -16,18 +17,56 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from store.catalog import orders
 from store.catalog.catalog import REMOVALS, WORD_EDITS, Catalog
 from store.catalog.filters import Filter, FilterCondition, parts
-from store.catalog.orders import Numbers
 from store.catalog.rows import SELECT_RECORD, record_of
 from store.errors import InvalidRecord
 from store.lru import LruCache
-from store.records import Record
+from store.records import TIERS, Record
+
+Numbers = NDArray[np.int32]  # of rows in `records`
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    column: str
+    terms: str  # of the index that begins with the tier
+    key: Callable[[sqlite3.Row], Any]  # of the column, as the terms sort it
+
+
+_ORDERS: Mapping[str, _Order] = {
+    "newest": _Order("created_at", "created_at DESC, address", lambda row: -row["created_at"]),
+    "oldest": _Order("created_at", "created_at, address", lambda row: row["created_at"]),
+    "name": _Order("name", "name COLLATE NOCASE, address", lambda row: row["name"].encode().lower()),
+    "moved": _Order("moved_at", "moved_at DESC, address", lambda row: -row["moved_at"]),
+}
+_STORED_ORDERS = tuple(_ORDERS)
+
+
+def _in_order(sort: str) -> str:
+    """A query for the row numbers of all records in this order: SQLite merges the tiers' indexes."""
+    order = _ORDERS[sort]
+    tiers = (f"SELECT id, {order.column}, address FROM records WHERE tier = '{tier}'" for tier in TIERS)
+    return f"SELECT id FROM ({' UNION ALL '.join(tiers)} ORDER BY {order.terms})"
+
+
+def _moved(db: sqlite3.Connection, known: Numbers, changed: list[int], sort: str) -> Numbers:
+    """The order with these records, changed or new, where they belong now."""
+    order = _ORDERS[sort]
+    left = known[~np.isin(known, changed)]
+    query = f"SELECT {order.column}, address FROM records WHERE id = ?"
+
+    def key(number: int) -> tuple[Any, str]:
+        row = db.execute(query, [int(number)]).fetchone()
+        return order.key(row), row["address"]
+
+    ordered = sorted(changed, key=key)
+    return np.insert(left, [bisect_left(left, key(number), key=key) for number in ordered], ordered)
+
 
 Mask = NDArray[np.bool_]  # by row number
 
-SORTS = (*orders.SORTS, "suspicious")
+SORTS = (*_STORED_ORDERS, "suspicious")
 _KEPT, _KEPT_ADDRESSES = 64, 8
 _FEW = 1_000  # changed records that are asked about one by one …
 _FEW_BY_WORDS = 16  # … of which each takes a millisecond
@@ -148,8 +187,8 @@ class Listing:
         return self._up_to_date(
             sort,
             now,
-            make=lambda: _numbers(now.db, orders.in_order(sort)),
-            renew=lambda known, changed: orders.moved(now.db, known, changed, sort),
+            make=lambda: _numbers(now.db, _in_order(sort)),
+            renew=lambda known, changed: _moved(now.db, known, changed, sort),
             most=lambda known: _FEW_BY_WORDS + len(known) // _FEW,
         )
 

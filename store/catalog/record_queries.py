@@ -1,18 +1,146 @@
-"""Queries over the records of a catalog."""
+"""Queries over the records of a catalog, which need no model.
 
-from collections.abc import Iterable
+RecordLists      get, find, count, and list labels
+exactly_named    records found by what they are called: address, ticker, name
+tagged, labels   the tags and categories of records: who has which, and how many
+"""
+
+import json
+import sqlite3
+import unicodedata
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from store.catalog import blockers, by_name, label_rows, spelling
+from store.catalog import blockers, words
 from store.catalog import rows as catalog_rows
 from store.catalog.catalog import Catalog
-from store.catalog.filters import Filter
-from store.catalog.label_rows import Tagged
+from store.catalog.confusables import plain
+from store.catalog.filters import Filter, conditions, matching
 from store.catalog.listing import SORTS, Listing
+from store.catalog.rows import SELECT_RECORD, counts, record_of
+from store.catalog.words import in_words
 from store.disk.layout import Layout
+from store.disk.sqlite_values import marks
 from store.errors import UnknownRecord
 from store.lru import LruCache
-from store.records import TIERS, Facet, Record, Tier
+from store.records import TIERS, Facet, Record, Tier, is_evm
+
+
+def exactly_named(db: sqlite3.Connection, text: str, filter: Filter, *, limit: int) -> list[Record]:
+    """The record with this address; else records with this ticker, then records with this name.
+
+    Ignores case, accents and a leading $; in an address, case is ignored only if it is an EVM one.
+    """
+    where, values = conditions(filter)
+    address = text.strip()
+    spelt = address.lower() if is_evm(address) else address
+    meant = db.execute(f"{SELECT_RECORD} WHERE r.address = ? AND {where}", [spelt, *values]).fetchone()
+    if meant:
+        return [record_of(meant)]
+    phrase = _bare(text)
+    if not phrase:
+        return []
+    if any(character.isalnum() for character in phrase):
+        among, parameters = "r.id IN (SELECT rowid FROM words WHERE words MATCH ?)", [_phrase(phrase)]
+    else:  # characters alone, which the words do not hold
+        among, parameters = "(r.name LIKE ? OR r.ticker LIKE ?)", [f"%{phrase}%"] * 2
+    rows = db.execute(
+        f"SELECT r.id, r.name, r.ticker FROM records r WHERE {among} AND {where} ORDER BY r.address",
+        [*parameters, *values],
+    ).fetchall()
+    found = [row["id"] for row in rows if _bare(row["ticker"]) == phrase]
+    found += [row["id"] for row in rows if _bare(row["name"]) == phrase and row["id"] not in found]
+    records = [db.execute(f"{SELECT_RECORD} WHERE r.id = ?", [number]).fetchone() for number in found[:limit]]
+    return [record_of(row) for row in records]
+
+
+def with_words_or_named(db: sqlite3.Connection, words: str, filter: Filter, *, limit: int) -> list[Record]:
+    """Exact matches, then records that contain all of these words.
+
+    Ordered by BM25, in which name and ticker weigh ten times as much as descriptions and captions. An address
+    returns its record alone.
+    """
+    first = exactly_named(db, words, filter, limit=limit)
+    if [record.address for record in first] == [words.strip()]:
+        return first
+    where, values = conditions(filter)
+    rows = db.execute(
+        f"{SELECT_RECORD} JOIN words ON words.rowid = r.id WHERE words MATCH ? AND {where} "
+        "ORDER BY bm25(words, 10, 10, 1, 1, 1, 1), r.address LIMIT ?",
+        [matching(in_words(words.strip().removeprefix("$"))), *values, limit],
+    )
+    known = {record.address for record in first}
+    return [*first, *(record for row in rows if (record := record_of(row)).address not in known)][:limit]
+
+
+def _bare(text: str) -> str:
+    """A name or ticker without case, accents and a leading $."""
+    spread = unicodedata.normalize("NFKD", plain(text.strip().removeprefix("$")))
+    return "".join(character for character in spread if not unicodedata.combining(character))
+
+
+def _phrase(text: str) -> str:
+    """An FTS5 query for names and tickers that begin with this text."""
+    return '{name ticker} : ^ "' + text.replace('"', '""') + '"'
+
+
+class Tagged(NamedTuple):
+    """The tags of a record, and the generation of its last change."""
+
+    generation: int
+    tags: frozenset[str]
+
+
+def tagged(db: sqlite3.Connection, addresses: Iterable[str]) -> dict[str, Tagged]:
+    """Those of these records that exist, by address."""
+    rows = db.execute(
+        "SELECT r.address, r.generation, (SELECT json_group_array(label) FROM labels "
+        "WHERE record = r.id AND kind = 'tag') FROM json_each(?) one JOIN records r ON r.address = one.value",
+        [json.dumps(list(addresses))],
+    )
+    return {address: Tagged(generation, frozenset(json.loads(tags))) for address, generation, tags in rows}
+
+
+def labels(db: sqlite3.Connection, kind: str) -> list[tuple[str, str]]:
+    """The address of every library record with each of its tags or categories."""
+    return db.execute(
+        "SELECT r.address, l.label FROM records r CROSS JOIN labels l ON l.record = r.id AND l.kind = ? "
+        "WHERE r.tier = 'library'",
+        [kind],
+    ).fetchall()
+
+
+def label_counts(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str, int]:
+    """How many matching records have each tag (or category), most frequent first."""
+    if filter.tier and filter == Filter(tier=filter.tier):
+        sizes = counts(db)
+        if 2 * sizes[filter.tier] > sum(sizes.values()):
+            return _less_the_others(db, kind, filter.tier)
+    return _label_counts(db, kind, *conditions(filter))
+
+
+def _less_the_others(db: sqlite3.Connection, kind: str, tier: Tier) -> dict[str, int]:
+    """The labels of most records, counted by an index alone, less those of the others."""
+    found = dict(
+        db.execute("SELECT label, count(*) FROM labels WHERE kind = ? GROUP BY label", [kind]).fetchall()
+    )
+    others = [other for other in TIERS if other != tier]
+    for label, count in _label_counts(db, kind, f"r.tier IN ({marks(others)})", others).items():
+        found[label] -= count
+    ordered = sorted((-count, label) for label, count in found.items() if count)
+    return {label: -count for count, label in ordered}
+
+
+def _label_counts(db: sqlite3.Connection, kind: str, where: str, values: Sequence[Any]) -> dict[str, int]:
+    rows = db.execute(
+        # Not a join: it would look up a record for each of its labels, which takes six times as long.
+        f"SELECT label, count(*) FROM labels WHERE kind = ? AND record IN "
+        f"(SELECT r.id FROM records r WHERE {where}) GROUP BY label ORDER BY count(*) DESC, label",
+        [kind, *values],
+    )
+    return dict(rows.fetchall())
+
 
 _KEPT_COUNTS = 16
 
@@ -93,19 +221,19 @@ class RecordLists:
         found: dict[str, Record] = {}
         with self.catalog.reading() as db:
             for text in dict.fromkeys(texts):
-                exact = by_name.exact(db, text, filter, limit=limit)
+                exact = exactly_named(db, text, filter, limit=limit)
                 found |= {record.address: record for record in exact if record.address not in found}
         return list(found.values())[:limit]
 
     def corrections(self, text: str) -> dict[str, str]:
         """For each word that occurs in no record, the nearest word of the library, if one is near."""
         with self.catalog.reading() as db:
-            return spelling.corrections(db, text)
+            return words.corrections(db, text)
 
     def named(self, words: str, filter: Filter, *, limit: int) -> list[Record]:
         """Exact matches, then records that contain all of these words."""
         with self.catalog.reading() as db:
-            return by_name.with_words(db, words, filter, limit=limit)
+            return with_words_or_named(db, words, filter, limit=limit)
 
     def count(self, filter: Filter) -> int:
         """How many records match."""
@@ -129,7 +257,7 @@ class RecordLists:
         found = self._labels.get(key)
         if found is None or filter.suspicious is not None:  # that changes outside operations too
             with self.catalog.reading() as db:
-                found = label_rows.label_counts(db, kind, filter)
+                found = label_counts(db, kind, filter)
             self._labels[key] = found
         return dict(found)
 
@@ -138,7 +266,7 @@ class RecordLists:
         filter = Filter(tier="library", tags=("*",))
         addresses = self._listing.sample(self.catalog, filter, limit=limit)
         with self.catalog.reading() as db:
-            return label_rows.tagged(db, addresses)
+            return tagged(db, addresses)
 
     def source_counts(self, filter: Filter) -> dict[str, int]:
         """How many matching records were imported from each source, most frequent first."""
@@ -148,7 +276,7 @@ class RecordLists:
     def labels(self, kind: str) -> list[tuple[str, str]]:
         """The address of every library record with each of its tags (kind "tag") or categories."""
         with self.catalog.reading() as db:
-            return label_rows.labels(db, kind)
+            return labels(db, kind)
 
     def created(self) -> dict[str, int]:
         """Creation time of the library's records (UNIX seconds), by address."""

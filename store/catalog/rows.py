@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from store.catalog import picture_rows, spelling_rows, unfit_rows
+from store.catalog import confusables, picture_rows, unfit_words
 from store.catalog.catalog import next_removal, read_json
 from store.catalog.filters import Filter, conditions
 from store.catalog.history import UNDONE
@@ -146,8 +146,10 @@ def upsert(
     db.executemany(
         "INSERT INTO embeddings VALUES (?, ?, ?)", [(number, *pair) for pair in embeddings.items()]
     )
-    spelling_rows.upsert(db, number, name=record.name, ticker=record.ticker, image_hash=state.image_hash)
-    unfit_rows.refresh(db, number)
+    confusables.store_spelling(
+        db, number, name=record.name, ticker=record.ticker, image_hash=state.image_hash
+    )
+    unfit_words.refresh_unfit(db, number)
 
 
 def index(db: sqlite3.Connection, number: int, sidecar_hash: str) -> None:
@@ -180,7 +182,7 @@ def is_sound(db: sqlite3.Connection, sidecar_hash: str) -> bool:
 def remove(db: sqlite3.Connection, number: int) -> None:
     """Remove the record with this row number for good."""
     _delete(db, number)
-    spelling_rows.delete(db, number)
+    confusables.delete_spelling(db, number)
     next_removal(db)
 
 

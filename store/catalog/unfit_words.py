@@ -1,16 +1,21 @@
-"""Words that make a coin unfit for the screen, matched as whole words in 21 languages.
+"""Words that make a coin unfit for the screen, matched as whole words in 21 languages; and who is unfit.
 
 The list is `unfit_words.txt` (its licence stands at its head), with the words that a library adds and
 without those that it removes. Case, accents and look-alike letters are ignored. Chinese, Japanese, Korean and
 Thai put no spaces between words, so theirs are matched anywhere.
+
+A record is unfit by hand, by what was seen in its picture, or by its words (`refresh_unfit`).
 """
 
+import json
 import re
+import sqlite3
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 from store.catalog.confusables import read_as
 
@@ -85,3 +90,60 @@ def _key(word: str) -> str:
 def _folded(text: str) -> str:
     spread = unicodedata.normalize("NFKD", text.casefold())
     return "".join(character for character in spread if not unicodedata.combining(character))
+
+
+UnfitKind = Literal["hand", "nudity", "word"]
+
+NUDITY = 0.5  # score from which a picture is flagged (docs/models.md)
+LIST_EDITS = "unfit words"  # in `meta`: what the library adds and removes, as JSON
+SCHEME = "unfit v2"
+_FIELDS = {"name": "name", "ticker": "ticker", "description": "description", "text": "text in the picture"}
+
+
+def list_edits(db: sqlite3.Connection) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words that the library adds to the shipped list, and those that it removes."""
+    row = db.execute("SELECT value FROM meta WHERE key = ?", [LIST_EDITS]).fetchone()
+    found = json.loads(row[0]) if row else {}
+    return tuple(found.get("added", ())), tuple(found.get("removed", ()))
+
+
+def refresh_unfit(db: sqlite3.Connection, number: int, *, words: UnfitWords | None = None) -> bool:
+    """Flag the record with this row number, or take its flag away; whether it is unfit."""
+    db.execute("DELETE FROM unfit WHERE record = ?", [number])
+    row = db.execute(
+        "SELECT r.name, r.ticker, s.text ->> '$.description' AS description, "
+        "json_type(s.text, '$.unfit') AS hand, "
+        "coalesce(s.text ->> '$.picture_text', t.text || char(10) || t.words) AS text, n.score "
+        "FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash "
+        "LEFT JOIN picture_texts t ON t.image_hash = r.image_hash "
+        "LEFT JOIN picture_nudity n ON n.image_hash = r.image_hash WHERE r.id = ?",
+        [number],
+    ).fetchone()
+    if row is None or row["hand"] == "false":
+        return False
+    reasons: dict[UnfitKind, str] = {}
+    if row["hand"] == "true":
+        reasons["hand"] = "flagged by a person"
+    if row["score"] is not None and row["score"] >= NUDITY:
+        reasons["nudity"] = f"nudity, {row['score']:.0%}"
+    words = words or unfit_words(*list_edits(db))
+    for field, name in _FIELDS.items():
+        if word := words.first_in(row[field] or ""):
+            reasons["word"] = f"“{word}” in the {name}"
+            break
+    db.executemany("INSERT INTO unfit VALUES (?, ?, ?)", [(number, *each) for each in reasons.items()])
+    return bool(reasons)
+
+
+def unfit_reasons(db: sqlite3.Connection, address: str) -> dict[UnfitKind, str]:
+    """Why the record at this address is unfit; empty if it is not."""
+    rows = db.execute(
+        "SELECT kind, reason FROM unfit WHERE record = (SELECT id FROM records WHERE address = ?)", [address]
+    )
+    return dict(rows.fetchall())
+
+
+def unfit_pictures(db: sqlite3.Connection) -> frozenset[str]:
+    """The hashes of the pictures of all records that are unfit."""
+    rows = db.execute("SELECT image_hash FROM records WHERE id IN (SELECT record FROM unfit)")
+    return frozenset(row[0] for row in rows)

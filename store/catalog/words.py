@@ -1,17 +1,52 @@
-"""Relevance of records to a query's words: BM25 over name, ticker, description, captions, tags and the
-text in the picture.
+"""The words of records: which records a query's words belong to, other spellings, emoji and languages.
+
+    word_shares    relevance of records to a query's words: BM25 over name, ticker, description, captions,
+                   tags and the text in the picture
+    corrections    for misspelt words, from the words of the library itself
+    in_words       emoji replaced by their Unicode names, because text models ignore 🐸 and captions do not
+                   contain it
+    written_in     the language of a coin's name, description and captions, as far as their letters tell
 
 A record's share is its BM25 divided by that of the library's best record, so between 0 and 1; a word also
 counts in its singular and plural. Only the best `MOST` records have a share, all others 0. Words of nearly
 every record distinguish none and would be slow to rank, so they are left out.
+
+Latin letters serve many languages, so those texts are one group: those without letters of any other.
 """
 
+import json
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from store.catalog.emoji import in_words
+_FIRST = 0x2190  # below are © and ™, which belong to names
+
+
+def in_words(text: str) -> str:
+    """The text with every emoji replaced by its name: "frog" for 🐸.
+
+    Unchanged if nothing else would be left.
+    """
+    if text.isascii():
+        return text
+    words = " ".join("".join(map(_spoken, text)).split())
+    return words or text
+
+
+def _spoken(character: str) -> str:
+    if character in "\u200d\ufe0e\ufe0f\u20e3":  # what joins emoji, and how they are drawn
+        return ""
+    if ord(character) < _FIRST or unicodedata.category(character) not in ("So", "Sk"):
+        return character
+    if "\U0001f3fb" <= character <= "\U0001f3ff":  # the colour of a skin
+        return ""
+    name = unicodedata.name(character, "").lower().removesuffix(" face").removesuffix(" symbol")
+    if name.startswith("regional indicator symbol letter "):  # two of them are a flag
+        return name[-1]
+    return f" {name} "
+
 
 MOST = 1_000  # records with a share: few enough to be among the candidates with any weights
 _WEIGHTS = (
@@ -67,14 +102,14 @@ def word_shares(db: sqlite3.Connection, text: str) -> WordShares:
     if not telling:
         return WordShares({}, words)
     either = " OR ".join(f'"{form}"' for word in telling for form in forms(word))
-    rows = _best(db, either, ranked=2 * MOST)
+    rows = _best_records(db, either, ranked=2 * MOST)
     if len(rows) < MOST and sum(telling.values()) > 2 * MOST:
-        rows = _best(db, either, ranked=-1)  # what is not in the library had the better places
+        rows = _best_records(db, either, ranked=-1)  # what is not in the library had the better places
     best = rows[0][1] if rows else 0.0
     return WordShares({address: score / best for address, score in rows}, words)
 
 
-def _best(db: sqlite3.Connection, either: str, *, ranked: int) -> list[tuple[str, float]]:
+def _best_records(db: sqlite3.Connection, either: str, *, ranked: int) -> list[tuple[str, float]]:
     """The best library records with their BM25, among the first `ranked` of any tier; -1 ranks all."""
     first = (
         f"SELECT rowid AS id, -bm25(words, {_WEIGHTS}) AS score FROM words WHERE words MATCH ? "
@@ -92,3 +127,114 @@ def records_with(db: sqlite3.Connection, terms: Iterable[str]) -> int:
     """An upper bound of the number of records, in any tier, that have one of these words."""
     found = (db.execute("SELECT doc FROM vocabulary WHERE term = ?", [term]).fetchone() for term in terms)
     return sum(row[0] for row in found if row)
+
+
+_LONGEST = 40  # letters; a pasted word of thousands has gigabytes of near ones
+_SHORTEST = 3  # letters; below, everything is near to everything
+_FEW_LETTERS = 5  # up to which another letter mostly makes another word: "sport" is no slip for "short"
+_LONG = 7  # letters from which two slips are likely
+_TYPED = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def corrections(db: sqlite3.Connection, text: str) -> dict[str, str]:
+    """For each word that occurs in no record, the nearest word of the library, if one is near.
+
+    Near means one edit (Damerau 1964: insertion, deletion, substitution, transposition), two for words of
+    seven letters or more. The first letter must match or be transposed with the second. Substitution counts
+    from six letters on. A word of more than 40 letters stays as it is.
+    """
+    found = {}
+    for word in content_words(text):
+        is_a_word = _SHORTEST <= len(word) <= _LONGEST and word.isalpha()
+        if not is_a_word or records_with(db, forms(word)) or _begins(db, word):
+            continue
+        near = _nearest(db, word)
+        if near:
+            found[word] = near
+    return found
+
+
+def _begins(db: sqlite3.Connection, word: str) -> bool:
+    """Whether the library has a word with this prefix: the person may still be typing."""
+    row = db.execute(
+        "SELECT 1 FROM vocabulary WHERE term >= ? AND term < ? LIMIT 1", [word, word + "\U0010ffff"]
+    ).fetchone()
+    return row is not None
+
+
+def _nearest(db: sqlite3.Connection, word: str) -> str | None:
+    rows = db.execute(
+        "SELECT term FROM vocabulary WHERE term IN (SELECT value FROM json_each(?)) ORDER BY doc DESC, term",
+        [json.dumps(sorted(set(_one_slip(word))))],
+    ).fetchall()
+    if not rows and len(word) >= _LONG:
+        same_start = db.execute(
+            "SELECT term FROM vocabulary WHERE term >= ? AND term < ? AND abs(length(term) - ?) <= 2 "
+            "ORDER BY doc DESC, term",
+            [word[:2], word[:2] + "\U0010ffff", len(word)],
+        )
+        rows = [row for row in same_start if distance(word, row[0]) <= 2]
+    # As somebody who hurries types: exchanged letters first, then the most frequent word.
+    by_exchange = [row[0] for row in rows if sorted(row[0]) == sorted(word)]
+    candidates = [*by_exchange, *(row[0] for row in rows)]
+    return next((term for term in candidates if _is_in_library(db, term)), None)
+
+
+def _is_in_library(db: sqlite3.Connection, term: str) -> bool:
+    row = db.execute(
+        "SELECT 1 FROM words CROSS JOIN records r ON r.id = words.rowid "
+        "WHERE words MATCH ? AND r.tier = 'library' LIMIT 1",
+        [f'"{term}"'],
+    ).fetchone()
+    return row is not None
+
+
+def _one_slip(word: str) -> Iterator[str]:
+    first, rest = word[0], word[1:]
+    yield word[1] + first + word[2:]
+    for at in range(len(rest) + 1):
+        head, tail = first + rest[:at], rest[at:]
+        yield from (head + letter + tail for letter in _TYPED)
+        if tail:
+            yield head + tail[1:]
+        if tail and len(word) > _FEW_LETTERS:
+            yield from (head + letter + tail[1:] for letter in _TYPED)
+        if len(tail) > 1:
+            yield head + tail[1] + tail[0] + tail[2:]
+
+
+def distance(one: str, other: str) -> int:
+    """The optimal string alignment distance of two words."""
+    rows = [list(range(len(other) + 1))]
+    for i, a in enumerate(one, start=1):
+        row = [i]
+        for j, b in enumerate(other, start=1):
+            best = min(rows[-1][j] + 1, row[j - 1] + 1, rows[-1][j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                best = min(best, rows[-2][j - 2] + 1)
+            row.append(best)
+        rows.append(row)
+    return rows[-1][-1]
+
+
+_TEXT = "(SELECT name || char(10) || description || char(10) || caption FROM words WHERE rowid = r.id)"
+_KANA = "ぁ-ヿ"
+_SCRIPTS: Mapping[str, str] = {  # ranges of SQLite's GLOB
+    "chinese": "㐀-䶿一-鿿", "japanese": _KANA, "korean": "가-힣", "cyrillic": "Ѐ-ӿ", "arabic": "؀-ۿ",
+    "thai": "ก-๛", "hebrew": "א-ת", "greek": "Ͱ-Ͽ", "devanagari": "ऀ-ॿ",
+}  # fmt: skip
+LATIN = "latin"
+LANGUAGES = (LATIN, *_SCRIPTS)  # the values of `language:`
+
+
+def written_in(language: str) -> tuple[str, list[str]]:
+    """SQL for rows `r` of records whose texts have letters of this language, one of LANGUAGES."""
+    if language == LATIN:
+        return f"{_TEXT} NOT GLOB ?", [_glob("".join(_SCRIPTS.values()))]
+    if language == "chinese":  # Japanese is written with the same signs
+        return f"{_TEXT} GLOB ? AND {_TEXT} NOT GLOB ?", [_glob(_SCRIPTS[language]), _glob(_KANA)]
+    return f"{_TEXT} GLOB ?", [_glob(_SCRIPTS[language])]
+
+
+def _glob(letters: str) -> str:
+    return f"*[{letters}]*"

@@ -1,5 +1,8 @@
 """Whether two pictures that look alike are one: the second is laid over the first, and places are compared.
 
+    agreement      the share of two pictures that is the same
+    Confirmation   confirms by it what fingerprints and vectors found alike
+
 A copy agrees with its original nearly everywhere, however it was cropped, turned or written on; pictures of
 one series, such as medals with the same rim, agree in their frame alone. The second picture is moved, turned
 and stretched (an affine map, six numbers) until it fits the first best: Gauss-Newton on the pixels, each
@@ -7,15 +10,19 @@ weighted by how well it already fits, so that added letters pull nothing away. I
 several places at once, since the part that a crop left is far from where it was.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from store.duplicates.fingerprints import lightness, trimmed
-from store.errors import BadPicture
+from store.catalog.catalog import Catalog
+from store.duplicates.fingerprints import NearPrint, lightness, trimmed
+from store.errors import BadPicture, MemedexError
+from store.lru import LruCache
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -194,3 +201,90 @@ def _starts() -> Pixels:
 
 
 _STARTS = _starts()
+
+
+# Chosen on half of the demo's pictures (docs/duplicates.md).
+LEAST_AGREEMENT = 0.68  # share of two pictures that agrees, from which one is a copy of the other
+_CERTAIN_BITS = 32  # of 256: nearer fingerprints were never wrong
+_CERTAIN_COSINE = 0.95  # nor were closer vectors
+_PRINTS, _VECTORS = 8, 2  # of one picture, the nearest that are looked at, 0.05 s each; no further ones count
+_KEPT = 64  # pictures whose views are kept, 0.2 MB each
+
+
+class Confirmation:
+    """Compares pictures place by place; a picture that cannot be read is believed to be alike."""
+
+    def __init__(self, catalog: Catalog, *, picture: Callable[[str], Path]) -> None:
+        self._catalog = catalog
+        self._picture = picture  # where the picture of an address lies at this moment
+        self._views: LruCache[str, PictureViews] = LruCache(_KEPT)
+
+    def near(self, content: bytes, found: Sequence[NearPrint]) -> list[NearPrint]:
+        """Those of the pictures near this one (a JPG) that are the same, nearest first."""
+        certain = [near for near in found if near.distance <= _CERTAIN_BITS]
+        doubtful = [near for near in found if near.distance > _CERTAIN_BITS][:_PRINTS]
+        if not doubtful or (mine := _views_of(content)) is None:
+            return [*certain, *doubtful]
+        both = {True: mine.mirrored(), False: mine}
+        return certain + [
+            near
+            for near in doubtful
+            if (theirs := self._of_picture(near.image_hash)) is None
+            or agreement(both[near.is_mirrored], theirs) >= LEAST_AGREEMENT
+        ]
+
+    def near_record(self, address: str, found: Sequence[NearPrint]) -> list[NearPrint]:
+        """Those of the pictures near a record's that are the same, nearest first."""
+        try:
+            return self.near(self._picture(address).read_bytes(), found)
+        except (OSError, MemedexError):
+            return list(found)
+
+    def similar(self, address: str, cosines: Mapping[str, float]) -> dict[str, float]:
+        """Those of these records, by their pictures' cosine, whose picture is the same as this one's."""
+        return self.similar_to(lambda: self._of_record(address), cosines)
+
+    def similar_to(
+        self, picture: Callable[[], PictureViews | None], cosines: Mapping[str, float]
+    ) -> dict[str, float]:
+        """The same for a picture that is read if it has to be."""
+        closest = sorted(cosines.items(), key=lambda pair: -pair[1])
+        certain = {other: cosine for other, cosine in closest if cosine >= _CERTAIN_COSINE}
+        doubtful = [pair for pair in closest if pair[0] not in certain][:_VECTORS]
+        if not doubtful or (mine := picture()) is None:
+            return certain | dict(doubtful)
+        for other, cosine in doubtful:
+            theirs = self._of_record(other)
+            if theirs is None or any(
+                agreement(one, theirs) >= LEAST_AGREEMENT for one in (mine, mine.mirrored())
+            ):
+                certain[other] = cosine
+        return certain
+
+    def _of_picture(self, image_hash: str) -> PictureViews | None:
+        with self._catalog.reading() as db:
+            row = db.execute("SELECT address FROM records WHERE image_hash = ?", [image_hash]).fetchone()
+        return self._read(image_hash, row["address"]) if row else None
+
+    def _of_record(self, address: str) -> PictureViews | None:
+        with self._catalog.reading() as db:
+            row = db.execute("SELECT image_hash FROM records WHERE address = ?", [address]).fetchone()
+        return self._read(row["image_hash"], address) if row else None
+
+    def _read(self, image_hash: str, address: str) -> PictureViews | None:
+        if (found := self._views.get(image_hash)) is not None:
+            return found
+        try:
+            found = _views_of(self._picture(address).read_bytes())
+        except (OSError, MemedexError):
+            return None
+        if found is not None:
+            self._views[image_hash] = found
+        return found
+
+
+def _views_of(content: bytes) -> PictureViews | None:
+    try:
+        return views(content)
+    except BadPicture:
+        return None

@@ -1,18 +1,160 @@
-"""Similar records, what they share, and how likely they are copies; from the catalog's derived rows."""
+"""Similar records, what they share, and how likely they are copies; and people's verdicts on them.
+
+Suspicion, suspects     from the catalog's derived rows
+Judgement               a verdict on a pair of similar records; never asked again
+judge, undo_verdicts    give verdicts, and undo them: one transaction each, because no file changes
+"""
 
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Literal, get_args
 
-from store.catalog import picture_rows
+from store.catalog import history, picture_rows
+from store.catalog.catalog import Catalog, next_generation
 from store.catalog.confusables import spelling
+from store.disk.sqlite import not_written
 from store.disk.sqlite_values import marks
-from store.duplicates import verdicts
-from store.duplicates.neighbours import NearPrint
-from store.duplicates.verdicts import Judgement
+from store.duplicates.fingerprints import NearPrint
+from store.errors import InvalidRecord
+from store.operations import DecisionIntent
+from store.outcome import Outcome, Refusal
 from store.records import Tier
+
+Verdict = Literal["different", "copy of", "copied by", "better than", "worse than"]
+
+# What the second is to the first, when the first is this to the second.
+_SEEN_FROM_THERE: dict[Verdict, Verdict] = {
+    "different": "different",
+    "copy of": "copied by",
+    "copied by": "copy of",
+    "better than": "worse than",
+    "worse than": "better than",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One verdict on two records, and who gave it; None: an earlier one was undone."""
+
+    address: str
+    verdict: Verdict | None  # what `address` is to `other`
+    other: str
+    created_at: float  # UNIX seconds
+    actor: str
+    decision: str
+    is_undone: bool
+
+    def seen_from(self, address: str) -> "Judgement":
+        """The same verdict from the other record's side."""
+        if address == self.address:
+            return self
+        verdict = self.verdict and _SEEN_FROM_THERE[self.verdict]
+        return Judgement(
+            address, verdict, self.address, self.created_at, self.actor, self.decision, self.is_undone
+        )
+
+
+def checked_verdict(name: str) -> Verdict:
+    """The verdict of this name. Raises InvalidRecord if there is none."""
+    for verdict in _SEEN_FROM_THERE:
+        if verdict == name:
+            return verdict
+    raise InvalidRecord(f"there is no verdict {name!r}; there are {', '.join(_SEEN_FROM_THERE)}")
+
+
+def record_verdict(
+    db: sqlite3.Connection,
+    decision: str,
+    address: str,
+    verdict: Verdict,
+    other: str,
+    *,
+    actor: str,
+    at: float,
+) -> bool:
+    """Store what `address` is to `other`; False if that is the current verdict.
+
+    Raises InvalidRecord for an unknown verdict.
+    """
+    checked_verdict(verdict)
+    first, second = sorted((address, other))
+    after = verdict if first == address else _SEEN_FROM_THERE[verdict]
+    return _note_verdict(db, decision, first, second, after, actor=actor, at=at)
+
+
+def reverse_verdict(
+    db: sqlite3.Connection, decision: str, *, of: str, actor: str, at: float
+) -> Iterator[tuple[str, str, bool]]:
+    """Undo a decision's verdicts: both addresses of each pair, False if it was judged again since."""
+    for row in db.execute("SELECT * FROM verdicts WHERE decision = ? ORDER BY id DESC", [of]).fetchall():
+        first, second = row["first"], row["second"]
+        stands = _standing_verdict(db, first, second) == row["after"]
+        if stands:
+            _note_verdict(db, decision, first, second, row["before"], actor=actor, at=at)
+        yield first, second, stands
+
+
+def standing_verdicts(db: sqlite3.Connection, address: str) -> dict[str, Judgement]:
+    """The current verdicts on this record and others, by the other's address."""
+    latest = {past.other: past for past in reversed(all_verdicts(db, address))}
+    return {other: past for other, past in latest.items() if past.verdict}
+
+
+def all_verdicts(db: sqlite3.Connection, address: str) -> list[Judgement]:
+    """Every verdict ever given on this record, newest first."""
+    rows = db.execute(
+        "SELECT v.*, coalesce(d.reversed, 0) AS reversed FROM verdicts v LEFT JOIN decisions d "
+        "ON d.id = v.decision WHERE v.first = ? OR v.second = ? ORDER BY v.id DESC",
+        [address, address],
+    )
+    return [
+        Judgement(
+            row["first"], row["after"], row["second"], row["at"], row["who"], row["decision"],
+            bool(row["reversed"]),
+        ).seen_from(address)
+        for row in rows
+    ]  # fmt: skip
+
+
+def copies_by_verdict(db: sqlite3.Connection) -> dict[str, str]:
+    """Every record that is a copy by its current verdicts, with the record that it is a copy of."""
+    rows = db.execute(
+        "SELECT first, second, after FROM verdicts v WHERE after IN ('copy of', 'copied by') AND id = "
+        "(SELECT max(id) FROM verdicts WHERE first = v.first AND second = v.second)"
+    )
+    pairs = ((row["first"], row["second"], row["after"] == "copy of") for row in rows)
+    return {first if is_first else second: second if is_first else first for first, second, is_first in pairs}
+
+
+def _standing_verdict(db: sqlite3.Connection, first: str, second: str) -> str | None:
+    row = db.execute(
+        "SELECT after FROM verdicts WHERE first = ? AND second = ? ORDER BY id DESC LIMIT 1", [first, second]
+    ).fetchone()
+    return row[0] if row else None
+
+
+def _note_verdict(
+    db: sqlite3.Connection,
+    decision: str,
+    first: str,
+    second: str,
+    after: str | None,
+    *,
+    actor: str,
+    at: float,
+) -> bool:
+    before = _standing_verdict(db, first, second)
+    if before == after:
+        return False
+    db.execute(
+        "INSERT INTO verdicts (decision, first, second, at, who, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [decision, first, second, at, actor, before, after],
+    )
+    return True
+
 
 Kind = Literal[
     "exact picture", "near picture", "mirrored", "confusable name", "same name", "similar embedding",
@@ -101,7 +243,7 @@ def suspects(
         found.setdefault(row["address"], (row, []))[1].append(
             DuplicateFinding(kind, sure, address, row["address"])
         )
-    verdicts_of_coin = verdicts.standing(db, address)
+    verdicts_of_coin = standing_verdicts(db, address)
     result = [
         Suspect(
             address, other, row["shown"], row["shown_ticker"], row["tier"],
@@ -239,3 +381,80 @@ def _raise(db: sqlite3.Connection, address: str, kind: Kind, sure: float) -> Non
         "ON CONFLICT DO UPDATE SET sure = excluded.sure, kind = excluded.kind WHERE excluded.sure > sure",
         {"address": address, "kind": kind, "sure": sure},
     )
+
+
+def judge(
+    catalog: Catalog, address: str, verdict: Verdict, others: Iterable[str], *, decision: DecisionIntent
+) -> Outcome:
+    """Store the verdict on a record and each of the others; it replaces earlier verdicts of a pair."""
+    outcome, others = Outcome(), list(dict.fromkeys(others))
+    try:
+        with catalog.writing() as db:
+            now, is_new = time.time(), False
+            for other in others:
+                if reason := _obstacle(db, address, other):
+                    outcome.refused.append(Refusal(other, reason))
+                    continue
+                is_new |= record_verdict(
+                    db, decision.id, address, verdict, other, actor=decision.actor, at=now
+                )
+                outcome.done.append(other)
+            if is_new:
+                history.record_decision(db, decision.id, verb=decision.verb, actor=decision.actor, at=now)
+                _settle(db, [address, *outcome.done])
+                outcome.decision = decision.id
+    except (OSError, sqlite3.Error) as error:
+        return _refused(others, error)
+    return outcome
+
+
+def undo_verdicts(catalog: Catalog, decision: DecisionIntent, outcome: Outcome) -> bool:
+    """Restore the verdicts before the decision that this one reverses; False if the disk refused.
+
+    Verdicts given since stay and are reported.
+    """
+    assert decision.reverses
+    touched: dict[str, None] = {}
+    refused = []
+    try:
+        with catalog.writing() as db:
+            now = time.time()
+            for first, second, is_done in reverse_verdict(
+                db, decision.id, of=decision.reverses, actor=decision.actor, at=now
+            ):
+                if is_done:
+                    touched |= {first: None, second: None}
+                else:
+                    reason = f"it was judged again with {second} since; {decision.verb} would lose that"
+                    refused.append(Refusal(first, reason))
+            if touched:
+                history.record_decision(db, decision.id, verb=decision.verb, actor=decision.actor, at=now)
+                history.record_reversal(db, decision.id, of=decision.reverses)
+                _settle(db, touched)
+    except (OSError, sqlite3.Error) as error:
+        outcome.refused += _refused([decision.reverses], error).refused
+        return False
+    outcome.refused += refused
+    if touched:
+        outcome.done += touched
+        outcome.decision = decision.id
+    return True
+
+
+def _refused(items: Iterable[str], error: Exception) -> Outcome:
+    return Outcome(refused=[Refusal(item, str(not_written(error, str(error)))) for item in items])
+
+
+def _obstacle(db: sqlite3.Connection, address: str, other: str) -> str:
+    if address == other:
+        return "a record is not compared with itself"
+    for one in (address, other):
+        if not db.execute("SELECT 1 FROM records WHERE address = ?", [one]).fetchone():
+            return f"no record has the address {one}"
+    return ""
+
+
+def _settle(db: sqlite3.Connection, addresses: Iterable[str]) -> None:
+    next_generation(db)
+    for address in dict.fromkeys(addresses):
+        weigh(db, address)

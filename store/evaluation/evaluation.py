@@ -22,8 +22,8 @@ from store.records import Facet
 from store.search import calibration
 from store.search.calibration import Calibration
 from store.search.golden_queries import Golden
-from store.search.presets import ASKED, DEFAULT
 from store.search.query import Query
+from store.vectors.weights import ASKED, DEFAULT_PRESET
 
 if TYPE_CHECKING:
     from store.reading.reader import Reader
@@ -237,7 +237,7 @@ def stored(reader: "Reader") -> list[Evaluation]:
     ]  # else of an older version: evaluate again
 
 
-_RENAMED = {"Reference": DEFAULT}  # as the page called it already
+_RENAMED = {"Reference": DEFAULT_PRESET}  # as the page called it already
 
 
 def _read(report: dict[str, Any]) -> Evaluation:

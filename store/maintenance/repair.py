@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from store.catalog import checksums, copied_rows, snapshots, spelling_rows
+from store.catalog import checksums, confusables, copied_rows, snapshots
 from store.catalog import rows as catalog_rows
 from store.catalog.catalog import Catalog, next_generation, next_word_edit
 from store.catalog.checksums import WrongChecksum
@@ -310,7 +310,7 @@ def _remove_strays(db: sqlite3.Connection) -> None:
     for table in _DERIVED:
         db.execute(f"DELETE FROM {table} WHERE record NOT IN (SELECT id FROM records)")
     for row in db.execute("SELECT * FROM records WHERE id NOT IN (SELECT record FROM spellings)").fetchall():
-        spelling_rows.upsert(
+        confusables.store_spelling(
             db, row["id"], name=row["name"], ticker=row["ticker"], image_hash=row["image_hash"]
         )
 

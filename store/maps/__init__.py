@@ -7,12 +7,11 @@
 
 At once, the two directions in which a facet's vectors differ most; in the background, t-SNE, which keeps
 neighbours together. A map stays as it is while records come and go: new ones are placed along its directions,
-or between their nearest neighbours (`interpolate.py`), and no other moves until a new map is made.
+or between their nearest neighbours (`layout.py`), and no other moves until a new map is made.
 """
 
-from store.maps.chart import LEAST, Map, Method
+from store.maps.layout import LEAST, SPACES, Map, Method, Space
 from store.maps.maps import Maps
 from store.maps.neighbourhoods import Neighbourhood
-from store.maps.spaces import SPACES, Space
 
 __all__ = ["LEAST", "SPACES", "Map", "Maps", "Method", "Neighbourhood", "Space"]

@@ -1,9 +1,11 @@
-"""Named neighbourhoods of a map: dense places, named by the words that set their coins apart.
+"""Named neighbourhoods of a map, and what the coins of a selection have in common.
 
 Places are density clusters (HDBSCAN: Campello, Moulavi and Sander 2013) of the positions. A name has the
-terms with the highest class-based tf-idf (Grootendorst 2022, BERTopic, formula 1).
+terms with the highest class-based tf-idf (Grootendorst 2022, BERTopic, formula 1). Terms are tags, and the
+words of captions (`terms_of`); `common_terms` are those that the rest of the library has not.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +14,29 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from store.maps.chart import Map
-from store.maps.terms import alike, terms_of
+from store.maps.layout import Map
 from store.records import Record
+
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_EMPTY = frozenset(  # what drafting models say of any coin; English stop words come from scikit-learn
+    {"meme", "memes", "coin", "coins", "token", "tokens", "crypto"}
+    | {"picture", "image", "shows", "showing", "features", "depicts", "style"}
+)
+
+
+def terms_of(record: Record) -> dict[str, int]:
+    """Each term once, with the number 1; case does not count."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # scikit-learn takes a second to import
+
+    words = _WORD.findall(" ".join(record.caption.values()).casefold())
+    found = dict.fromkeys(sorted(set(words) - ENGLISH_STOP_WORDS - _EMPTY), 1)
+    return found | dict.fromkeys((tag.casefold() for tag in record.tags), 1)
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two terms are forms of one word, such as frog, frogs and frog king."""
+    return one in other or other in one or (len(one) > 4 and one[:5] == other[:5])
+
 
 LEVELS = (18, 60, 200)  # a place of each level has at least one coin in so many: continents, regions, towns
 SAMPLE = 15_000  # coins that places are found from: HDBSCAN takes seconds for these, minutes for 100,000
@@ -125,3 +147,50 @@ def _sum(terms: Sequence[Counter[str]], group: NDArray[np.bool_]) -> Counter[str
 
 def _overlap(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
     return float((one & other).sum() / max(1, (one | other).sum()))
+
+
+MOST_TERMS = 6
+COMPARED = 2_000  # coins of either side that are looked at
+_SHARED_BY = 0.2  # of the selection has each term
+_FEWEST_WITH = 2  # coins
+_APART = 1.5  # times as frequent as elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class CommonTerm:
+    """A tag or word of captions, and which share of the selection and of all coins has it, 0 to 1."""
+
+    term: str
+    share: float
+    usual: float
+
+
+def common_terms(chosen: Sequence[Record], everything: Sequence[Record]) -> list[CommonTerm]:
+    """The terms that set the chosen coins apart, the most telling first.
+
+    They are ranked by their share of the information gained (a term of the Kullback–Leibler divergence):
+    share · log(share / usual share).
+    """
+    here, usual = _shares(chosen), _shares(everything)
+    gains = {
+        term: share * log(share / usual[term])
+        for term, share in here.items()
+        if term in usual
+        and share * len(chosen) >= _FEWEST_WITH
+        and share >= max(_SHARED_BY, _APART * usual[term])
+    }
+    found: list[str] = []
+    for term in sorted(gains, key=lambda term: (-gains[term], term)):
+        if len(found) < MOST_TERMS and not any(alike(term, other) for other in found):
+            found.append(term)
+    return [CommonTerm(term, here[term], usual[term]) for term in found]
+
+
+def has_term(record: Record, term: str) -> bool:
+    """Whether a coin has the tag or word."""
+    return term in terms_of(record)
+
+
+def _shares(records: Sequence[Record]) -> dict[str, float]:
+    counts = Counter(term for record in records for term in terms_of(record))
+    return {term: count / len(records) for term, count in counts.items()}

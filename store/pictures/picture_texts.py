@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from store.catalog import picture_rows, unfit_rows
+from store.catalog import picture_rows, unfit_words
 from store.catalog.catalog import Catalog, current_generation, next_derived
 from store.errors import MemedexError, ModelUnavailable
 from store.outcome import Outcome, Refusal
@@ -130,5 +130,5 @@ def store_reading(db: sqlite3.Connection, reading: TextReading) -> None:
     for number in picture_rows.store_text(
         db, reading.image_hash, reading.text, words=reading.words, reader=text_reader.reader_name()
     ):
-        if unfit_rows.refresh(db, number):
+        if unfit_words.refresh_unfit(db, number):
             next_derived(db)  # so that pages hide it

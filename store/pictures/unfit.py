@@ -5,9 +5,9 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from store.catalog import unfit_rows, unfit_words
+from store.catalog import unfit_words
 from store.catalog.catalog import Catalog, next_derived
-from store.catalog.unfit_rows import UnfitKind
+from store.catalog.unfit_words import UnfitKind
 from store.errors import InvalidRecord
 from store.lru import LruCache
 from store.progress import Progress
@@ -34,7 +34,7 @@ class Unfit:
     def of(self, address: str) -> dict[UnfitKind, str]:
         """Why a coin is unfit: by hand, nudity or word, each with its reason; empty if it is not."""
         with self._catalog.reading() as db:
-            return unfit_rows.of(db, address)
+            return unfit_words.unfit_reasons(db, address)
 
     def pictures(self) -> frozenset[str]:
         """The hashes of the pictures of all coins that are unfit."""
@@ -43,13 +43,13 @@ class Unfit:
             key = tuple(map(tuple, rows))
             found = self._cache.get(key)
             if found is None:
-                found = self._cache[key] = unfit_rows.pictures(db)
+                found = self._cache[key] = unfit_words.unfit_pictures(db)
         return found
 
     def words(self) -> UnfitWordEdits:
         """Which words this library adds to the shipped list, and which it removes."""
         with self._catalog.reading() as db:
-            return UnfitWordEdits(*unfit_rows.edits(db))
+            return UnfitWordEdits(*unfit_words.list_edits(db))
 
     def edit_words(self, *, added: Iterable[str] = (), removed: Iterable[str] = ()) -> UnfitWordEdits:
         """Set both lists, and flag every coin again; returns them as they are compared.
@@ -62,7 +62,7 @@ class Unfit:
             if len(word) > MAX_WORD:
                 raise InvalidRecord(f"the word {word[:20]}… has more than {MAX_WORD} characters")
         self._catalog.set_meta(
-            unfit_rows.WORDS, json.dumps({"added": list(edits.added), "removed": list(edits.removed)})
+            unfit_words.LIST_EDITS, json.dumps({"added": list(edits.added), "removed": list(edits.removed)})
         )
         self.bring_up_to_date()
         return edits
@@ -96,15 +96,15 @@ def _next(db: sqlite3.Connection) -> int | None:
 
 def _flag(db: sqlite3.Connection, first: int) -> None:
     """Flag the next coins, and note how far that is."""
-    rules, words = _rules(db), unfit_words.unfit_words(*unfit_rows.edits(db))
+    rules, words = _rules(db), unfit_words.unfit_words(*unfit_words.list_edits(db))
     query = "SELECT id FROM records WHERE id >= ? ORDER BY id LIMIT ?"
     numbers = [row[0] for row in db.execute(query, [first, _BATCH])]
     for number in numbers:
-        unfit_rows.refresh(db, number, words=words)
+        unfit_words.refresh_unfit(db, number, words=words)
     far = rules if len(numbers) < _BATCH else f"{numbers[-1] + 1} {rules}"
     db.execute("INSERT OR REPLACE INTO meta VALUES ('unfit', ?)", [far])
     next_derived(db)
 
 
 def _rules(db: sqlite3.Connection) -> str:
-    return f"{unfit_rows.SCHEME} {json.dumps(unfit_rows.edits(db))}"
+    return f"{unfit_words.SCHEME} {json.dumps(unfit_words.list_edits(db))}"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from store.catalog.emoji import in_words
+from store.catalog.words import in_words
 from store.errors import MemedexError
 from store.records import Record
 from store.search.query import Part

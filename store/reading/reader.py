@@ -30,11 +30,10 @@ from store.disk.aside import Aside, moved_aside
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.stats import stat_text
-from store.duplicates.confirmation import Confirmation
-from store.duplicates.duplicates import Duplicates
+from store.duplicates.alignment import Confirmation
+from store.duplicates.duplicates import Duplicates, LikenessFinder
 from store.duplicates.examiner import Examiner
-from store.duplicates.likenesses import LikenessFinder
-from store.duplicates.neighbours import Neighbours
+from store.duplicates.fingerprints import Neighbours
 from store.embedding import embedding_cache
 from store.embedding.active_model import ActiveModel
 from store.embedding.embedding_cache import ModelVectors
@@ -51,20 +50,16 @@ from store.pictures.text_reader import TextReader
 from store.pictures.unfit import Unfit
 from store.progress import Progress
 from store.records import Facet, Record
-from store.search import golden_queries, saved_searches
+from store.search import golden_queries
 from store.search.calibration import Calibration, Calibrations
 from store.search.golden_queries import GoldenQueries
-from store.search.on_server import chosen_search
-from store.search.picture_index import Order, Ordered
-from store.search.picture_similarity import PictureSimilarity
-from store.search.query import Query, words_asked
+from store.search.picture_similarity import Order, Ordered, PictureSimilarity
+from store.search.query import Query, SavedSearches, saved_filters, saved_weights, words_asked
 from store.search.query_pictures import QueryPictures
 from store.search.resident import ResidentVectors
-from store.search.saved_searches import SavedSearches
-from store.search.search import Results
-from store.search.tag_learner import TagSuggestion
-from store.search.tag_suggestions import TagSuggestions
-from store.search.text_neighbours import TextNeighbours
+from store.search.search import Results, TextNeighbours
+from store.search.server_search import chosen_search
+from store.search.tag_suggestions import TagSuggestion, TagSuggestions
 from store.tags import taxonomy_file
 from store.tags.taxonomy import Taxonomy
 from store.vectors.blocks import VectorSnapshot
@@ -201,9 +196,9 @@ class Reader(RecordLists):
         self.suggestions = Suggestions(catalog)
         self.prompts = Prompts(catalog, layout, self._disk)
         self.coin_sets = CoinSets(catalog)
-        self.filters = saved_searches.filters(catalog)
+        self.filters = saved_filters(catalog)
         self.searches = SavedSearches(catalog)
-        self.presets = saved_searches.presets(catalog)
+        self.presets = saved_weights(catalog)
         self.requests = AnsweredRequests(catalog)
         self.samples = QueryPictures(catalog, layout, self._disk)
         self.golden = GoldenQueries(catalog, layout, self._disk, faults=self._golden_faults)

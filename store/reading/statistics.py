@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from store.captions.suggestions import BORROWED
 from store.catalog.filters import REJECTED_FOR, Filter, SqlCondition, conditions
 from store.catalog.history import NOBODY, UNDONE
-from store.catalog.scripts import LANGUAGES
+from store.catalog.words import LANGUAGES
 from store.reading.reader import Reader
 from store.records import TIERS, Tier
 

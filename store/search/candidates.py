@@ -19,8 +19,7 @@ from store.embedding.arrays import Vector
 from store.records import FACETS
 from store.search.ranking import Scale
 from store.search.similarities import Floats, Similarities
-from store.vectors.blocks import VectorSnapshot
-from store.vectors.segments import Mask
+from store.vectors.blocks import Mask, VectorSnapshot
 
 _ROUNDING = 1e-5  # by which a server's cosines may differ from ours
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from store.catalog import deleted_items
 from store.catalog.catalog import Catalog
-from store.catalog.emoji import in_words
+from store.catalog.words import in_words
 from store.disk.files import Disk, content_hash, file_hash, read_regular
 from store.disk.layout import Layout
 from store.errors import BadSource, InvalidRecord

@@ -1,14 +1,17 @@
-"""A query: texts, pictures and examples, weights of the facets, number of hits, and a filter."""
+"""A query: texts, pictures and examples, weights of the facets, number of hits, a filter; and saved ones."""
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from types import MappingProxyType
 
+from store.catalog.catalog import Catalog
 from store.catalog.filters import Filter
+from store.catalog.named_values import NamedValues
 from store.errors import InvalidRecord
 from store.records import FACETS, MAX_FACET, Facet, checked_address
-from store.vectors.weights import DEFAULT_WEIGHTS, Kind, check_facets, checked_number, checked_weights
+from store.vectors.weights import ASKED, DEFAULT_WEIGHTS, Kind, check_facets, checked_number, checked_weights
 
 PartKey = tuple[Kind, str]
 
@@ -129,3 +132,49 @@ def words_asked(query: Query) -> str:
     """The words of a query's texts, without negative parts and those limited to some facets."""
     texts = (part.text for part in query.parts if part.text and part.weight > 0 and part.facets == FACETS)
     return " ".join(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSearch:
+    """A query line with its ranking and number of hits, and when each person last looked."""
+
+    line: str
+    weights: Mapping[Facet, float] | None = None  # None: the usual ones
+    looked: Mapping[str, float] = field(default_factory=dict, compare=False)  # UNIX seconds by person
+    calibrated: bool = False
+    folded: bool = False  # copies of one coin are one result
+    shown: int | None = None  # results; None: as many as the page shows
+    fused: bool = True  # the words of the question count
+    shifted: bool = False  # by its marks
+
+
+class SavedSearches(NamedValues[SavedSearch]):
+    """`library.searches`: saved searches, and when each person last looked at their results."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        super().__init__(
+            catalog,
+            "saved searches",
+            noun="search",
+            read=lambda kept: SavedSearch(**kept),
+            written=asdict,
+        )
+
+    def mark_seen(self, name: str, *, actor: str = "") -> None:
+        """Mark this search's results as seen by this person; does nothing if the search is gone."""
+        with self._catalog.lock:
+            if search := self.all().get(name):
+                self.save(
+                    name,
+                    replace(search, looked={**search.looked, actor or self._catalog.actor.name: time.time()}),
+                )
+
+
+def saved_filters(catalog: Catalog) -> NamedValues[str]:
+    """Saved filter lines."""
+    return NamedValues(catalog, "saved filters", noun="filter")
+
+
+def saved_weights(catalog: Catalog) -> NamedValues[Mapping[Facet, float]]:
+    """Saved weights of the sliders."""
+    return NamedValues(catalog, "weight presets", noun="preset", written=checked_weights, reserved=ASKED)

@@ -1,13 +1,19 @@
-"""Pictures that people searched with, stored so that links and saved searches keep working."""
+"""Pictures to search with: those that people searched with, and trending ones from a folder.
+
+The first are stored so that links and saved searches keep working.
+"""
 
 import contextlib
 import re
 import time
+from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 
 from store.catalog.catalog import Catalog, writing_errors
 from store.disk.files import Disk, content_hash, file_hash
 from store.disk.layout import Layout
+from store.settings import settings
 
 KEPT = 500  # that nothing names; beyond it the ones longest unused go. Each takes about 40 kB
 OPEN = 7 * 86_400  # seconds after its last use in which a link to it may still be open somewhere
@@ -102,3 +108,24 @@ def named(content: bytes) -> tuple[str, bytes]:
 
     normal = normalise(content)
     return content_hash(normal)[:_NAME], normal
+
+
+_KINDS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif"})
+_LARGEST = 30_000_000  # bytes; far above any picture worth showing
+
+
+def trending_pictures(layout: Layout) -> list[Path]:
+    """The files that look like pictures, newest first; links out of the folder are skipped."""
+    folder = settings().trends_images_root or layout.memecoins / "trends"
+    found = []
+    with suppress(OSError):  # nobody has made the folder
+        for path in folder.iterdir():
+            with suppress(OSError):  # it is gone since, which says nothing of the others
+                file_stat = path.lstat()
+                if (
+                    path.suffix.lower() in _KINDS
+                    and S_ISREG(file_stat.st_mode)
+                    and file_stat.st_size <= _LARGEST
+                ):
+                    found.append((file_stat.st_mtime, path))
+    return [path for _, path in sorted(found, reverse=True)]

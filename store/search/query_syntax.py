@@ -18,6 +18,7 @@ from itertools import chain, pairwise
 from store.catalog import filter_syntax
 from store.catalog.filters import Filter
 from store.catalog.query_grammar import (
+    NUMBER,
     AllOf,
     AnyOf,
     Condition,
@@ -26,12 +27,14 @@ from store.catalog.query_grammar import (
     Not,
     Phrase,
     Source,
+    Token,
     Word,
+    is_starred,
     leaves,
     parse,
+    tokens,
 )
-from store.catalog.query_text import written as written_tree
-from store.catalog.query_tokens import NUMBER, Token, is_starred, tokens
+from store.catalog.query_grammar import written as written_tree
 from store.records import FACETS, Facet
 from store.search.query import MAX_PARTS
 from store.vectors.weights import MAX_WEIGHT

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from store.embedding.arrays import Vector
 from store.records import FACETS, Facet
 from store.search.similarities import Rows, Similarities
-from store.vectors.segments import Mask
+from store.vectors.blocks import Mask
 
 
 class Contribution(NamedTuple):

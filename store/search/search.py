@@ -1,13 +1,22 @@
 """Search: compare what the query says about each facet with every record, and rank.
 
+    Search          a search over all vectors in memory; `Results` are its hits, and how sure they are
+    neighbours      which captions a text is closest to, and whether it fits its own picture
+    floor           the cosine below which nothing fits
+
 The expensive half, the similarities of every record, does not depend on the weights: it is computed once for
-a query and cached (`similarities`), so that a moved slider only costs `ranking.rank`. Since cosines of unit
-vectors are dot products, a query of several parts costs no more than one of a single part (`directions.py`).
+a query and cached (`similarities`), so that a moved slider only costs `ranking.rank`.
+
+The floor is measured with nonsense queries on this library and model. The queries of nonsense_questions.txt
+mean nothing, so the cosines they reach are chance. A query whose words all are missing in the library, and
+whose cosines are no higher, fits nothing either. A fixed threshold would suit one model only.
 """
 
 import time
 from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,18 +26,97 @@ from store.catalog.words import NO_WORDS, WordShares
 from store.embedding.arrays import Vector
 from store.embedding.protocol import Embedder
 from store.lru import LruCache
-from store.records import Facet
-from store.search.directions import QueryDirections
-from store.search.floor import CAPTIONS, floor
+from store.records import FACETS, Facet
 from store.search.query import Part, Query
 from store.search.ranking import RAW, Contribution, Hit, Ranking, Scale, Words, hits, rank
-from store.search.similarities import NONE, Similarities
-from store.search.text_neighbours import TextNeighbours, neighbours
-from store.vectors.blocks import VectorSnapshot
+from store.search.similarities import NONE, QueryDirections, Similarities
+from store.vectors.blocks import Mask, VectorSnapshot
 from store.vectors.matrices import Matrices
-from store.vectors.segments import Mask
 
 __all__ = ["Contribution", "Hit", "Results", "Search", "Similarities"]
+
+TOP = 6
+
+
+@dataclass(frozen=True, slots=True)
+class TextNeighbours:
+    """The neighbours of a text in one facet of the library."""
+
+    neighbours: list[tuple[str, float]]  # address and cosine, the nearest first
+    compared: int  # records that have the facet, its own aside
+    agreement: float | None  # cosine with its own picture; None where that has no vector
+    rank: int | None  # 1 when its own picture fits the text best of all, 2 when one fits better …
+    pictures: int  # … of so many
+
+
+def neighbours(
+    snapshot: VectorSnapshot, facet: Facet, text: Vector, *, own: str, picture: Vector | None, scale: float
+) -> TextNeighbours:
+    """Compare a text's vector (d,) with one facet of every other record, and with every picture.
+
+    `scale` turns the dot product of a text and a picture into their cosine (`Embedder.cross_modal_scale`).
+    """
+    others = ~snapshot.mask([own])
+    cosines = _cosines(snapshot, facet, text)
+    there = snapshot.present[FACETS.index(facet)] & others
+    cosines[~there] = -np.inf
+    count = min(TOP, int(np.count_nonzero(there)))
+    nearest = np.argpartition(-cosines, count - 1)[:count] if count else np.empty(0, np.intp)
+    nearest = nearest[np.argsort(-cosines[nearest], kind="stable")]
+    agreement = None if picture is None else float(np.vecdot(text, picture))
+    rank = None
+    seen = snapshot.present[FACETS.index("image")] & others
+    if agreement is not None:
+        better = _cosines(snapshot, "image", text) > agreement
+        rank = 1 + int(np.count_nonzero(better & seen))
+    return TextNeighbours(
+        neighbours=[(snapshot.addresses[row], float(cosines[row])) for row in nearest],
+        compared=int(np.count_nonzero(there)),
+        agreement=None if agreement is None else agreement * scale,
+        rank=rank,
+        pictures=int(np.count_nonzero(seen)) + 1,
+    )
+
+
+def _cosines(snapshot: VectorSnapshot, facet: Facet, direction: Vector) -> Vector:
+    found = np.empty(len(snapshot), np.float32)
+    snapshot.products(facet, direction, out=found)
+    return found
+
+
+_COMPARED = 5_000  # records; more would raise the floor by hardly anything
+_TOGETHER = 16  # of them side by side, since each place of a file is another wait for the disk
+CAPTIONS = tuple(number for number, facet in enumerate(FACETS) if facet != "image")
+
+
+@cache
+def nonsense_questions() -> tuple[str, ...]:
+    """Texts that no record answers."""
+    return tuple(
+        resources.files("store.search").joinpath("nonsense_questions.txt").read_text("utf-8").splitlines()
+    )
+
+
+def floor(snapshot: VectorSnapshot, embedder: Embedder) -> float:
+    """The highest cosine of a nonsense query with a caption; -1 without captions."""
+    count = len(snapshot)
+    rows = compared_rows(count)
+    vectors = embedder.embed_texts(list(nonsense_questions()))
+    best = -1.0
+    for number in CAPTIONS:
+        own = rows[snapshot.present[number, rows]]
+        if len(own):
+            best = max(best, float((snapshot.rows(own, FACETS[number]) @ vectors.T).max()))
+    return best
+
+
+def compared_rows(count: int) -> NDArray[np.intp]:
+    """The rows that are compared, of so many: all of few, else short runs all over the library."""
+    if count <= _COMPARED:
+        return np.arange(count)
+    starts = np.linspace(0, count - _TOGETHER, _COMPARED // _TOGETHER).astype(np.intp)
+    return np.unique(starts[:, None] + np.arange(_TOGETHER))
+
 
 _SAME = 100  # a floor is kept until one record in so many has changed
 KEPT_QUERIES = 16  # each takes 26 bytes for every record

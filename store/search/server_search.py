@@ -1,45 +1,188 @@
 """Search with candidates from a Chroma server, for a library whose vectors this machine should not hold.
 
+    SearchOnServer   connects to the server that the settings name, up to date with the library's last change
+    ServerSearch     one state of the library; each search asks for longer lists until the answer is sure
+    ServerQuery      one query: its candidates, and what it was restricted to
+
 Each facet's collection proposes its nearest records. Every candidate is scored as any record is
 (`ranking.py`), from its vectors in the catalog, with the neutral values of the whole library. The lists get
 longer until nothing outside of them can be among the first, or longer ones change nothing (`candidates.py`).
 """
 
 import json
+import sqlite3
+import threading
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from store.catalog.catalog import Catalog
 from store.catalog.words import NO_WORDS, WordShares
-from store.chroma.server import EVERYTHING, Limits, Nearest
+from store.chroma.server import EVERYTHING, ChromaServer, Limits, Nearest, ServerLists
+from store.disk.files import Disk
+from store.disk.layout import Layout
+from store.embedding.active_model import ActiveModel
 from store.embedding.arrays import Vector
 from store.embedding.protocol import Embedder
-from store.errors import UnknownRecord
+from store.embedding.validation import are_unit
+from store.errors import ServerUnavailable, UnknownRecord
 from store.lru import LruCache
+from store.progress import Progress
 from store.records import FACETS, Facet
-from store.search import stored_cosines
-from store.search.candidates import CandidateSimilarities, FacetList, threshold
-from store.search.directions import Directions, QueryDirections
-from store.search.floor import CAPTIONS, floor
-from store.search.library_facts import LibraryFacts
+from store.search.candidates import CandidateSimilarities, FacetList, Pool, threshold
+from store.search.library_facts import LibraryFacts, LibraryFactsReader
 from store.search.query import Query
-from store.search.ranking import RAW, Ranking, Scale, hits, rank
+from store.search.ranking import RAW, Ranking, Scale, Words, hits, rank
+from store.search.resident import ResidentVectors
 from store.search.search import (
+    CAPTIONS,
     EXACT,
     NO_WEIGHT,
     Certainty,
     Results,
+    floor,
     is_of_texts,
     query_key,
     why_nothing,
+    words_of,
 )
-from store.search.server_query import Candidates, ServerQuery, limits
-from store.search.similarities import NONE, Floats
+from store.search.similarities import NONE, Directions, Floats, QueryDirections
+from store.settings import settings
+from store.vectors.blocks import Mask
 from store.vectors.matrices import load
-from store.vectors.segments import Mask
+
+_AT_ONCE = 1_024  # records
+_OF_ADDRESSES = (
+    # In this order (CROSS JOIN), or SQLite may walk through the whole tier for a few addresses.
+    "SELECT r.address, e.facet, v.vector FROM json_each(?) j CROSS JOIN records r ON r.address = j.value "
+    "CROSS JOIN embeddings e ON e.record = r.id CROSS JOIN vectors v ON v.key = e.key "
+    "WHERE +r.tier = 'library'"
+)
+
+
+def stored_vectors(
+    db: sqlite3.Connection, addresses: Sequence[str], *, dimensions: int
+) -> dict[str, dict[Facet, Vector]]:
+    """The usable vectors of those of these records that are in the library."""
+    found: dict[str, dict[Facet, Vector]] = {}
+    for row in db.execute(_OF_ADDRESSES, [json.dumps(list(addresses))]):
+        own = found.setdefault(row["address"], {})
+        if len(row["vector"]) == 4 * dimensions:
+            own[row["facet"]] = np.frombuffer(row["vector"], "<f4")
+    return found
+
+
+def stored_cosines(
+    db: sqlite3.Connection,
+    addresses: Sequence[str],
+    directions: Mapping[Facet, Vector],
+    *,
+    dimensions: int,
+) -> tuple[list[str], Vector]:
+    """Those of these records that are in the library, and their (5, n) cosines, NaN without a facet."""
+    known: list[str] = []
+    parts = [np.empty((len(FACETS), 0), np.float32)]
+    for start in range(0, len(addresses), _AT_ONCE):
+        some = stored_vectors(db, addresses[start : start + _AT_ONCE], dimensions=dimensions)
+        known += some
+        part = np.full((len(FACETS), len(some)), np.nan, np.float32)
+        for facet, direction in directions.items():
+            part[FACETS.index(facet)] = _cosines(some.values(), facet, direction)
+        parts.append(part)
+    return known, np.concatenate(parts, axis=1)
+
+
+def _cosines(vectors: Iterable[Mapping[Facet, Vector]], facet: Facet, direction: Vector) -> Vector:
+    """(n,): NaN without the facet, or with a vector that cannot be used."""
+    nothing = np.zeros_like(direction)
+    matrix = np.stack([own.get(facet, nothing) for own in vectors]) if vectors else nothing[None][:0]
+    found: Vector = np.vecdot(matrix, direction)
+    found[~are_unit(matrix)] = np.nan
+    return found
+
+
+FIRST = 1_024  # entries of each list at first
+_NAMED = 20_000  # so many records the server is told by name
+
+
+class Candidates(NamedTuple):
+    """The candidates of one moment."""
+
+    similarities: CandidateSimilarities
+    mask: Mask | None  # (n,): those that may be results; None: all
+    words: Words | None  # those that have words of the query
+
+
+class ServerQuery:
+    """One query with its candidates, for any weights."""
+
+    def __init__(
+        self,
+        directions: Directions,
+        *,
+        means: Floats,
+        complete: Sequence[bool],
+        deviations: Floats,
+        among: Collection[str] | None,
+        examples: frozenset[str],
+        limits: Limits,
+        shares: WordShares,
+    ) -> None:
+        self.lock = threading.RLock()
+        self.directions = directions
+        self.means = means
+        self.complete = complete
+        self.among = among
+        self.shares = shares
+        self.limits = limits
+        self.pool = Pool()
+        self.gone: set[str] = set()  # what the server has and the library has not
+        self.length = FIRST  # of the lists
+        self.is_all = False  # whether every record that passes is a candidate
+        self.lacks = False  # whether the server lacks too many records to compare them all
+        self.unseen_words = 0.0  # the largest share of the words of a record that may be no candidate
+        self._deviations = deviations
+        self._passing = None if among is None else frozenset(among)
+        self._examples = examples
+        self._made: Candidates | None = None
+
+    def candidates(self) -> Candidates:
+        """The candidates so far; the same object until there are more."""
+        with self.lock:
+            if self._made is None or len(self._made.similarities.addresses) != len(self.pool.row_of):
+                answer = CandidateSimilarities(
+                    self.pool.addresses,
+                    self.pool.cosines,
+                    means=self.means,
+                    complete=self.complete,
+                    deviations=self._deviations,
+                )
+                self._made = Candidates(answer, self._masked(), words_of(answer.addresses, self.shares))
+            return self._made
+
+    def _masked(self) -> Mask | None:
+        if self._passing is None and not self._examples:
+            return None
+        passing = self._passing
+        return np.array(
+            [one not in self._examples and (passing is None or one in passing) for one in self.pool.row_of],
+            np.bool_,
+        )
+
+
+def limits(query: Query, among: Collection[str] | None, *, can_be_named: bool) -> Limits:
+    """What the server can filter itself; the rest of a filter is applied to its lists."""
+    if among is None:
+        return EVERYTHING
+    if can_be_named and len(among) <= _NAMED:
+        # By a field, not by `ids`: chromadb 1.5.9 refuses those of which a collection lacks one.
+        return {"uuid": {"$in": list(among)}}
+    times = (("$gte", query.filter.since), ("$lte", query.filter.until))
+    asked = [{"created_at": {sign: at}} for sign, at in times if at is not None]
+    return {"$and": asked} if len(asked) > 1 else asked[0] if asked else EVERYTHING
+
 
 MOST = 4_096  # entries of each list
 JUDGED = 50  # results of which it is said how sure they are
@@ -246,15 +389,13 @@ class ServerSearch:
         ]
         if new:
             with self._catalog.reading() as db:
-                known, found = stored_cosines.cosines(
-                    db, new, asked.directions, dimensions=self._embedder.dimensions
-                )
+                known, found = stored_cosines(db, new, asked.directions, dimensions=self._embedder.dimensions)
             asked.pool.add(known, found)
             asked.gone.update(set(new).difference(known))
 
     def _own(self, address: str) -> Mapping[Facet, Vector]:
         with self._catalog.reading() as db:
-            found = stored_cosines.stored(db, [address], dimensions=self._embedder.dimensions)
+            found = stored_vectors(db, [address], dimensions=self._embedder.dimensions)
         if address not in found:
             raise UnknownRecord(f"{address} is not in the library; only promoted records have stored vectors")
         return found[address]
@@ -286,7 +427,7 @@ class ServerSearch:
                 "SELECT address FROM records WHERE id IN (SELECT value FROM json_each(?))", [ids]
             )
             addresses = [row[0] for row in named]
-            return stored_cosines.stored(db, addresses, dimensions=self._embedder.dimensions)
+            return stored_vectors(db, addresses, dimensions=self._embedder.dimensions)
 
     def _fits(self, query: Query, answer: CandidateSimilarities, mask: Mask | None) -> bool:
         """Whether a text query is closer to some candidate's caption than nonsense is to any."""
@@ -298,3 +439,65 @@ class ServerSearch:
                 load(some.items(), dimensions=self._embedder.dimensions).snapshot(), self._embedder
             )
         return answer.exceeds(self._floor, CAPTIONS, mask)
+
+
+class SearchOnServer:
+    """Connects at the first search; thread-safe."""
+
+    def __init__(self, catalog: Catalog, layout: Layout, model: ActiveModel, disk: Disk) -> None:
+        self._catalog = catalog
+        self._model = model
+        self._facts = LibraryFactsReader(catalog, layout, model, disk)
+        self._lock = threading.Lock()
+        self._connected: tuple[Embedder, QueryDirections, ServerLists] | None = None
+        self._search: ServerSearch | None = None
+
+    @property
+    def reading(self) -> Progress:
+        """Progress of the first reading of the vectors, which are added up and not kept."""
+        return self._facts.reading
+
+    def prepare(self) -> None:
+        """Read what every search needs. Raises ModelUnavailable if the library's model cannot be used."""
+        self._facts.facts()
+
+    def search(self) -> ServerSearch:
+        """A search over every library record as it is now.
+
+        Raises ModelUnavailable if the model cannot be used, ServerUnavailable if no server is named.
+        """
+        facts, embedder = self._facts.facts(), self._model.embedder
+        with self._lock:
+            if self._connected is None or self._connected[0] is not embedder:
+                self._disconnect()
+                self._connected = embedder, QueryDirections(embedder), self._lists(embedder)
+            if self._search is None or self._search.facts.keys is not facts.keys:
+                _, directions, lists = self._connected
+                self._search = ServerSearch(self._catalog, lists, facts, directions, embedder)
+            return self._search
+
+    def close(self) -> None:
+        """End the connection, if there is one."""
+        with self._lock:
+            self._disconnect()
+
+    def _lists(self, embedder: Embedder) -> ServerLists:
+        server = ChromaServer.configured()
+        if server is None:
+            raise ServerUnavailable(
+                "MEMEDEX_SEARCH=server searches a Chroma server: name it in MEMEDEX_CHROMA_URL"
+            )
+        return ServerLists(server, model=embedder.name, owner=self._catalog.owner)
+
+    def _disconnect(self) -> None:
+        connected, self._connected, self._search = self._connected, None, None
+        if connected:
+            connected[2].close()
+
+
+def chosen_search(
+    catalog: Catalog, layout: Layout, model: ActiveModel, disk: Disk, resident: ResidentVectors
+) -> SearchOnServer | ResidentVectors:
+    """What the settings search: a server, or the vectors in memory."""
+    is_on_server = settings().search == "server"
+    return SearchOnServer(catalog, layout, model, disk) if is_on_server else resident

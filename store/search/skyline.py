@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from store.embedding.arrays import Vector
 from store.search.ranking import reached
 from store.search.similarities import Rows, Similarities
-from store.vectors.segments import Mask
+from store.vectors.blocks import Mask
 
 STEPS = (1, 2, 4)  # coarse first, on all records: by a few corners most of them are left out
 _POOL = 4  # times `top`: how many of the best at each corner the records to surpass are chosen from

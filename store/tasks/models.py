@@ -12,12 +12,9 @@ from store.embedding.model_download import fetch, find, offered
 from store.embedding.protocol import Embedder, described
 from store.fetching.hub import Hub, HubFile
 from store.jobs import Item, ItemDeferred, ItemDone, ItemRefused, Job, JobContext, JobKind, Result
-from store.maps import stored_maps
-from store.maps.chart import updated_map
-from store.maps.interpolate import interpolate
+from store.maps import maps
+from store.maps.layout import interpolate, space_of, tsne_map, updated_map
 from store.maps.neighbourhoods import neighbourhoods, sample
-from store.maps.spaces import space_of
-from store.maps.tsne import tsne_map
 from store.pictures.picture_texts import TextReading, store_reading
 from store.progress import Progress
 
@@ -140,13 +137,13 @@ def _arrange(context: "JobContext[Library]") -> None:
     space = space_of(options["space"])
     fingerprint, snapshot = library.embedder.fingerprint, library.snapshot()
     with library.catalog.reading() as db:
-        known = stored_maps.stored_tsne(db, space, fingerprint=fingerprint)
+        known = maps.stored_tsne(db, space, fingerprint=fingerprint)
     if known is None or options.get("from_scratch"):
         made = tsne_map(snapshot, space, progress=context.progress)
     else:
         made = updated_map(known, snapshot, interpolate(known, snapshot))
     if made is not None:
-        stored_maps.store(
+        maps.store_map(
             library.catalog,
             f"tsne {space}",
             made.points,
@@ -158,7 +155,7 @@ def _arrange(context: "JobContext[Library]") -> None:
         rows = sample(made)
         records = library.records(made.addresses[row] for row in rows)
         found = neighbourhoods(made, rows, {record.address: record for record in records})
-        stored_maps.store_neighbourhoods(library.catalog, space, found, fingerprint=fingerprint, at=made.at)
+        maps.store_neighbourhoods(library.catalog, space, found, fingerprint=fingerprint, at=made.at)
 
 
 ARRANGE_MAP = JobKind("map", _arrange, queue="maps")

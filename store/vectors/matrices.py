@@ -17,8 +17,7 @@ import numpy as np
 from store.embedding.arrays import Vector
 from store.embedding.validation import are_unit
 from store.records import FACETS, Facet
-from store.vectors.blocks import VectorSnapshot
-from store.vectors.segments import Segment, SegmentView
+from store.vectors.blocks import Segment, SegmentView, VectorSnapshot
 
 _PLACES = 1 << 32  # rows that a block could have
 Vectors = Mapping[Facet, Vector | bytes | None]

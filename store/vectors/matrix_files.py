@@ -25,11 +25,8 @@ from store.disk.layout import Layout
 from store.jobs.background_worker import Worker
 from store.progress import Progress
 from store.records import FACETS
-from store.vectors.blocks import VectorSnapshot
+from store.vectors.blocks import USUAL, Quantised, ReadAhead, Segment, SegmentView, VectorSnapshot
 from store.vectors.matrices import Matrices
-from store.vectors.quantised import Quantised
-from store.vectors.read_ahead import ReadAhead
-from store.vectors.segments import USUAL, Segment, SegmentView
 
 NAMED = "matrices"
 _LONGEST_REST = 3600.0  # seconds between two tries on a disk that has no room for gigabytes

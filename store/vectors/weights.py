@@ -1,4 +1,4 @@
-"""The weight of each facet in a search: defaults, and validation."""
+"""The weight of each facet in a search: defaults, named weights, and validation."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -58,3 +58,18 @@ def checked_number(value: object, *, what: str) -> float:
     if abs(value) > MAX_WEIGHT:  # an integer of 400 digits is no float
         raise InvalidRecord(f"{what} is above {MAX_WEIGHT:,.0f}, the most that is allowed")
     return float(value)
+
+
+DEFAULT_PRESET = "Default 4/3/2/1"
+PRESETS: Mapping[str, Mapping[Facet, float]] = MappingProxyType(
+    {
+        DEFAULT_PRESET: {"entity": 4, "context": 3, "visual": 2, "emotions": 1},
+        "Looks": {"image": 3, "entity": 1, "visual": 4},
+        "Meaning": {"entity": 2, "context": 4, "emotions": 1},
+        "Mood": {"context": 1, "visual": 1, "emotions": 4},
+        "Picture only": {"image": 4},
+    }
+)
+ASKED: Mapping[str, Mapping[Facet, float]] = MappingProxyType(  # by the evaluation
+    {**PRESETS, "With the picture": {"image": 4, **PRESETS[DEFAULT_PRESET]}}
+)

@@ -9,7 +9,7 @@ from store.catalog import history
 from store.catalog.catalog import DISK_ERRORS, Catalog
 from store.disk.files import Disk
 from store.disk.layout import Layout
-from store.duplicates import judge
+from store.duplicates import findings
 from store.errors import InvalidRecord, MemedexError, NothingToUndo, NotWritten
 from store.operations import DecisionIntent, State
 from store.outcome import Outcome, Refusal
@@ -123,7 +123,7 @@ class Undo:
                 return False
         if done < len(goals):
             return False
-        if not (goals or is_taxonomy or judge.undo(self._catalog, decision, outcome)):
+        if not (goals or is_taxonomy or findings.undo_verdicts(self._catalog, decision, outcome)):
             return False
         self._pass_over(chosen, outcome)
         return True

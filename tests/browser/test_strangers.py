@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from components.shell.page import PAGES
 from store.library import Library
 from store.memory.memory import Memory
-from store.search.saved_searches import SavedSearch
+from store.search.query import SavedSearch
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import wait_until_idle
 from tests.browser.grid_page import filled_library

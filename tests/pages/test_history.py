@@ -4,7 +4,7 @@ import pytest
 
 from components.shell.decision_text import undone_text
 from store.library import Library
-from store.search.saved_searches import SavedSearch
+from store.search.query import SavedSearch
 from store.settings import settings
 from tests.browser.coins import COINS, PENDING
 from tests.pages.conftest import opened, send, words

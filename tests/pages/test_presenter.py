@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from store.library import Library
 from store.memory.memory import Memory
 from store.permissions import Actor
-from store.search.saved_searches import SavedSearch
+from store.search.query import SavedSearch
 from store.settings import settings
 from tests.browser.coins import COINS, DOG, FROG, PENDING, UNCAPTIONED
 from tests.pages.conftest import finish_jobs, opened, rerun

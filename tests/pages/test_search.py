@@ -15,7 +15,7 @@ from store.evaluation.gain import Gain
 from store.evaluation.weight_fit import WeightFit
 from store.library import Library
 from store.records import FACETS
-from store.search.saved_searches import SavedSearch
+from store.search.query import SavedSearch
 from tests.browser.coins import COINS, DOG, FROG, UNCAPTIONED
 from tests.pages.conftest import opened, press, rerun, send, sendable, words
 

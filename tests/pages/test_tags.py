@@ -7,7 +7,7 @@ from components.grid import tags as grid_tags
 from components.grid.decision_log import BOOT, AppliedDecisions
 from components.grid.logged_decision import LoggedDecision
 from store.library import Library
-from store.search.tag_learner import LEAST
+from store.search.tag_suggestions import LEAST
 from tests.browser.coins import FROG, PENDING
 
 

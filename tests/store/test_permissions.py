@@ -19,8 +19,7 @@ from store.maintenance import doctor
 from store.permissions import Actor, may_change, may_view
 from store.progress import Progress
 from store.runtime import open_library, open_reader
-from store.search.query import Part, Query
-from store.search.saved_searches import SavedSearch
+from store.search.query import Part, Query, SavedSearch
 from store.settings import settings
 from tests.store.conftest import address, coin, picture, written
 from tests.store.every_verb import outcome_of, parts, stored, verbs

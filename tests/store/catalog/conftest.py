@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from store.runtime import open_library
-from store.search.saved_searches import SavedSearch
+from store.search.query import SavedSearch
 from tests.store.catalog.copied import FIRST, SECOND, THIRD
 from tests.store.conftest import approved_with_caption, coin
 from tests.store.hashed import Hashed

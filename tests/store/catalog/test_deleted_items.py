@@ -8,7 +8,7 @@ import pytest
 from store.errors import InvalidRecord, ReadOnly
 from store.library import Library
 from store.permissions import Actor
-from store.search.saved_searches import SavedSearch
+from store.search.query import SavedSearch
 from store.settings import settings
 from tests.store.conftest import address
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from store.catalog.filter_syntax import corrected, edited, parsed, values, written
 from store.catalog.filters import FacetLength, Filter
-from store.catalog.scripts import LANGUAGES
+from store.catalog.words import LANGUAGES
 from store.library import Library
 from store.reading.statistics import rejection_reasons
 from store.records import CAPTION_FACETS

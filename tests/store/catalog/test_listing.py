@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from store.catalog import listing, orders
+from store.catalog import listing
 from store.catalog.filters import FacetLength, Filter, parts
 from store.catalog.listing import Listing, _moment, _of_rows
 from store.duplicates.findings import weigh
@@ -169,7 +169,7 @@ def test_orders_are_ready_before_a_page_asks_for_them(
     ten_coins: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ten_coins.prepare_lists()
-    monkeypatch.setattr(orders, "in_order", lambda _: pytest.fail("listed when a page asked"))
+    monkeypatch.setattr(listing, "_in_order", lambda _: pytest.fail("listed when a page asked"))
     ten_coins.approve([address(1)])
     lists_are_right(ten_coins, *EVERY_TIER)
 
@@ -208,7 +208,7 @@ def test_the_addresses_of_an_older_moment_can_still_be_asked_for(
 )
 def test_every_order_is_merged_from_an_index(library: Library, sort: str, index: str) -> None:
     with library.catalog.reading() as db:
-        plan = [row["detail"] for row in db.execute(f"EXPLAIN QUERY PLAN {orders.in_order(sort)}")]
+        plan = [row["detail"] for row in db.execute(f"EXPLAIN QUERY PLAN {listing._in_order(sort)}")]
     assert plan.count("MERGE (UNION ALL)") == len(TIERS) - 1
     assert plan.count(f"SEARCH records USING COVERING INDEX {index} (tier=?)") == len(TIERS)
 

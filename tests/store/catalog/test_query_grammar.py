@@ -10,8 +10,10 @@ from store.catalog.filter_syntax import MAX_CONDITIONS, corrected, edited, parse
 from store.catalog.filter_syntax import written as filter_written
 from store.catalog.filters import Filter
 from store.catalog.query_grammar import (
+    MAX_DEPTH,
     AllOf,
     Condition,
+    Dialect,
     Node,
     Not,
     Phrase,
@@ -19,9 +21,8 @@ from store.catalog.query_grammar import (
     all_of,
     any_of,
     parse,
+    written,
 )
-from store.catalog.query_text import written
-from store.catalog.query_tokens import MAX_DEPTH, Dialect
 from store.library import Library
 from store.runtime import open_library
 from store.search.query_syntax import read

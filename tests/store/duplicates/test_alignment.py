@@ -3,8 +3,7 @@
 import pytest
 from PIL import Image, ImageOps
 
-from store.duplicates.alignment import agreement, views
-from store.duplicates.confirmation import AGREEMENT
+from store.duplicates.alignment import LEAST_AGREEMENT, agreement, views
 from store.errors import BadPicture
 from tests.store.duplicates.copies import COPIES, MEDALS, drawing, normalised_picture
 
@@ -22,19 +21,19 @@ CROPPED = {
 @pytest.mark.parametrize("change", [*COPIES, *CROPPED])
 def test_a_copy_agrees_with_its_original(change: str) -> None:
     copy = (COPIES | CROPPED)[change](drawing(0))
-    assert agreement_of(copy, drawing(0)) >= AGREEMENT
-    assert agreement_of(drawing(0), copy) >= AGREEMENT
+    assert agreement_of(copy, drawing(0)) >= LEAST_AGREEMENT
+    assert agreement_of(drawing(0), copy) >= LEAST_AGREEMENT
 
 
 def test_pictures_of_one_series_do_not() -> None:
-    assert agreement_of(*MEDALS) < AGREEMENT
+    assert agreement_of(*MEDALS) < LEAST_AGREEMENT
 
 
 def test_other_pictures_do_not_and_a_mirrored_one_only_mirrored() -> None:
-    assert agreement_of(drawing(0), drawing(1)) < AGREEMENT
+    assert agreement_of(drawing(0), drawing(1)) < LEAST_AGREEMENT
     turned = views(normalised_picture(ImageOps.mirror(drawing(0))))
-    assert agreement(turned, views(normalised_picture(drawing(0)))) < AGREEMENT
-    assert agreement(turned.mirrored(), views(normalised_picture(drawing(0)))) >= AGREEMENT
+    assert agreement(turned, views(normalised_picture(drawing(0)))) < LEAST_AGREEMENT
+    assert agreement(turned.mirrored(), views(normalised_picture(drawing(0)))) >= LEAST_AGREEMENT
 
 
 def rectangle(side: int, *, at: tuple[int, int], colour: str, background: str) -> Image.Image:
@@ -47,8 +46,8 @@ def rectangle(side: int, *, at: tuple[int, int], colour: str, background: str) -
 def test_pictures_with_hardly_any_content_agree_with_nothing() -> None:
     one = rectangle(21, at=(29, 6), colour="#c5afd7", background="#a4fef2")
     other = rectangle(34, at=(64, 186), colour="#6bdd0a", background="#608437")
-    assert agreement_of(one, other) < AGREEMENT
-    assert agreement_of(one, one) >= AGREEMENT
+    assert agreement_of(one, other) < LEAST_AGREEMENT
+    assert agreement_of(one, one) >= LEAST_AGREEMENT
 
 
 def test_a_plain_picture_agrees_with_nothing() -> None:

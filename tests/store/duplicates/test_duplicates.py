@@ -1,13 +1,24 @@
-"""Matches of pictures and names, shown for both records, filtered, ordered and followed."""
+"""Matches of pictures and names, and their groups; every picture is compared once it has a vector."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import ImageOps
 
 from store.catalog.filters import Filter
 from store.duplicates import findings
+from store.duplicates.duplicates import LikenessFinder, groups
 from store.library import Library
+from store.progress import Progress
 from store.reading.reader import Reader
-from tests.store.conftest import address
+from tests.store.conftest import address, coin
 from tests.store.duplicates.copies import COPIES, MEDALS, badges, coin_with_drawing, drawing, matches_of
 from tests.store.hashed import Hashed
 
@@ -169,3 +180,149 @@ def test_a_doubtful_match_whose_picture_is_away_is_reported(library: Library) ->
     library.picture(FIRST).rename(library.picture(FIRST).with_name("away"))
     library.duplicates.examine()
     assert set(matches_of(library, SECOND)) == {FIRST}
+
+
+_TABLES = """
+CREATE TABLE records (id INTEGER PRIMARY KEY, address TEXT, tier TEXT, image_hash TEXT);
+CREATE TABLE lookalikes (picture TEXT, other TEXT, distance INTEGER);
+CREATE TABLE verdicts (id INTEGER PRIMARY KEY, first TEXT, second TEXT, after TEXT);
+"""  # only the relevant columns, without foreign keys
+_PICTURES = "pqrs"
+_ADDRESSES = "abcdefgh"
+_pairs = {name: st.sampled_from(list(combinations(name, 2))) for name in (_PICTURES, _ADDRESSES)}
+
+
+@given(
+    shown=st.lists(st.sampled_from(_PICTURES), min_size=8, max_size=8),
+    alike=st.dictionaries(_pairs[_PICTURES], st.sampled_from([3, 27, 28])),
+    message=st.lists(
+        st.tuples(_pairs[_ADDRESSES], st.sampled_from(["different", "different", "same", None])), max_size=8
+    ),
+)
+def test_groups_match_a_comparison_of_all_pairs(
+    shown: list[str], alike: dict[tuple[str, str], int], message: list[tuple[tuple[str, str], str | None]]
+) -> None:
+    db = sqlite3.connect(":memory:")
+    db.executescript(_TABLES)
+    db.executemany(
+        "INSERT INTO records (address, tier, image_hash) VALUES (?, 'library', ?)",
+        zip(_ADDRESSES, shown, strict=True),
+    )
+    for (one, other), distance in alike.items():
+        db.executemany(
+            "INSERT INTO lookalikes VALUES (?, ?, ?)", [(one, other, distance), (other, one, distance)]
+        )
+    db.executemany(
+        "INSERT INTO verdicts (first, second, after) VALUES (?, ?, ?)",
+        [(first, second, after) for (first, second), after in message],
+    )
+    stands = dict(message)  # the last verdict on a pair
+    picture = dict(zip(_ADDRESSES, shown, strict=True))
+    group = {address: {address} for address in _ADDRESSES}
+    for one, other in combinations(_ADDRESSES, 2):
+        of = tuple(sorted((picture[one], picture[other])))
+        look_alike = of[0] == of[1] or alike.get((of[0], of[1]), 99) <= 27
+        standing = stands.get((one, other))
+        if standing == "same" or (standing is None and look_alike):
+            joined = group[one] | group[other]
+            group.update(dict.fromkeys(joined, joined))
+    expected = {frozenset(members) for members in group.values() if len(members) > 1}
+    found: dict[int, set[str]] = {}
+    for member, number in groups(db).items():
+        found.setdefault(number, set()).add(member)
+    db.close()
+    assert {frozenset(members) for members in found.values()} == expected
+
+
+def test_two_thousand_records_of_one_picture_are_one_group() -> None:
+    db = sqlite3.connect(":memory:")
+    db.executescript(_TABLES)
+    db.executemany(
+        "INSERT INTO records (address, tier, image_hash) VALUES (?, 'library', 'p')",
+        [(f"coin {number}",) for number in range(2_000)],
+    )
+    db.execute(
+        "INSERT INTO verdicts (first, second, after) SELECT 'coin 1', address, 'different' FROM records "
+        "WHERE address <> 'coin 1'"
+    )
+    db.execute("INSERT INTO verdicts (first, second, after) VALUES ('coin 2', 'coin 3', 'different')")
+    found = groups(db)
+    db.close()
+    assert len(found) == 1_999
+    assert set(found.values()) == {0}
+
+
+class FakePictureIndex:
+    """Pictures of which some have a vector; notes which are compared."""
+
+    embedder = Hashed()
+
+    def __init__(self) -> None:
+        self.embedded: set[str] = set()
+        self.times_read = 0
+        self.compared: list[str] = []
+
+    def read(self) -> "FakePictureIndex":
+        self.times_read += 1
+        return self
+
+    def vector(self, address: str) -> object | None:
+        return "a vector" if address in self.embedded else None
+
+    def near_many(self, addresses: Sequence[str], *, least: float) -> dict[str, dict[str, float]]:
+        self.compared += addresses
+        return {each: {} for each in addresses}
+
+
+@pytest.fixture
+def index() -> FakePictureIndex:
+    return FakePictureIndex()
+
+
+@pytest.fixture
+def finder(library: Library, index: FakePictureIndex) -> LikenessFinder:
+    pictures: Any = SimpleNamespace(embedder=FakePictureIndex.embedder, index=lambda: index.read())
+    confirmation: Any = SimpleNamespace(similar=lambda address, near: near)
+    return LikenessFinder(library.catalog, pictures, confirmation)
+
+
+def test_a_picture_is_compared_once_its_vector_has_come(
+    library: Library, finder: LikenessFinder, index: FakePictureIndex
+) -> None:
+    library.add([coin(0), coin(1)])
+    index.embedded = {address(0)}
+    assert finder.compare_new(progress=Progress()) == 1
+    assert finder.compare_new(progress=Progress()) == 0
+    index.embedded.add(address(1))
+    assert finder.compare_new(progress=Progress()) == 1
+    library.approve([address(0), address(1)])
+    assert finder.compare_new(progress=Progress()) == 0
+    assert index.compared == [address(0), address(1)]
+
+
+def test_a_picture_of_two_coins_is_compared_although_the_first_of_them_went_away(
+    library: Library, finder: LikenessFinder, index: FakePictureIndex
+) -> None:
+    first = coin(0)
+    library.add([first, replace(coin(1), picture=first.picture)])
+    assert finder.compare_new(progress=Progress()) == 0
+    gone, left = sorted((address(0), address(1)))
+    library.delete([gone])
+    library.trash.empty(expected=1)
+    index.embedded = {left}
+    assert finder.compare_new(progress=Progress()) == 1
+    assert index.compared == [left]
+
+
+def test_no_vector_is_read_where_no_picture_waits(
+    library: Library, finder: LikenessFinder, index: FakePictureIndex
+) -> None:
+    assert finder.compare_new(progress=Progress()) == 0
+    assert not index.times_read
+    library.add([coin(0)])
+    index.embedded = {address(0)}
+    assert finder.compare_new(progress=Progress()) == 1
+    before = index.times_read
+    library.approve([address(0)])
+    assert finder.compare_new(progress=Progress()) == 0
+    assert index.times_read == before

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageOps
 
-from store.duplicates import fingerprints, neighbours
-from store.duplicates.fingerprints import fingerprint
-from store.duplicates.neighbours import NearPrint, Neighbours
+from store.duplicates import fingerprints
+from store.duplicates.fingerprints import NearPrint, Neighbours, fingerprint
 from store.errors import BadPicture
 from tests.store.duplicates.copies import COPIES, drawing, normalised_picture
 
@@ -70,9 +69,11 @@ def test_the_same_picture_has_distance_zero(thirty_prints: Neighbours, prints: l
 
 def test_mirrored_hashes_match_those_of_the_mirrored_picture() -> None:
     for number in range(5):
-        plain = fingerprints.rows([fingerprint(normalised_picture(drawing(number)))])
-        truly = fingerprints.rows([fingerprint(normalised_picture(ImageOps.mirror(drawing(number))))])
-        assert np.bitwise_count(fingerprints.mirrored(plain) ^ truly).sum(axis=-1).max() < neighbours.NEAR / 2
+        plain = fingerprints.hash_rows([fingerprint(normalised_picture(drawing(number)))])
+        truly = fingerprints.hash_rows([fingerprint(normalised_picture(ImageOps.mirror(drawing(number))))])
+        assert (
+            np.bitwise_count(fingerprints.mirrored(plain) ^ truly).sum(axis=-1).max() < fingerprints.NEAR / 2
+        )
 
 
 def test_a_blank_picture_has_no_neighbours(thirty_prints: Neighbours) -> None:
@@ -134,8 +135,8 @@ def test_a_refresh_drops_deleted_fingerprints(
 
 
 def test_the_number_of_neighbours_is_limited(db: sqlite3.Connection, prints: list[bytes]) -> None:
-    found = add_prints(Neighbours(), db, [prints[0]] * (neighbours.MOST + 20))
-    assert len(found.near(prints[0])) == neighbours.MOST
+    found = add_prints(Neighbours(), db, [prints[0]] * (fingerprints.MOST + 20))
+    assert len(found.near(prints[0])) == fingerprints.MOST
 
 
 @pytest.mark.parametrize("name", COPIES)
@@ -149,7 +150,7 @@ def test_hashes_are_those_of_imagehash(name: str) -> None:
 
 def test_a_border_is_trimmed_line_by_line() -> None:
     framed = ImageOps.expand(drawing(2).resize((440, 440)), 36, fill=(30, 30, 30))
-    bare = fingerprints.rows([fingerprint(normalised_picture(drawing(2).resize((440, 440))))])
-    found = fingerprints.rows([fingerprint(normalised_picture(framed))])
+    bare = fingerprints.hash_rows([fingerprint(normalised_picture(drawing(2).resize((440, 440))))])
+    found = fingerprints.hash_rows([fingerprint(normalised_picture(framed))])
     distance = np.bitwise_count(found[0, fingerprints.TRIMMED] ^ bare[0, fingerprints.WHOLE]).sum()
-    assert distance < neighbours.NEAR
+    assert distance < fingerprints.NEAR

@@ -7,7 +7,7 @@ import pytest
 from store.evaluation import evaluation
 from store.evaluation.evaluation import Evaluation, PresetResult
 from store.library import Library
-from store.search.presets import ASKED, DEFAULT
+from store.vectors.weights import ASKED, DEFAULT_PRESET
 from tests.store.conftest import address, coin, written
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
@@ -35,7 +35,7 @@ def test_tags_are_scored_by_their_queries_with_the_worst_first(library: Library)
 
 
 def test_the_usual_weights_have_the_name_of_the_page_also_in_an_earlier_evaluation(library: Library) -> None:
-    assert DEFAULT == "Default 4/3/2/1"
+    assert DEFAULT_PRESET == "Default 4/3/2/1"
     assert "Reference" not in ASKED
     kept = Evaluation("m", 0, ("frog",), (1,), (), (PresetResult("Reference", False, ((1,),)),))
     evaluation.store(library, kept, actor="me")

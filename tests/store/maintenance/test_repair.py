@@ -16,7 +16,7 @@ from store.errors import CatalogDamaged
 from store.maintenance import doctor, repair
 from store.reading.reader import Reader
 from store.runtime import open_library
-from store.search.saved_searches import SavedSearch
+from store.search.query import SavedSearch
 from tests.store.conftest import address, approved_with_caption, coin, written
 from tests.store.hashed import Hashed
 from tests.store.invariants import holds

@@ -7,11 +7,8 @@ import pytest
 
 from store.errors import InvalidRecord
 from store.library import Library
-from store.maps import Map, Maps, Space, maps, spaces
-from store.maps.chart import updated_map
-from store.maps.interpolate import interpolate
-from store.maps.pca import directions, project
-from store.maps.tsne import tsne_map
+from store.maps import Map, Maps, Space, layout, maps
+from store.maps.layout import interpolate, pca_directions, project, tsne_map, updated_map
 from store.progress import Progress
 from store.records import FACETS
 from store.vectors.blocks import VectorSnapshot
@@ -59,7 +56,7 @@ def separation(chart: Map) -> float:
 def test_similar_records_are_placed_together_in_both_layouts(groups: Matrices, space: Space) -> None:
     snapshot = groups.snapshot()
     nothing = Map(space, "pca", (), np.empty((0, 2), np.float32))
-    flat = updated_map(nothing, snapshot, project(snapshot, space, directions(snapshot, space)))
+    flat = updated_map(nothing, snapshot, project(snapshot, space, pca_directions(snapshot, space)))
     arranged = tsne_map(snapshot, space, progress=Progress())
     assert arranged is not None
     for chart in (flat, arranged):
@@ -133,13 +130,13 @@ def test_a_stored_pca_map_recomputes_only_changed_records(
     before = library.maps.of("entity")
     assert before is not None
     laid_out: list[str] = []
-    own = spaces.vectors
+    own = layout.space_vectors
 
     def counted(snapshot: VectorSnapshot, space: Space, rows: np.ndarray) -> np.ndarray:
-        laid_out.extend(spaces.names(snapshot, rows))
+        laid_out.extend(layout.addresses_of(snapshot, rows))
         return own(snapshot, space, rows)
 
-    monkeypatch.setattr(spaces, "vectors", counted)
+    monkeypatch.setattr(layout, "space_vectors", counted)
     again = reopened_maps(library).of("entity")
     assert again is not None
     assert (again.addresses, again.points.tolist()) == (before.addresses, before.points.tolist())
@@ -203,7 +200,7 @@ def test_a_new_coin_keeps_its_position_when_its_neighbours_are_removed(
 def test_a_different_record_stays_in_view_among_identical_ones() -> None:
     same = one(0)
     matrices = load([(f"local-{n}", same) for n in range(7)], dimensions=32)  # type: ignore[list-item, misc]
-    axes = directions(matrices.snapshot(), "entity")
+    axes = pca_directions(matrices.snapshot(), "entity")
     matrices.update([("local-7", one(1))])  # type: ignore[list-item]
     points = project(matrices.snapshot(), "entity", axes)(np.arange(8))
     assert np.abs(points).max() <= 2

@@ -1,4 +1,4 @@
-"""Neighbourhoods are the dense places of a map, named by what sets their coins apart."""
+"""Neighbourhoods are the dense places of a map, named by what sets their coins apart; so are selections."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ import pytest
 
 from store.library import Library
 from store.maps import Map
-from store.maps.neighbourhoods import neighbourhoods, sample
+from store.maps.neighbourhoods import common_terms, has_term, neighbourhoods, sample
 from store.records import Record
 
 RANDOM = np.random.default_rng(4)
@@ -68,3 +68,17 @@ def test_the_job_finds_places_and_looks_again_without_another_layout(
         layouts.append(chart.points.tolist())
     assert layouts[0] == layouts[1]
     assert library.maps.neighbourhoods("entity") is not None
+
+
+def test_terms_that_set_a_selection_apart_are_found_with_their_shares_and_usual_ones_are_not() -> None:
+    frogs = [record(number, "frog") for number in range(5)]
+    rockets = [record(number, "rocket") for number in range(5, 20)]
+    [frog] = common_terms(frogs, [*frogs, *rockets])  # all are happy
+    assert (frog.term, frog.share, frog.usual) == ("frog", 1.0, 0.25)
+    assert has_term(frogs[0], "frog")
+    assert not has_term(rockets[0], "frog")
+
+
+def test_a_selection_like_everything_else_has_nothing_in_common() -> None:
+    frogs = [record(number, "frog") for number in range(8)]
+    assert common_terms(frogs[:4], frogs) == []

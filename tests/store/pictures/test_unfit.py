@@ -7,7 +7,7 @@ from sqlite3 import Connection
 
 import pytest
 
-from store.catalog import unfit_rows
+from store.catalog import unfit_words
 from store.catalog.filter_syntax import parsed
 from store.catalog.unfit_words import UnfitWords
 from store.errors import InvalidRecord
@@ -138,7 +138,7 @@ def test_flagging_that_was_stopped_goes_on_where_it_was(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_at: list[int] = []
-    progress, refresh = Progress(), unfit_rows.refresh
+    progress, refresh = Progress(), unfit_words.refresh_unfit
 
     def counted(db: Connection, number: int, *, words: UnfitWords | None = None) -> bool:
         looked_at.append(number)
@@ -147,18 +147,18 @@ def test_flagging_that_was_stopped_goes_on_where_it_was(
 
     library.add(coin(number, token_name="Rug Pull") for number in range(6))
     monkeypatch.setattr(unfit, "_BATCH", 2)
-    monkeypatch.setattr(unfit_rows, "refresh", counted)
-    library.catalog.set_meta(unfit_rows.WORDS, json.dumps({"added": ["rug pull", "out of it"]}))
+    monkeypatch.setattr(unfit_words, "refresh_unfit", counted)
+    library.catalog.set_meta(unfit_words.LIST_EDITS, json.dumps({"added": ["rug pull", "out of it"]}))
     assert library.unfit.bring_up_to_date(progress=progress)
     assert looked_at == [1, 2, 3, 4]
     assert library.unfit.bring_up_to_date()
     assert looked_at == [1, 2, 3, 4, 5, 6]
     assert flagged(library) == {address(number) for number in range(6)}
-    library.catalog.set_meta(unfit_rows.WORDS, "{}")
+    library.catalog.set_meta(unfit_words.LIST_EDITS, "{}")
     looked_at.clear()
     progress.cancelled = False
     assert library.unfit.bring_up_to_date(progress=progress)
-    library.catalog.set_meta(unfit_rows.WORDS, json.dumps({"added": ["pull"]}))
+    library.catalog.set_meta(unfit_words.LIST_EDITS, json.dumps({"added": ["pull"]}))
     looked_at.clear()
     assert library.unfit.bring_up_to_date()
     assert looked_at == [1, 2, 3, 4, 5, 6], "other words flag all coins again"

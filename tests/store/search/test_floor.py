@@ -13,8 +13,8 @@ from store.embedding.protocol import Embedder
 from store.evaluation import evaluation
 from store.library import Library
 from store.search import search
-from store.search.floor import compared_rows
 from store.search.query import Part, Query
+from store.search.search import compared_rows
 from store.vectors.blocks import VectorSnapshot
 from tests.store import conftest
 

@@ -1,12 +1,20 @@
-"""Which queries are valid, and their default weights."""
+"""Which queries are valid, their default weights; saved searches, weights and query pictures, by name."""
 
+import os
+import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from store.errors import InvalidRecord
+from store.catalog.filters import Filter
+from store.errors import BadPicture, InvalidRecord, ReadOnly
+from store.library import Library
 from store.records import FACETS
-from store.search.query import Part, Query
+from store.runtime import open_reader
+from store.search import query_pictures
+from store.search.query import Part, Query, SavedSearch
+from tests.store.conftest import address, coin, normal_picture, picture
 
 COIN = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
 FROG = Part(text="frog")
@@ -129,3 +137,145 @@ def test_the_repr_of_a_query_omits_picture_bytes() -> None:
 def test_every_kind_of_part_has_a_default_for_every_facet() -> None:
     for part in (FROG, Part(image=b"jpg"), Part(like=COIN)):
         assert tuple(Query((part,)).sliders) == FACETS
+
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+def test_a_saved_search_keeps_its_weights_and_who_viewed_it(library: Library) -> None:
+    library.searches.save("  frogs  in rain ", SavedSearch("frog", {"entity": 4.0}))
+    library.searches.mark_seen("frogs in rain", actor="ann")
+    kept = library.searches.all()["frogs in rain"]
+    assert (kept.line, kept.weights, list(kept.looked)) == ("frog", {"entity": 4.0}, ["ann"])
+    library.searches.mark_seen("nothing of this name")
+    library.searches.delete("frogs in rain")
+    assert library.searches.all() == {}
+    with pytest.raises(InvalidRecord, match="1 to 60"):
+        library.searches.save(" ", SavedSearch("frog"))
+
+
+def test_only_coins_added_since_the_last_view_are_new(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
+    library.promote(captioned(0, 1))
+    with library.catalog.reading() as db:
+        moment = db.execute("SELECT max(moved_at) FROM records").fetchone()[0]
+    library.promote(captioned(2))
+    assert library.came_since([address(0), address(1), address(2)], moment) == 1
+
+
+def test_a_coin_that_returns_to_the_library_is_not_new(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
+    library.promote(captioned(0, 1))
+    library.degrade([address(1)])
+    with library.catalog.reading() as db:
+        moment = db.execute("SELECT max(moved_at) FROM records").fetchone()[0]
+    library.degrade([address(0)])
+    library.undo()
+    assert library.came_since([address(0)], moment) == 0
+    library.promote([address(1)])  # it was not there at the last view
+    assert library.came_since([address(0), address(1)], moment) == 1
+
+
+def test_weight_presets_are_saved_by_name_for_all_users(library: Library) -> None:
+    library.presets.save("mine", {"visual": 3, "image": 1})
+    assert library.presets.all()["mine"] == {
+        "image": 1,
+        "entity": 0,
+        "context": 0,
+        "visual": 3,
+        "emotions": 0,
+    }
+    with pytest.raises(InvalidRecord):
+        library.presets.save("wrong", {"visual": -1})
+    with pytest.raises(InvalidRecord, match="choose another name"):
+        library.presets.save("looks", {"visual": 1})  # the page's own, which the evaluation asks by this name
+    library.presets.delete("mine")
+    assert library.presets.all() == {}
+
+
+def test_a_query_picture_is_found_by_its_name(library: Library) -> None:
+    name = library.samples.store(picture(1))
+    assert library.samples.store(normal_picture(1)) != ""
+    assert library.samples.get(name) == normal_picture(1)
+    assert len(list(library.layout.samples.glob("*.jpg"))) <= 2
+    assert library.samples.get("../catalog") is None
+    with pytest.raises(BadPicture):
+        library.samples.store(b"no picture")
+
+
+def test_a_query_picture_in_use_is_not_displaced_by_newer_ones(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query_pictures, "KEPT", 1)
+    searched, written, opened, loose = (library.samples.store(picture(number)) for number in range(4))
+    library.searches.save("like it", SavedSearch(f'2 × picture:{searched} − "rain"'))
+    library.add([coin(0)])
+    library.reject([address(0)], reason=f"found by Picture:{written}")
+    for age, name in enumerate((loose, opened, written, searched), start=2):
+        long_ago = time.time() - age * query_pictures.OPEN
+        os.utime(library.layout.samples / f"{name}.jpg", (long_ago, long_ago))
+
+    assert library.samples.get(opened), "a page that shows it uses it"
+    library.samples.store(picture(4))
+
+    kept = {path.stem for path in library.layout.samples.glob("*.jpg")}
+    assert kept == {searched, written, opened, query_pictures.named(picture(4))[0]}
+    library.searches.delete("like it")
+    library.samples.store(picture(5))
+    assert library.samples.get(searched) is None, "once nothing asks with it, it goes with the others"
+
+
+def test_a_reader_cannot_store_query_pictures(library: Library) -> None:
+    with open_reader(library.layout.root) as reader:
+        assert reader.searches.all() == {}
+        with pytest.raises(ReadOnly):
+            reader.samples.store(picture(1))
+
+
+def test_the_exact_ticker_comes_first_then_the_name_then_the_text(library: Library) -> None:
+    library.add(
+        [
+            coin(0, token_name="Pepe", ticker="FROG"),
+            coin(1, token_name="A coin", ticker="PEPE"),
+            coin(2, token_name="Else", ticker="ELSE", description="not pepe at all"),
+            coin(3, token_name="Other", ticker="OTHER", description="nothing"),
+        ]
+    )
+    found = library.named("$pepe", Filter(), limit=10)
+    assert [record.address for record in found] == [address(1), address(0), address(2)]
+    assert [record.name for record in library.named(address(3), Filter(), limit=10)] == ["Other"]
+    assert library.named(address(3), Filter(tier="library"), limit=10) == []
+
+
+def test_a_quoted_phrase_must_match_as_a_whole(library: Library) -> None:
+    library.add([coin(0, description="to the moon"), coin(1, description="the moon to")])
+    assert library.addresses(Filter(words='"to the moon"')) == [address(0)]
+    assert len(library.addresses(Filter(words="to the moon"))) == 2
+
+
+def test_filters_by_written_facet_and_caption_length(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
+    captioned(0, 1)
+    library.caption(address(1), caption={"entity": "e", "context": "c", "visual": ""})
+    assert library.addresses(Filter(having=("visual",))) == [address(0)]
+    assert library.addresses(Filter(having=("entity",), lacking=("visual",))) == [address(1)]
+    assert library.addresses(Filter(longer=20)) == [address(0)]
+    assert library.addresses(Filter(tier="approved", shorter=20)) == [address(1)]
+
+
+def test_duplicates_form_one_group_until_judged_different(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
+    library.promote(captioned(0, 1, 2))
+    twin = coin(7, caption={"entity": "x", "context": "y"})
+    library.add([type(twin)(twin.item, twin.sidecar, normal_picture(0))])
+    library.approve([address(7)])
+    library.promote([address(7)])
+    groups = library.duplicates.groups()
+    assert set(groups) == {address(0), address(7)}
+    assert len(set(groups.values())) == 1
+    library.duplicates.judge(address(7), "different", [address(0)])
+    assert library.duplicates.groups() == {}

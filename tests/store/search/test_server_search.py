@@ -16,12 +16,12 @@ from store.embedding.arrays import Vector
 from store.library import Library
 from store.records import FACETS, Facet
 from store.runtime import open_library
-from store.search import server_query, server_search
-from store.search.directions import QueryDirections
+from store.search import server_search
 from store.search.library_facts import LibraryFactsReader
 from store.search.query import Part, Query
 from store.search.search import NO_WEIGHT, NOTHING_THERE, Results
 from store.search.server_search import ServerSearch
+from store.search.similarities import QueryDirections
 from tests.store.conftest import address, approved_with_caption, fresh_root
 from tests.store.hashed import Hashed
 
@@ -78,7 +78,7 @@ def root(made: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def stocked(library: Library, monkeypatch: pytest.MonkeyPatch) -> Library:
     """The eighty records; lists start at eight entries."""
-    monkeypatch.setattr(server_query, "FIRST", 8)
+    monkeypatch.setattr(server_search, "FIRST", 8)
     monkeypatch.setattr(server_search, "MOST", 32)
     monkeypatch.setattr(server_search, "_ALL_COMPARED", 4)
     return library
@@ -186,7 +186,7 @@ def test_a_server_that_takes_no_names_is_told_the_times_of_a_filter(
 def test_gaps_in_the_lists_are_noticed_and_nothing_is_called_proved(
     stocked: Library, lists: ExactLists, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_query, "FIRST", 32)
+    monkeypatch.setattr(server_search, "FIRST", 32)
     whole = lists.nearest
 
     def with_a_gap(directions: Mapping[Facet, Vector], **named: Any) -> dict[Facet, Nearest]:

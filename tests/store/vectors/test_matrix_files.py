@@ -15,7 +15,7 @@ from store.progress import Progress
 from store.records import FACETS, Facet
 from store.runtime import open_library
 from store.search.query import Part, Query
-from store.vectors import matrix_files, quantised
+from store.vectors import blocks, matrix_files
 from store.vectors.blocks import VectorSnapshot
 from store.vectors.matrices import Matrices, load
 from tests.store.conftest import address, coin, fresh_root, written
@@ -46,7 +46,7 @@ def products_of(snapshot: VectorSnapshot, facet: Facet, direction: Vector) -> di
 
 def bounds(snapshot: VectorSnapshot, vector: Vector) -> dict[str, list[float]]:
     """For each record the approximate products of every facet and of the combined vector, with bounds."""
-    direction = quantised.direction(vector)
+    direction = blocks.direction(vector)
     errors = np.empty((len(FACETS) + 1, len(snapshot)), np.float32)
     for place, facet in enumerate(FACETS):
         snapshot.approximate(facet, direction, out=errors[place])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from store.catalog import label_rows
+from store.catalog import record_queries
 from store.catalog.filters import Filter
 from store.library import Library
 from store.operations import Operation
@@ -209,13 +209,13 @@ def test_tag_counts_are_cached_until_the_library_changes(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = []
-    count = label_rows.label_counts
+    count = record_queries.label_counts
 
     def counting(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str, int]:
         counted.append(filter)
         return count(db, kind, filter)
 
-    monkeypatch.setattr(label_rows, "label_counts", counting)
+    monkeypatch.setattr(record_queries, "label_counts", counting)
     create_in_tier(library, "library", 0, 1)
     before = library.tag_counts(Filter())
     assert library.tag_counts(Filter()) == before

@@ -1,4 +1,4 @@
-"""Sorting by picture similarity: to a chosen coin, to approved coins, to the library."""
+"""Sorting by picture similarity, and bounds of cosines, which never exclude a vector that is near enough."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -9,16 +9,58 @@ import pytest
 from PIL import Image
 
 from store.catalog.filters import Filter
+from store.embedding.arrays import Vector
 from store.errors import ModelUnavailable, UnknownRecord
 from store.importing.candidate import Candidate
 from store.library import Library
 from store.progress import Progress
 from store.runtime import open_library
-from store.search.picture_index import Order
+from store.search.picture_similarity import CosineBounds, Order, floats, halves
 from tests.store.conftest import address, approved_with_caption, coin
 from tests.store.duplicates.copies import jpg
 from tests.store.hashed import Hashed
 from tests.waiting import eventually
+
+DIMENSIONS = 768
+
+
+def pictures(random: np.random.Generator, count: int, *, large: int) -> Vector:
+    """(count, DIMENSIONS) unit vectors, some numbers of which are larger than the others in all."""
+    scale = np.ones(DIMENSIONS, np.float32)
+    scale[:: DIMENSIONS // large] = 6
+    rows = random.standard_normal((count, DIMENSIONS), dtype=np.float32) * scale
+    rows[1::10] = rows[::10][: len(rows[1::10])] + rows[1::10] * 0.3  # copies
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("large", [1, 64, 128, 768])
+def test_no_near_vector_is_excluded(large: int) -> None:
+    rows = halves(pictures(np.random.default_rng(large), 3000, large=large))
+    bounds = CosineBounds()
+    for least in (0.5, 0.9, 0.999):
+        for own in (0, 1, 2999):
+            vector = floats(rows[own])
+            cosines = np.vecdot(floats(rows), vector)
+            assert set(np.flatnonzero(cosines >= least)) <= set(bounds.possible(rows, vector, least=least))
+
+
+def test_most_vectors_are_excluded_where_some_numbers_are_large() -> None:
+    rows = halves(pictures(np.random.default_rng(3), 3000, large=128))
+    assert len(CosineBounds().possible(rows, floats(rows[0]), least=0.9)) < 100
+
+
+def test_rows_that_come_later_are_found() -> None:
+    rows = halves(pictures(np.random.default_rng(4), 2500, large=128))
+    bounds = CosineBounds()
+    assert not len(bounds.possible(rows[:0], floats(rows[2]), least=0.9))
+    for count in (1, 2, 1100, 2500):
+        assert count - 1 in bounds.possible(rows[:count], floats(rows[count - 1]), least=0.99)
+
+
+def test_vectors_shorter_than_the_largest_numbers_are_compared_whole() -> None:
+    rows = halves(np.eye(4, dtype=np.float32))
+    assert CosineBounds().possible(rows, floats(rows[2]), least=0.9).tolist() == [2]
+
 
 PENDING = Filter(tier="pending")
 pytestmark = pytest.mark.usefixtures("without_chroma")

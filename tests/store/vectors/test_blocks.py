@@ -1,4 +1,7 @@
-"""Quantised vectors: their error bound, and exact results found with them."""
+"""Blocks of vectors: the error bound of bytes, exact results found with them, and rows asked for together."""
+
+import mmap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,9 +12,9 @@ from store.embedding.arrays import Vector
 from store.records import FACETS, Facet
 from store.search.ranking import Ranking, rank
 from store.search.similarities import Similarities
-from store.vectors import quantised
+from store.vectors import blocks
+from store.vectors.blocks import USUAL, ReadAhead
 from store.vectors.matrices import load
-from store.vectors.segments import USUAL
 
 
 def random_rows(kind: str, *, rows: int, dimensions: int, seed: int) -> Vector:
@@ -36,11 +39,11 @@ def test_quantised_products_stay_within_the_error_bound(
 ) -> None:
     rows = random_rows(kind, rows=40, dimensions=dimensions, seed=seed)
     rows[7] = 0
-    direction = quantised.direction(
+    direction = blocks.direction(
         random_rows(question, rows=1, dimensions=dimensions, seed=seed + 1)[0] * np.float32(length)
     )
-    own = quantised.quantise(rows)
-    found = quantised.products(own.codes, direction) * own.steps * direction.step
+    own = blocks.quantise(rows)
+    found = blocks.products(own.codes, direction) * own.steps * direction.step
     truth = rows.astype(np.float64) @ direction.exact.astype(np.float64)
     assert np.all(np.abs(found - truth) <= direction.error_slope() * own.errors + direction.error_floor())
     assert found[7] == 0
@@ -115,3 +118,57 @@ def test_approximate_scores_stay_within_their_error_bound(dimensions: int) -> No
 def _same(one: Ranking, other: Ranking) -> bool:
     """Whether the results are equal, however many rows were compared in full to find them."""
     return one._replace(in_full=0) == other._replace(in_full=0)
+
+
+ROW = 3_072  # bytes of a row of 768 numbers
+
+needs_advice = pytest.mark.skipif(not hasattr(mmap, "MADV_WILLNEED"), reason="nothing can be asked for here")
+
+
+class RecordingMap:
+    """Stands in for the map, and notes what is asked of it."""
+
+    def __init__(self) -> None:
+        self.ranges: list[tuple[int, int]] = []
+
+    def madvise(self, option: int, start: int, length: int) -> None:
+        assert option == mmap.MADV_WILLNEED
+        self.ranges.append((start, start + length))
+
+
+@pytest.fixture
+def matrix(tmp_path: Path) -> np.ndarray:
+    path = tmp_path / "matrix.npy"
+    np.save(path, np.arange(64 * 768, dtype=np.float32).reshape(64, 768))
+    return np.asarray(np.load(path, mmap_mode="r"))
+
+
+@needs_advice
+def test_rows_side_by_side_are_asked_for_together(matrix: np.ndarray) -> None:
+    ahead, asked = ReadAhead(matrix[16:]), RecordingMap()
+    ahead._map = asked
+    ahead.ask(np.array([3, 4, 5, 20]))
+    begin = 128 + 16 * ROW  # after the file's header
+    expected = [(begin + 3 * ROW, begin + 6 * ROW), (begin + 20 * ROW, begin + 21 * ROW)]
+    assert [end for _, end in asked.ranges] == [end for _, end in expected]
+    for (start, _), (first, _) in zip(asked.ranges, expected, strict=True):
+        assert start % mmap.PAGESIZE == 0
+        assert 0 <= first - start < mmap.PAGESIZE
+    ahead.ask(np.array([], np.intp))
+    assert len(asked.ranges) == 2
+
+
+@needs_advice
+def test_a_row_is_asked_for_each_time_since_the_system_may_have_dropped_it(matrix: np.ndarray) -> None:
+    ahead, asked = ReadAhead(matrix[16:]), RecordingMap()
+    ahead._map = asked
+    ahead.ask(np.array([3]))
+    ahead.ask(np.array([3]))
+    assert asked.ranges[0] == asked.ranges[1]
+
+
+@needs_advice
+def test_the_system_takes_what_it_is_asked(matrix: np.ndarray) -> None:
+    ahead = ReadAhead(matrix[16:])
+    ahead.ask(np.arange(48))
+    assert matrix[16:][47, 767] == 64 * 768 - 1

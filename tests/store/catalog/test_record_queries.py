@@ -1,4 +1,4 @@
-"""Records found by what they are called."""
+"""Records found by what they are called, and how many have each tag."""
 
 import pytest
 
@@ -32,3 +32,17 @@ def test_an_address_finds_its_record_alone(frogs: Library) -> None:
 def test_at_most_the_limit_is_found_each_record_once(frogs: Library) -> None:
     assert [record.name for record in frogs.named("frog", Filter(), limit=2)] == ["Toad", "Frog"]
     assert named(frogs, "no such words") == []
+
+
+def test_tags_are_counted_alike_in_the_tier_of_most_coins_and_in_others(library: Library) -> None:
+    tags = [["dog", "moon"], ["moon"], ["cat"], ["dog"], ["zebra", "moon"], []]
+    for number, own in enumerate(tags):
+        library.add([coin(number, tags=own)])
+    library.approve([address(3), address(4)])
+    assert list(library.tag_counts(Filter(tier="pending")).items()) == [("moon", 2), ("cat", 1), ("dog", 1)]
+    assert list(library.tag_counts(Filter(tier="approved")).items()) == [
+        ("dog", 1),
+        ("moon", 1),
+        ("zebra", 1),
+    ]
+    assert library.tag_counts(Filter(tier="trash")) == {}
