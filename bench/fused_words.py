@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from store.evaluation import measures
+from store.evaluation import evaluation
 from store.evaluation.evaluation import Evaluation, PresetResult, evaluate
 from store.reading.reader import Reader
 from store.runtime import open_reader
@@ -46,15 +46,15 @@ def _compare(reader: Reader, name: str, goldens: list[Golden]) -> None:
     print(f"difference of nDCG@10: {_text(_difference(found, rows))}\n")
 
 
-def _first_right(row: PresetResult) -> measures.Figure:
-    return measures.figure(np.array([float(places[:1] == (1,)) for places in row.places]))
+def _first_right(row: PresetResult) -> evaluation.Figure:
+    return evaluation.figure(np.array([float(places[:1] == (1,)) for places in row.places]))
 
 
-def _difference(found: Evaluation, rows: dict[bool, PresetResult]) -> measures.Figure:
-    return measures.figure(found.gains(rows[True]) - found.gains(rows[False]))
+def _difference(found: Evaluation, rows: dict[bool, PresetResult]) -> evaluation.Figure:
+    return evaluation.figure(found.gains(rows[True]) - found.gains(rows[False]))
 
 
-def _text(figure: measures.Figure) -> str:
+def _text(figure: evaluation.Figure) -> str:
     return f"{figure.mean:.3f} ({figure.low:.3f}–{figure.high:.3f})"
 
 

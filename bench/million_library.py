@@ -29,7 +29,7 @@ from store.duplicates import alignment, examiner, fingerprints
 from store.duplicates.duplicates import least_cosine
 from store.embedding import embedding_cache, open_embedder
 from store.operations import State, state_json
-from store.pictures import text_reader
+from store.pictures import picture_texts
 from store.records import CAPTION_FACETS, FACETS, Facet
 from store.runtime import open_library
 from store.vectors import matrix_files
@@ -127,8 +127,8 @@ class _Rows:
         self._insert("likened", [(coin.picture, likened) for coin in coins])
         prints = [(coin.picture, self._random.bytes(fingerprints.SIZE), 1) for coin in coins]
         self._insert("fingerprints (image_hash, print, compared)", prints)
-        if text_reader.is_installed():
-            read = text_reader.reader_name()
+        if picture_texts.can_read():
+            read = picture_texts.reader_name()
             self._insert("picture_texts", [(coin.picture, read, "", "") for coin in coins])
         columns = "(decision, verb, address, at, who, reason, before, after)"
         self._insert(f"history {columns}", [_event(coin) for coin in coins])

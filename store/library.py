@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from store.captions.replacement import Replacement
+from store.captions.caption_text import Replacement
 from store.catalog.catalog import DISK_ERRORS
 from store.embedding.in_flight import InFlight
 from store.errors import MemedexError

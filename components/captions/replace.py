@@ -12,7 +12,7 @@ from components.grid import LoggedDecision, lead_to
 from components.grid.filters import Drawer
 from components.shell import format, job_bar, presenter
 from components.shell.forms import Button
-from store.captions.replacement import Replacement, ReplaceRequest, replacements
+from store.captions.caption_text import Replacement, ReplaceRequest, replacements
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.errors import InvalidRecord

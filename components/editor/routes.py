@@ -16,7 +16,7 @@ from components.editor import content
 from components.shell import job_bar, resources
 from components.shell.base_path import base_path
 from components.shell.signed_post import answered
-from store.captioning import nearest_suggestions
+from store.captioning import suggestions
 from store.captions.revisions import source_of
 from store.disk.sqlite_values import is_integer
 from store.errors import InvalidRecord, MemedexError, ReadOnly
@@ -168,7 +168,7 @@ def _nearest(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
     if not library.can_write:
         raise ReadOnly(f"{library.actor_name} may look at this library, not change it")
     address = _address(message)
-    found = nearest_suggestions.suggest(library, address, actor=library.actor_name)
+    found = suggestions.suggest_nearest(library, address, actor=library.actor_name)
     why = "" if found else "The library holds no coin yet whose picture could be near to this one."
     return {"why": why, **content.proposed(library, address)}
 

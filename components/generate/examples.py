@@ -7,7 +7,7 @@ from components.grid.filters import Drawer, mended
 from components.shell import address, format, presenter, query_pictures, safe_mode, thumbnails
 from store.catalog.filters import Filter
 from store.errors import InvalidRecord, MemedexError
-from store.evaluation import question_shift
+from store.evaluation import marks
 from store.generation.context import EXAMPLES
 from store.library import Library
 from store.records import FACETS, Record
@@ -109,7 +109,7 @@ def _nearest(library: Library, line: str, *, top: int) -> list[str]:
     query = Query(
         parts, weights=weights, top=enough, filter=question.filter, calibrated=calibrated,
         fused=result_link.linked_fusion(),
-        shift=question_shift.of_question(library, question) if result_link.linked_shift() else None,
+        shift=marks.shift_of_question(library, question) if result_link.linked_shift() else None,
     )  # fmt: skip
     return [hit.address for hit in folded(library.search(query).hits, groups)[:top]]
 

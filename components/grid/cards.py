@@ -9,7 +9,7 @@ from components.grid.fields import NO_AGE, created, shown_fields
 from components.shell import format, pictures, presenter, safe_mode
 from store.duplicates.findings import Suspicion
 from store.errors import InvalidRecord, UnknownRecord
-from store.pictures.text_reader import INSTALL, is_installed
+from store.pictures.picture_texts import INSTALL_READER, can_read
 from store.reading.reader import Reader
 from store.records import UNFIT, Record, Tier, is_made_up
 
@@ -88,7 +88,7 @@ def _text(library: Reader, record: Record) -> dict[str, str]:
     elif found.source == "program":
         note = "Read by a program" if found.text else "No text was found."
     else:
-        note = "Not read yet" if is_installed() else f"Not read: RapidOCR is not installed. {INSTALL}"
+        note = "Not read yet" if can_read() else f"Not read: RapidOCR is not installed. {INSTALL_READER}"
     return {"text": found.text, "source": found.source, "read": found.read, "note": note}
 
 

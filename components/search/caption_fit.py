@@ -5,7 +5,7 @@ import streamlit as st
 from components.grid import CAPTION, LIKE, Mark, newest, show_cards
 from components.shell import format, resources
 from store.errors import MemedexError
-from store.evaluation.caption_fit import AT_ODDS, FEWEST, Fit, disagreements
+from store.evaluation.similarity import AT_ODDS, FEWEST_PAIRS, Fit, disagreements
 from store.library import Library
 from store.records import Record
 
@@ -24,7 +24,7 @@ def show(library: Library) -> None:
         return
     if not found:
         st.info(
-            f"Fewer than {FEWEST} coins in the library: too few to say what is unusual.",
+            f"Fewer than {FEWEST_PAIRS} coins in the library: too few to say what is unusual.",
             icon=":material/troubleshoot:",
         )
         return

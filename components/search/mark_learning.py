@@ -6,7 +6,7 @@ from typing import TypeVar
 import streamlit as st
 
 from components.shell import format
-from store.evaluation.gain import Gain
+from store.evaluation.marks import Gain
 
 T = TypeVar("T")
 

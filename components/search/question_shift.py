@@ -5,7 +5,7 @@ import streamlit as st
 from components.grid import result_link
 from components.search import mark_learning
 from store.errors import MemedexError
-from store.evaluation import question_shift
+from store.evaluation import marks
 from store.library import Library
 from store.search.query import Query, QueryShift
 from store.search.query_syntax import Question
@@ -15,8 +15,8 @@ _KEY = "search.shift"
 
 def in_force(library: Library, question: Question) -> QueryShift | None:
     """The shift of this question, if it was taken, by its marks as they are now."""
-    line, judgements = question_shift.marks_of(library, question)
-    shift = question_shift.shift_of(judgements)
+    line, judgements = marks.marks_of(library, question)
+    shift = marks.shift_of(judgements)
     return shift if result_link.shifted(line if shift else "") else None
 
 
@@ -32,8 +32,8 @@ def notice(shift: QueryShift | None) -> None:
 
 def offer(library: Library, question: Question, query: Query) -> None:
     """Offer to shift the question, with what it gains; nothing if it is shifted, or without a good mark."""
-    line, judgements = question_shift.marks_of(library, question)
-    if query.shift is not None or question_shift.shift_of(judgements) is None:
+    line, judgements = marks.marks_of(library, question)
+    if query.shift is not None or marks.shift_of(judgements) is None:
         return
     if not mark_learning.is_open(
         _KEY, about=line, label="Shift question by marks", icon=":material/moving:",
@@ -43,9 +43,7 @@ def offer(library: Library, question: Question, query: Query) -> None:
     with st.container(border=True, gap="small"):
         about = line, str(judgements), str(query.sliders), query.calibrated, query.fused, library.generation
         try:
-            gain = mark_learning.once(
-                _KEY, about, lambda: question_shift.measured(library, query, judgements)
-            )
+            gain = mark_learning.once(_KEY, about, lambda: marks.measured_shift(library, query, judgements))
         except MemedexError as error:
             mark_learning.refused(_KEY, str(error))
             return

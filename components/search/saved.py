@@ -16,7 +16,7 @@ from components.shell.query_pictures import LINE
 from store.catalog.filters import Filter
 from store.catalog.named_values import MAX_NAME, NamedValues
 from store.errors import InvalidRecord, MemedexError
-from store.evaluation import question_shift
+from store.evaluation import marks
 from store.library import Library
 from store.records import FACETS, Facet
 from store.search.query import Query, SavedSearch
@@ -205,7 +205,7 @@ def _new(library: Library, search: SavedSearch, since: float) -> int:
             filter=question.filter,
             calibrated=calibrated,
             fused=search.fused,
-            shift=question_shift.of_question(library, question) if search.shifted else None,
+            shift=marks.shift_of_question(library, question) if search.shifted else None,
         )
         found = library.search(query)
     except MemedexError:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.shell import charts, tables
-from store.evaluation.evaluation import DEPTH, Evaluation, PresetResult
-from store.evaluation.measures import Figure
+from store.evaluation.evaluation import DEPTH, Evaluation, Figure, PresetResult
 
 if TYPE_CHECKING:
     import pandas as pd

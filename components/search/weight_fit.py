@@ -11,8 +11,8 @@ from components.shell import forms
 from components.shell.forms import Button, Field
 from store.catalog.named_values import MAX_NAME
 from store.errors import MemedexError
-from store.evaluation import weight_fit
-from store.evaluation.weight_fit import WeightFit
+from store.evaluation import marks
+from store.evaluation.marks import WeightFit
 from store.library import Library
 from store.records import FACETS, Facet
 from store.search.query import Query
@@ -45,8 +45,8 @@ def show(library: Library, query: Query, *, usual: Mapping[Facet, float]) -> Non
 
 
 def _fit(library: Library, kind: str, query: Query, usual: Mapping[Facet, float]) -> WeightFit:
-    marked = weight_fit.marked(library, kind, calibrated=query.calibrated, fused=query.fused)
-    return weight_fit.fit(marked, usual, now=query.sliders)
+    marked = marks.marked_queries(library, kind, calibrated=query.calibrated, fused=query.fused)
+    return marks.fit_weights(marked, usual, now=query.sliders)
 
 
 def _offer(library: Library, fit: WeightFit, now: Mapping[Facet, float]) -> None:

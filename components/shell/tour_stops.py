@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from components.shell import streamlit_style
-from store.captioning.accept_suggestions import accept
+from store.captioning.suggestions import accept_suggestions
 from store.errors import UnknownRecord
 from store.library import Library
 from store.outcome import Outcome
@@ -71,7 +71,7 @@ def _is_rejected(library: Library) -> bool:
 
 
 def _caption(library: Library) -> None:
-    accept(library, [DRAFTED], actor=WHO)
+    accept_suggestions(library, [DRAFTED], actor=WHO)
 
 
 def _is_captioned(library: Library) -> bool:

@@ -2,22 +2,90 @@
 
 Derived from the catalog; nothing is stored. Results for one text are cached by the sidecar's hash, so that
 after a change only the changed ones are examined again.
+
+Texts that share most of their words are found without comparing all pairs (`repeats`), by prefix filtering
+(Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007): with the words of each text ordered from the
+rarest to the most frequent, two texts that share at least a part t of their words have one in common among
+the first |x| - ⌈t·|x|⌉ + 1 of each.
 """
 
+import math
+import re
 import threading
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
-from store.captioning.repeats import ALIKE, overlap, repeats, words
 from store.catalog.catalog import read_json
 from store.embedding.embedding_cache import stored_vectors
 from store.embedding.protocol import Embedder
-from store.evaluation.caption_fit import AT_ODDS, Fit, disagreements
+from store.evaluation.similarity import AT_ODDS, Fit, disagreements
 from store.reading.reader import Reader
 from store.records import CAPTION_FACETS, REQUIRED_FACETS, Facet
 from store.settings import settings
 from store.tags.taxonomy import Taxonomy
+
+ALIKE = 0.8  # of all the words of two texts, what both have (Jaccard)
+# Protect from thousands of texts made from one template:
+_TRIED = 60  # texts with the same rare word that are looked at
+_COMPARED = 8  # texts one is compared with word by word
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The set of words of a text, lower-cased."""
+    return frozenset(re.findall(r"\w+", text.casefold()))
+
+
+def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """The Jaccard similarity of two sets of words, from 0 to 1."""
+    return len(one & other) / len(one | other) if one and other else 0.0
+
+
+def repeats(texts: Mapping[Key, frozenset[str]]) -> dict[Key, tuple[Key, float]]:
+    """For each text that nearly repeats another: which one, and their similarity."""
+    found: dict[Key, tuple[Key, float]] = {}
+    same: dict[frozenset[str], list[Key]] = defaultdict(list)
+    for key, own in texts.items():
+        if own:
+            same[own].append(key)
+    for keys in same.values():
+        for key, other in zip(keys, [*keys[1:], keys[0]], strict=True):
+            if key != other:
+                found[key] = (other, 1.0)
+    frequency = Counter(word for own in same for word in own)
+    holders: dict[str, list[frozenset[str]]] = defaultdict(list)
+    for own in sorted(same, key=len):
+        rarest = sorted(own, key=lambda word: (frequency[word], word))
+        prefix = rarest[: len(own) - math.ceil(ALIKE * len(own)) + 1]
+        if best := _best(own, prefix, holders):
+            share, alike = best
+            for this, that in ((own, alike), (alike, own)):
+                for key in same[this]:
+                    if found.get(key, (key, 0.0))[1] < share:
+                        found[key] = (same[that][0], share)
+        for word in prefix:
+            holders[word].append(own)
+    return found
+
+
+def _best(
+    own: frozenset[str], prefix: list[str], holders: Mapping[str, list[frozenset[str]]]
+) -> tuple[float, frozenset[str]] | None:
+    """The most similar text among those that share the most rare words."""
+    shared = Counter(
+        other
+        for word in prefix
+        for other in holders.get(word, ())[-_TRIED:]
+        if len(other) >= ALIKE * len(own)  # those that come earlier are no longer
+    )
+    for other, _ in shared.most_common(_COMPARED):
+        if (share := overlap(own, other)) >= ALIKE:
+            return share, other
+    return None
+
 
 Kind = Literal["picture", "lacking", "unwritten", "short", "long", "repeated", "tags"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -128,7 +196,7 @@ def _row(
         # A token has a letter at least: most texts need not be counted.
         if embedder and len(text) + 2 > embedder.token_limit:
             tokens[facet] = embedder.count_tokens(text)
-    bags = {facet: words(text) for facet, text in caption.items()}
+    bags = {facet: words_of(text) for facet, text in caption.items()}
     return _Row(address, tier, picture, caption, tuple(sidecar.get("tags", ())), bags, tokens)
 
 

@@ -4,7 +4,7 @@ from argparse import Namespace
 from dataclasses import asdict
 from typing import Any
 
-from store.captioning.accept_suggestions import accept as accept_suggestions
+from store.captioning.suggestions import accept_suggestions as accept_suggestions
 from store.cli import values
 from store.cli.jobs import Verbs, follow
 from store.cli.open_library import check_addresses_or_all, reading, spelled, typed_path, writing

@@ -12,7 +12,7 @@ from store.cli.queries import filter_of
 from store.cli.terminal import Terminal
 from store.disk.files import read_regular
 from store.errors import BadPicture, InvalidRecord, UnknownRecord
-from store.evaluation.question_shift import of_question
+from store.evaluation.marks import shift_of_question
 from store.identity import current_user
 from store.reading.query_binding import (
     did_you_mean,
@@ -86,7 +86,7 @@ def _compare(
             filter=question.filter,
             calibrated=arguments.calibrated,
             fused=arguments.fused,
-            shift=of_question(reader, question) if arguments.shifted else None,
+            shift=shift_of_question(reader, question) if arguments.shifted else None,
         )
     except InvalidRecord as error:
         usage.error(str(error))

@@ -1,6 +1,13 @@
 """Evaluate golden queries: recall, reciprocal rank and gain, for each setting of the sliders.
 
 The ranks of the relevant coins are stored, so that any k can be computed afterwards.
+
+recall@k   the share of the relevant coins among the first k; of at most k, so that 1 can always be reached
+MRR        the mean of 1 / rank of the first relevant coin (0 if none is among the results)
+nDCG@k     Σ 1/log2(1 + rank) over the relevant coins among the first k, divided by its maximum
+           (Järvelin and Kekäläinen 2002, with gains of 0 and 1)
+
+Each with a 95 % interval by the bootstrap: a thousand samples of the queries with replacement.
 """
 
 import json
@@ -15,8 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.errors import InvalidRecord, UnknownRecord
-from store.evaluation import measures
-from store.evaluation.measures import EvaluationScores, Figure
 from store.progress import Progress
 from store.records import Facet
 from store.search import calibration
@@ -27,6 +32,47 @@ from store.vectors.weights import ASKED, DEFAULT_PRESET
 
 if TYPE_CHECKING:
     from store.reading.reader import Reader
+
+_DRAWS = 1_000  # bootstrap samples of the queries for an interval
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A mean over the queries with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationScores:
+    """The measures of one setting over all queries."""
+
+    recall: Figure
+    mrr: Figure
+    ndcg: Figure
+
+
+def measures_of(places: Sequence[int], right: int, *, k: int) -> tuple[float, float, float]:
+    """Recall@k, reciprocal rank and nDCG@k of one query.
+
+    `places` are the ranks of the relevant coins that were found, ascending from 1, of `right` that exist.
+    """
+    near = [place for place in places if place <= k]
+    most = min(right, k)
+    ideal = sum(1 / math.log2(1 + place) for place in range(1, most + 1))
+    gain = sum(1 / math.log2(1 + place) for place in near)
+    return len(near) / most, 1 / places[0] if places else 0.0, gain / ideal
+
+
+def figure(scores: NDArray[np.float64]) -> Figure:
+    """The mean of the queries' scores, (queries,), with its interval."""
+    random = np.random.default_rng(1)  # the same draws for every setting, so that they can be compared
+    means = scores[random.integers(0, len(scores), (_DRAWS, len(scores)))].mean(axis=1)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return Figure(float(scores.mean()), float(low), float(high))
+
 
 TOP = 10  # k where nobody asks for another
 _SETTINGS = ((False, False), (True, False), (False, True))  # calibrated, fused
@@ -82,7 +128,7 @@ class Evaluation:
     def scores(self, row: PresetResult, *, k: int = TOP) -> EvaluationScores:
         """Recall and nDCG among the first `k` (at most DEPTH), and MRR."""
         table = self._table(row, k=k)
-        return EvaluationScores(*(measures.figure(table[:, column]) for column in range(3)))
+        return EvaluationScores(*(figure(table[:, column]) for column in range(3)))
 
     def gains(self, row: PresetResult, *, k: int = TOP) -> NDArray[np.float64]:
         """The nDCG@k of each query with one setting, (queries,) in the order of `lines`."""
@@ -100,7 +146,7 @@ class Evaluation:
 
     def _table(self, row: PresetResult, *, k: int) -> NDArray[np.float64]:
         pairs = zip(row.places, self.right, strict=True)
-        return np.array([measures.of_query(places, right, k=k) for places, right in pairs])
+        return np.array([measures_of(places, right, k=k) for places, right in pairs])
 
 
 def evaluate(
@@ -197,7 +243,7 @@ def by_tag(reader: "Reader", one: Evaluation, row: PresetResult, *, k: int = TOP
         for tag in set().union(*(tags_of.get(answer, ()) for answer in own)):
             gains.setdefault(tag, []).append(float(gain))
     scores = [
-        TagScore(tag, len(found), measures.figure(np.array(found)))
+        TagScore(tag, len(found), figure(np.array(found)))
         for tag, found in gains.items()
         if len(found) >= FEWEST
     ]

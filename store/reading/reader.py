@@ -43,10 +43,8 @@ from store.llm.prompts import Prompts
 from store.lru import LruCache
 from store.maps import Maps
 from store.permissions import Actor
-from store.pictures.nudity import NudityClassifier
-from store.pictures.picture_texts import PictureTexts
+from store.pictures.picture_texts import NudityClassifier, PictureTexts, TextReader
 from store.pictures.shared_pictures import shared_pictures
-from store.pictures.text_reader import TextReader
 from store.pictures.unfit import Unfit
 from store.progress import Progress
 from store.records import Facet, Record

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from store.captions.replacement import Replacement
+from store.captions.caption_text import Replacement
 from store.errors import InvalidRecord
 from store.records import CAPTION_FACETS, MAX_FACET, PICTURE_TEXT, UNFIT, Facet, Record
 from store.tags.taxonomy import Taxonomy

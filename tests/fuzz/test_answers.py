@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from store.captioning import captioner
-from store.captioning.answer_parser import read_answer
-from store.captioning.captioner import Captioner, CaptionRequest
+from store.captioning.captioner import Captioner, CaptionRequest, read_answer
 from store.errors import CaptioningFailed, InvalidRecord
 from store.fetching.retry_after import seconds_to_wait
 from store.generation import coin_generator

@@ -3,7 +3,7 @@
 import pytest
 
 from components.captions.replace import replacing
-from store.captions.replacement import ReplaceRequest, replacements
+from store.captions.caption_text import ReplaceRequest, replacements
 from store.catalog.filters import Filter
 from store.library import Library
 from store.progress import Progress

@@ -10,9 +10,8 @@ from streamlit.testing.v1 import AppTest
 from components.search import saved
 from components.shell import resources
 from store.errors import InvalidRecord, NotInMemory
-from store.evaluation import question_shift, weight_fit
-from store.evaluation.gain import Gain
-from store.evaluation.weight_fit import WeightFit
+from store.evaluation import marks
+from store.evaluation.marks import Gain, WeightFit
 from store.library import Library
 from store.records import FACETS
 from store.search.query import SavedSearch
@@ -283,7 +282,7 @@ def test_weights_are_fitted_to_marks_taken_with_a_click_and_refused_without_enou
 def test_fitted_weights_set_the_sliders(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     fitted = dict(zip(FACETS, (0.0, 1.0, 4.0, 2.0, 0.5), strict=True))
     found = WeightFit(marks=34, before=0.77, after=0.83, error=0.04, weights=fitted)
-    monkeypatch.setattr(weight_fit, "fit", lambda *_, **__: found)
+    monkeypatch.setattr(marks, "fit_weights", lambda *_, **__: found)
     library.golden.judge("dog", DOG.address, True)
     app = press(opened("search", q="dog"), "Fit weights to marks")
     assert "On your 34 marks: nDCG 0.77 → 0.83, leave-one-out, gain ± 0.04." in words(app)
@@ -295,7 +294,7 @@ def test_fitted_weights_set_the_sliders(library: Library, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     ("label", "module", "learn"),
-    [("Fit weights to marks", weight_fit, "marked"), ("Shift question by marks", question_shift, "measured")],
+    [("Fit weights to marks", marks, "marked_queries"), ("Shift question by marks", marks, "measured_shift")],
 )
 def test_what_cannot_be_learned_without_vectors_in_memory_says_so(
     library: Library, monkeypatch: pytest.MonkeyPatch, label: str, module: ModuleType, learn: str
@@ -320,7 +319,7 @@ def test_a_question_is_shifted_by_its_marks_in_the_address_and_in_saved_searches
         Gain(marks=12, before=0.71, after=0.71, error=0.09),
         Gain(marks=13, before=0.71, after=0.84, error=0.2),
     ]
-    monkeypatch.setattr(question_shift, "measured", lambda *_: gains.pop(0))
+    monkeypatch.setattr(marks, "measured_shift", lambda *_: gains.pop(0))
     library.golden.judge("dog", DOG.address, False)
     assert "Nothing is gained: nDCG 0.71 → 0.71 on 12 marks" in words(rerun(app))
     library.golden.judge("dog", DOG.address, None)

@@ -12,8 +12,7 @@ import pytest
 from PIL import Image
 
 from store import demo
-from store.captioning.checkup import KINDS, CheckUp
-from store.captioning.repeats import words
+from store.captioning.checkup import KINDS, CheckUp, words_of
 from store.disk.layout import RESOURCES
 from store.embedding import embedding_cache, open_embedder
 from store.errors import BadSource
@@ -125,7 +124,8 @@ def test_names_tickers_and_descriptions_are_distributed_as_in_real_launches() ->
     shared = sum(count for count in tickers.values() if count > 1)
     undescribed = sum(not coin["description"] for coin in coins)
     crude = sum(
-        bool(CRUDE & words(f"{coin['token_name']} {coin['ticker']} {coin['description']}")) for coin in coins
+        bool(CRUDE & words_of(f"{coin['token_name']} {coin['ticker']} {coin['description']}"))
+        for coin in coins
     )
     assert shared / len(coins) == pytest.approx(0.25, abs=0.03)
     assert undescribed / len(coins) == pytest.approx(0.14, abs=0.02)

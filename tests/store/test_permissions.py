@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from store.captions.replacement import Replacement
+from store.captions.caption_text import Replacement
 from store.catalog.filters import Filter
 from store.embedding.kept_vectors import KeptVectors
 from store.errors import ReadOnly

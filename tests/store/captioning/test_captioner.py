@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from store.captioning.answer_parser import read_answer
-from store.captioning.captioner import CaptionDraft, Captioner, CaptionRequest
+from store.captioning.captioner import CaptionDraft, Captioner, CaptionRequest, read_answer
 from store.errors import CaptioningFailed, InvalidRecord, ProviderBusy, ProviderRefuses
 from store.llm.client import import_litellm, price
 from store.llm.prompts import BUILT_IN, filled

@@ -5,8 +5,7 @@ import time
 import pytest
 
 from store.captioning import checkup
-from store.captioning.checkup import CheckUp, Kind
-from store.captioning.repeats import overlap, repeats, words
+from store.captioning.checkup import CheckUp, Kind, overlap, repeats, words_of
 from store.library import Library
 from store.progress import Progress
 from store.tags.taxonomy import Taxonomy
@@ -95,7 +94,7 @@ def test_findings_follow_every_change(library: Library) -> None:
 
 
 def test_repeats_match_a_comparison_of_all_pairs() -> None:
-    texts = {n: words(" ".join(f"w{(n * k * k + k) % 13}" for k in range(1, 7))) for n in range(300)}
+    texts = {n: words_of(" ".join(f"w{(n * k * k + k) % 13}" for k in range(1, 7))) for n in range(300)}
     alike = {
         one
         for one, own in texts.items()
@@ -107,7 +106,7 @@ def test_repeats_match_a_comparison_of_all_pairs() -> None:
 
 
 def test_ten_thousand_similar_captions_are_compared_within_five_seconds() -> None:
-    texts = {n: words(f"logo of the token number x{n} on a chain") for n in range(10_000)}
+    texts = {n: words_of(f"logo of the token number x{n} on a chain") for n in range(10_000)}
     began = time.process_time()
     assert len(repeats(texts)) in (0, 10_000)
     assert time.process_time() - began < 5

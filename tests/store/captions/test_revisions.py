@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from store.captions.replacement import ReplaceRequest, replacements
+from store.captions.caption_text import ReplaceRequest, replacements
 from store.captions.revisions import authors
 from store.disk.files import Disk
 from store.disk.layout import Layout

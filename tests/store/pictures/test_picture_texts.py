@@ -3,20 +3,24 @@
 import json
 import threading
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from store.captioning.plan import question
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.errors import ModelUnavailable
 from store.library import Library
-from store.pictures import picture_texts, text_reader
+from store.pictures import picture_texts
+from store.pictures.picture_texts import TextReader, taken_apart
 from store.runtime import open_library
 from store.tasks import models
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
+from tests.store.pictures.lettering import lettered
 
 FIRST, SECOND = address(0), address(1)
 
@@ -25,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 
 @pytest.fixture
 def reads(library: Library, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Sets what the program reads in every picture; the model itself: test_text_reader.py."""
+    """Sets what the program reads in every picture; the model itself is below."""
 
     monkeypatch.setattr(library._nudity, "score", lambda _: 0.0)
 
@@ -61,7 +65,7 @@ def test_every_picture_is_read_once(read_coins: Library, reads: Callable[[str], 
 def test_another_reader_reads_everything_again(
     read_coins: Library, reads: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_reader, "reader_name", lambda: "another one")
+    monkeypatch.setattr(picture_texts, "reader_name", lambda: "another one")
     reads("better")
     assert len(read_coins.picture_texts.read().done) == 2
     assert read_coins.picture_texts.of(FIRST).text == "better"
@@ -80,7 +84,7 @@ def test_a_correction_counts_before_what_is_read(
     read_coins: Library, reads: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read_coins.correct_text([FIRST], "WEN LAMBO")
-    monkeypatch.setattr(text_reader, "reader_name", lambda: "another one")
+    monkeypatch.setattr(picture_texts, "reader_name", lambda: "another one")
     reads("misread")
     read_coins.picture_texts.read()
     text = read_coins.picture_texts.of(FIRST)
@@ -221,7 +225,7 @@ def test_a_paused_job_ends_after_the_picture_that_it_reads(
 def test_without_the_extra_a_library_works_and_says_what_to_install(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(picture_texts.text_reader, "is_installed", lambda: False)
+    monkeypatch.setattr(picture_texts, "can_read", lambda: False)
     library.add([coin(0)])
     assert library.picture_texts.unread() == {}
     assert library.picture_texts.of(FIRST).source == "unread"
@@ -253,3 +257,47 @@ def test_the_drafting_model_is_told_what_stands_in_the_picture(read_coins: Libra
     assert "HODL {name}" in text, "its words are no variables"
     bare = question(record, b"", "{name}", [], picture_text="", only=None, hint="")
     assert "stand in the picture" not in bare.messages()[0]["content"][0]["text"]
+
+
+@pytest.fixture(scope="module")
+def reader() -> TextReader:
+    return TextReader()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("turned", ["", "mirrored", "upside down"])
+def test_a_text_is_read_in_every_orientation(reader: TextReader, turned: str) -> None:
+    picture = Image.open(BytesIO(lettered("TO THE MOON", "BUY THE DIP", turned=turned)))
+    lines = [line.replace(" ", "") for line in reader.read(picture).split("\n")]
+    assert sorted(lines) == ["BUYTHEDIP", "TOTHEMOON"]
+
+
+@pytest.mark.slow
+def test_a_picture_without_text_has_none(reader: TextReader) -> None:
+    assert reader.read(Image.new("RGB", (512, 512), "white")) == ""
+
+
+@pytest.mark.slow
+def test_one_letter_is_no_text(reader: TextReader) -> None:
+    assert reader.read(Image.open(BytesIO(lettered("B")))) == ""
+
+
+@pytest.mark.slow
+def test_what_to_install_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(picture_texts, "find_spec", lambda _: None)
+    with pytest.raises(ModelUnavailable, match=r"requirements-eyes\.txt"):
+        TextReader().read(Image.new("RGB", (8, 8)))
+
+
+@pytest.mark.parametrize(
+    ("read", "words"),
+    [
+        ("BUYTHEDIP", "buy the dip"),
+        ("TO THEMOON", "the moon"),
+        ("WENLAMBO", "wen lambo"),
+        ("moon rocket", ""),
+        ("xqzwkj", ""),
+    ],
+)
+def test_words_that_run_together_are_taken_apart(read: str, words: str) -> None:
+    assert taken_apart(read) == words

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store.captions.replacement import Replacement, ReplaceRequest, replacements
+from store.captions.caption_text import Replacement, ReplaceRequest, replacements
 from store.catalog.filters import Filter
 from store.errors import InvalidRecord, NothingToUndo
 from store.library import Library

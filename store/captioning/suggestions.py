@@ -1,26 +1,82 @@
-"""Suggestions without a language model: the nearest tags, and phrases from captions of similar pictures.
+"""Suggestions: accepted as captions of empty facets, and made without a language model.
 
-Uses only the embedding model, writes nothing new, and marks every suggestion with `nearest · MODEL`; a
-phrase also with the coin that it comes from.
+What a person wrote is never replaced (`accept_suggestions`). The nearest tags, and phrases from captions of
+similar pictures (`suggest_nearest`), use only the embedding model and write nothing new. Each such suggestion
+is marked with `nearest · MODEL`; a phrase also with the coin that it comes from.
 """
 
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from store.captions.suggestions import BORROWED, SuggestedFacet
-from store.errors import ModelUnavailable
-from store.records import Facet, Record
+from store.errors import ModelUnavailable, UnknownRecord
+from store.operations import CaptionSource
+from store.outcome import Outcome, Refusal
+from store.progress import Progress
+from store.records import CAPTION_FACETS, Facet, Record
 from store.search.query import Part, Query
 
 if TYPE_CHECKING:
     from store.library import Library
     from store.reading.reader import Reader
+
+
+def accept_suggestions(
+    library: "Library", addresses: Iterable[str], *, progress: Progress | None = None, actor: str = ""
+) -> Outcome:
+    """Fill empty facets with the newest open suggestions, and add the tags that the taxonomy knows.
+
+    New tags, and suggestions for filled facets, stay open for a person.
+    """
+    outcome = Outcome()
+    for address in addresses:
+        if progress and progress.cancelled:
+            break
+        try:
+            _accept_one(library, address, outcome, actor=actor)
+        except UnknownRecord as error:
+            outcome.refused.append(Refusal(address, str(error)))
+        if progress:
+            progress.done += 1
+    return outcome
+
+
+def _accept_one(library: "Library", address: str, outcome: Outcome, *, actor: str) -> None:
+    record = library.get(address)
+    if typing := library.drafts.of(address):
+        reason = f"{typing[0].actor} is typing a caption for it; save or discard that first"
+        outcome.refused.append(Refusal(address, reason))
+        return
+    found = {one.facet: one for one in reversed(library.suggestions.of(address))}
+    texts: dict[Facet, str | None] = {}
+    sources: dict[Facet, CaptionSource] = {}
+    taken = []
+    for facet in CAPTION_FACETS:
+        one = found.get(facet)
+        if one and facet not in record.caption:
+            texts[facet], sources[facet] = one.text, CaptionSource(one.model, one.prompt)
+            taken.append(one.id)
+    tags = list(record.tags)
+    if proposed := found.get("tags"):
+        tags += [tag for tag in proposed.tags if tag not in tags]
+        taken.append(proposed.id)
+    if not taken:
+        outcome.refused.append(Refusal(address, "no suggestion is open for anything it lacks"))
+        return
+    written = library.caption(
+        address, caption=texts, tags=tags, revision=record.revision, sources=sources, actor=actor
+    )
+    outcome.done += written.done
+    outcome.refused += written.refused
+    if written.done:
+        library.suggestions.resolve(taken, "taken", actor=actor)
+
 
 TAGS = 6
 _BY_WORD = 2  # … of which so many at least are there for their word alone
@@ -43,7 +99,7 @@ class BorrowedTexts:
     texts: Mapping[SuggestedFacet, str]
 
 
-def nearest(reader: "Reader", address: str) -> list[BorrowedTexts]:
+def nearest_texts(reader: "Reader", address: str) -> list[BorrowedTexts]:
     """A phrase for each facet from each of the records with the most similar pictures, and the nearest tags.
 
     The nearest record comes last, as the newest suggestion is shown first. Empty if the library has nothing
@@ -62,9 +118,9 @@ def nearest(reader: "Reader", address: str) -> list[BorrowedTexts]:
     return [*found, *([BorrowedTexts(model_of(reader), {"tags": ",".join(tags)})] if tags else [])]
 
 
-def suggest(library: "Library", address: str, *, actor: str = "") -> int:
+def suggest_nearest(library: "Library", address: str, *, actor: str = "") -> int:
     """Save them as open suggestions in place of earlier ones; returns for how many facets."""
-    found = nearest(library, address)
+    found = nearest_texts(library, address)
     earlier = [each.id for each in library.suggestions.of(address) if each.model.startswith(BORROWED)]
     library.suggestions.resolve(earlier, "replaced", actor=actor)
     for borrowed in found:
