@@ -31,7 +31,7 @@ from store.duplicates.alignment import Confirmation, PictureViews
 from store.duplicates.duplicates import least_cosine
 from store.duplicates.fingerprints import NearPrint, Neighbours
 from store.embedding import open_embedder
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 
 ROOT = Path(__file__).resolve().parent.parent
 SETS = {

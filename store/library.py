@@ -7,7 +7,7 @@ from typing import Any
 
 from store.captions.caption_text import Replacement
 from store.catalog.catalog import DISK_ERRORS
-from store.embedding.in_flight import InFlight
+from store.embedding.prefetch import InFlight
 from store.errors import MemedexError
 from store.importing.candidate import Candidate, shown
 from store.jobs import cancel_own

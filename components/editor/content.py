@@ -6,7 +6,7 @@ from typing import Any
 
 from components.shell import format, pictures, presenter, resources, safe_mode
 from store.captions.revisions import Revision, authors
-from store.embedding.windows import reading
+from store.embedding.protocol import reading
 from store.library import Library
 from store.operations import CaptionSource
 from store.records import CAPTION_FACETS, Facet, Record

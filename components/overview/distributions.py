@@ -23,7 +23,7 @@ from store.settings import settings
 if TYPE_CHECKING:
     import pandas as pd
 
-    from store.embedding.arrays import Vector
+    from store.embedding.protocol import Vector
 
 _MOST = 15  # tags or categories that are drawn
 CLASS = 0.05  # of cosines

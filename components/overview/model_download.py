@@ -5,7 +5,7 @@ import streamlit as st
 from components.shell import format, forms, job_bar
 from components.shell.forms import Button
 from store.embedding.model_download import OFFERED, OfferedModel
-from store.embedding.openclip_weights import Choice, configuration
+from store.embedding.openclip import Choice, configuration
 from store.embedding.protocol import OFFLINE, REFERENCE
 from store.errors import ModelUnavailable
 from store.fetching.hub import host

@@ -14,7 +14,7 @@ from store.chroma.collections import COLLECTIONS
 from store.chroma.contents import MARK, FoundCollection, read_contents
 from store.chroma.foreign import ForeignChroma, opened_copy
 from store.embedding import embedding_cache, open_embedder
-from store.embedding.kept_vectors import KeptVectors
+from store.embedding.active_model import KeptVectors
 from store.embedding.protocol import Embedder
 from store.errors import BadSource, InvalidRecord, MemedexError, ModelUnavailable
 from store.importing import folders

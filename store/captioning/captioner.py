@@ -13,7 +13,7 @@ from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from store.embedding.lazy_weights import Lazy
+from store.embedding.local_weights import Lazy
 from store.errors import CaptioningFailed, InvalidRecord, ProviderBusy
 from store.llm.client import MAX_ANSWER, Usage, failure, import_litellm, usage_of
 from store.llm.prompts import filled

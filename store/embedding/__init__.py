@@ -20,7 +20,7 @@ def resolve(name: str) -> str:
     """A model's full name: `auto` becomes CLIP if its weights are on this machine, else `offline`."""
     if name != "auto":
         return name
-    from store.embedding.openclip_weights import has_weights
+    from store.embedding.openclip import has_weights
 
     return REFERENCE if has_weights(REFERENCE.partition(":")[2]) else OFFLINE
 
@@ -44,15 +44,15 @@ def open_embedder(name: str) -> Embedder:
 
         return open_sentence_transformer(model)
     if (family, model) == ("universal", "multilingual-v3"):
-        from store.embedding.universal_sentence import UniversalSentenceEncoder
+        from store.embedding.multilingual import UniversalSentenceEncoder
 
         return UniversalSentenceEncoder()
     if family == "litellm" and model:
-        from store.embedding.litellm_endpoint import EndpointEmbedder
+        from store.embedding.endpoints import EndpointEmbedder
 
         return EndpointEmbedder(model)
     if family == "remote" and model:
-        from store.embedding.remote import RemoteEmbedder
+        from store.embedding.endpoints import RemoteEmbedder
 
         return RemoteEmbedder(model)
     raise ModelUnavailable(

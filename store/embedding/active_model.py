@@ -1,12 +1,77 @@
-"""The embedding model in use: its name is in a database, its weights are loaded when they are needed."""
+"""The embedding model in use: its name is in a database, its weights are loaded when they are needed.
 
+ActiveModel          the embedder in use, replaced when another model is named
+KeptVectors          a model whose vectors were adopted while its weights are not on this machine
+with_shared_models   opens each model once for several users
+"""
+
+import json
 import threading
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
-from store.embedding import kept_vectors, open_embedder
+import numpy as np
+from numpy.typing import NDArray
+
+from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
 from store.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+KEPT_MODEL = "kept_model"  # in the catalog: the model and its dimensions, as JSON
+
+
+class KeptVectors:
+    """Stands in for a model: its stored vectors can be compared, nothing new can be embedded."""
+
+    token_limit = 77
+    cross_modal_scale = 1.0
+
+    def __init__(self, name: str, dimensions: int) -> None:
+        self.name = name
+        self.dimensions = dimensions
+        self.fingerprint = f"kept:{name}"
+        self._reason = (
+            f"{name} is not on this machine, only its vectors are: coins can be compared with each other "
+            "(more like this, similar pictures), but no text or new picture can be asked, and nothing can be "
+            "added to the library. Put the model on this machine, or choose another: model NAME"
+        )
+
+    @property
+    def status(self) -> str:
+        return f"unavailable: {self._reason}"
+
+    def warm(self) -> None:
+        raise ModelUnavailable(self._reason)
+
+    def count_tokens(self, text: str) -> int:
+        """The number of words and signs, roughly."""
+        return len(text.split()) + 2
+
+    def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if not texts:
+            return np.zeros((0, self.dimensions), np.float32)
+        raise ModelUnavailable(self._reason)
+
+    def embed_images(self, images: Sequence["Image.Image"]) -> NDArray[np.float32]:
+        if not images:
+            return np.zeros((0, self.dimensions), np.float32)
+        raise ModelUnavailable(self._reason)
+
+
+def kept_model_text(model: KeptVectors) -> str:
+    """What the catalog stores of it."""
+    return json.dumps({"name": model.name, "dimensions": model.dimensions})
+
+
+def kept_model(text: str, *, name: str) -> KeptVectors | None:
+    """The stand-in that the catalog's text describes, if it is of this model."""
+    if not text:
+        return None
+    found = json.loads(text)
+    return KeptVectors(name, int(found["dimensions"])) if found["name"] == name else None
 
 
 class Names(Protocol):
@@ -56,7 +121,7 @@ class ActiveModel:
             return f"unavailable: {error}"
 
     def _opened(self, name: str) -> Embedder:
-        kept = kept_vectors.stored(self._names.meta(kept_vectors.META), name=name)
+        kept = kept_model(self._names.meta(KEPT_MODEL), name=name)
         if kept is None:
             return self._models(name)
         try:
@@ -70,3 +135,17 @@ class ActiveModel:
         """Use this embedder, which the database names already."""
         with self._lock:
             self._embedder = embedder
+
+
+def with_shared_models(models: Callable[[str], Embedder]) -> Callable[[str], Embedder]:
+    """Like `models`, which opens a model by its name, but each name is opened once; thread-safe."""
+    opened: dict[str, Embedder] = {}
+    lock = threading.Lock()
+
+    def model(name: str) -> Embedder:
+        with lock:
+            if name not in opened:
+                opened[name] = models(name)
+            return opened[name]
+
+    return model

@@ -13,9 +13,7 @@ import numpy as np
 
 from store.catalog import history
 from store.disk.sqlite_values import marks
-from store.embedding.arrays import Vector
-from store.embedding.protocol import Embedder
-from store.embedding.validation import checked
+from store.embedding.protocol import Embedder, Vector, checked
 from store.progress import Progress
 from store.records import CAPTION_FACETS, Facet
 

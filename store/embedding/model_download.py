@@ -3,14 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store.embedding.huggingface_cache import cache_folder, cached_file
-from store.embedding.openclip_weights import (
-    REFERENCE_REPOSITORY,
-    WEIGHT_FILES,
-    Choice,
-    configuration,
-    published,
-)
+from store.embedding.local_weights import cache_folder, cached_file
+from store.embedding.openclip import REFERENCE_REPOSITORY, WEIGHT_FILES, Choice, configuration, published
 from store.embedding.protocol import REFERENCE
 from store.errors import ModelUnavailable
 from store.fetching.hub import MEGABYTE, Hub, HubFile, partial_size

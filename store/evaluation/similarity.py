@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.records import CAPTION_FACETS, FACETS, Facet
 from store.vectors.blocks import VectorSnapshot
 from store.vectors.weights import DEFAULT_WEIGHTS

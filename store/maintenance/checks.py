@@ -18,8 +18,7 @@ from store.disk.files import content_hash, file_hash
 from store.disk.layout import Layout
 from store.disk.stats import stat_text
 from store.embedding import reembed
-from store.embedding.protocol import Embedder
-from store.embedding.validation import are_usable
+from store.embedding.protocol import Embedder, are_usable
 from store.errors import CatalogDamaged
 from store.maintenance import repair
 from store.maintenance.repair import Damage

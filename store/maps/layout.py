@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.errors import InvalidRecord
 from store.progress import Progress
 from store.records import FACETS, Facet

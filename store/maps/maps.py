@@ -16,7 +16,7 @@ import numpy as np
 from store.catalog import rows
 from store.catalog.catalog import Catalog
 from store.embedding.active_model import ActiveModel
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.maps import layout
 from store.maps.layout import Map, Method, Space, check_count, interpolate, space_of, updated_map
 from store.maps.neighbourhoods import Neighbourhood

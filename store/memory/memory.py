@@ -18,8 +18,8 @@ from store.disk.lock import WriterLock
 from store.disk.open_writers import Writers
 from store.disk.replica import is_replica
 from store.embedding import open_embedder
+from store.embedding.active_model import with_shared_models
 from store.embedding.protocol import Embedder
-from store.embedding.shared_models import with_shared_models
 from store.errors import ReadOnly
 from store.memory import memories
 from store.memory.context import (

@@ -29,7 +29,7 @@ import numpy as np
 
 from store.catalog import picture_rows, unfit_words
 from store.catalog.catalog import Catalog, current_generation, next_derived
-from store.embedding.lazy_weights import Lazy, package_folder
+from store.embedding.local_weights import Lazy, package_folder
 from store.errors import MemedexError, ModelUnavailable
 from store.outcome import Outcome, Refusal
 from store.progress import Progress

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from store.catalog.catalog import Catalog
 from store.embedding.active_model import ActiveModel
-from store.embedding.arrays import Vector
-from store.embedding.protocol import Embedder
+from store.embedding.protocol import Embedder, Vector
 from store.errors import InvalidRecord
 from store.records import FACETS, Facet
 from store.search.query import Part, Query

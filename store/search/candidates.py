@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.records import FACETS
 from store.search.ranking import Scale
 from store.search.similarities import Floats, Similarities

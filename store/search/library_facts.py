@@ -20,7 +20,7 @@ from store.catalog.catalog import Catalog, current_generation
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.embedding.active_model import ActiveModel
-from store.embedding.validation import are_unit
+from store.embedding.protocol import are_unit
 from store.progress import Progress
 from store.records import FACETS
 from store.search.similarities import Floats

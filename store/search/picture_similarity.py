@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 from store.catalog.catalog import Catalog, current_generation
 from store.embedding import embedding_cache
 from store.embedding.active_model import ActiveModel
-from store.embedding.arrays import Vector
 from store.embedding.embedding_cache import EmbeddingSource, embed, picture_vector
-from store.embedding.protocol import Embedder
+from store.embedding.protocol import Embedder, Vector
 from store.errors import ModelUnavailable
 from store.lru import LruCache
 from store.records import Record, Tier
@@ -398,7 +397,7 @@ class PictureSimilarity:
         return vector
 
     def ordered(self, addresses: Sequence[str], order: Order, *, like: Record | None) -> Ordered:
-        """Sort these records by their pictures (`store.search.picture_index`); `like`: by similarity to one.
+        """Sort these records by their pictures (`store.search.picture_similarity`); `like`: by similarity to one.
 
         Raises ModelUnavailable for a text-only model.
         """

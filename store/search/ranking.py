@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.records import FACETS, Facet
 from store.search.similarities import Rows, Similarities
 from store.vectors.blocks import Mask

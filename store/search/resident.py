@@ -9,8 +9,7 @@ from itertools import groupby
 from store.catalog.catalog import REMOVALS, Catalog, current_generation
 from store.disk.layout import Layout
 from store.embedding.active_model import ActiveModel
-from store.embedding.arrays import Vector
-from store.embedding.protocol import Embedder
+from store.embedding.protocol import Embedder, Vector
 from store.errors import NotInMemory
 from store.progress import Progress
 from store.records import Facet

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.catalog.words import NO_WORDS, WordShares
-from store.embedding.arrays import Vector
-from store.embedding.protocol import Embedder
+from store.embedding.protocol import Embedder, Vector
 from store.lru import LruCache
 from store.records import FACETS, Facet
 from store.search.query import Part, Query

@@ -24,9 +24,7 @@ from store.chroma.server import EVERYTHING, ChromaServer, Limits, Nearest, Serve
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.embedding.active_model import ActiveModel
-from store.embedding.arrays import Vector
-from store.embedding.protocol import Embedder
-from store.embedding.validation import are_unit
+from store.embedding.protocol import Embedder, Vector, are_unit
 from store.errors import ServerUnavailable, UnknownRecord
 from store.lru import LruCache
 from store.progress import Progress

@@ -15,9 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from store.embedding.arrays import Vector
-from store.embedding.protocol import Embedder
-from store.embedding.validation import checked
+from store.embedding.protocol import Embedder, Vector, checked
 from store.errors import UnknownRecord
 from store.lru import LruCache
 from store.records import FACETS, Facet

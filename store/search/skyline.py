@@ -18,7 +18,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.search.ranking import reached
 from store.search.similarities import Rows, Similarities
 from store.vectors.blocks import Mask

@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.errors import UnknownRecord
 from store.progress import Progress
 from store.records import FACETS, Facet

@@ -14,8 +14,7 @@ from copy import copy
 
 import numpy as np
 
-from store.embedding.arrays import Vector
-from store.embedding.validation import are_unit
+from store.embedding.protocol import Vector, are_unit
 from store.records import FACETS, Facet
 from store.vectors.blocks import Segment, SegmentView, VectorSnapshot
 

@@ -12,7 +12,7 @@ from store.catalog import rows
 from store.catalog.catalog import Catalog
 from store.disk.layout import Layout
 from store.embedding import embedding_cache
-from store.embedding.in_flight import InFlight
+from store.embedding.prefetch import InFlight
 from store.embedding.protocol import Embedder
 from store.errors import CatalogDamaged, InvalidRecord, LibraryStuck, MemedexError
 from store.operations import Change, DecisionIntent, Operation, State

@@ -4,8 +4,8 @@ import threading
 
 from store.chroma.follower import LibraryFollower
 from store.embedding import embedding_cache, reembed
+from store.embedding.active_model import KeptVectors
 from store.embedding.embedding_cache import ModelVectors
-from store.embedding.kept_vectors import KeptVectors
 from store.embedding.protocol import Embedder
 from store.errors import InvalidRecord
 from store.progress import Progress

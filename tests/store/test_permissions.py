@@ -11,7 +11,7 @@ import pytest
 
 from store.captions.caption_text import Replacement
 from store.catalog.filters import Filter
-from store.embedding.kept_vectors import KeptVectors
+from store.embedding.active_model import KeptVectors
 from store.errors import ReadOnly
 from store.evaluation import evaluation
 from store.library import Library

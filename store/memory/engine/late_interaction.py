@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.disk.sqlite_values import marks
-from store.embedding.protocol import TokenEmbedder
-from store.embedding.windows import unit
+from store.embedding.protocol import TokenEmbedder, unit
 from store.memory.engine.database import Database
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.kind import MemoryKind

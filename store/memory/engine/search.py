@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from store.embedding import languages
+from store.embedding import multilingual
 from store.embedding.protocol import TokenEmbedder
 from store.errors import ModelUnavailable, NotWritten
 from store.memory.engine import fusion, late_interaction, listing
@@ -128,7 +128,7 @@ class SearchableEntries(EmbeddedEntries):
     def not_read(self, text: str) -> str:
         """The sentence that says that this kind's model does not read the language of a text, or ""."""
         self.actor.check_login()
-        return languages.not_read(text, self._model.name)
+        return multilingual.not_read(text, self._model.name)
 
     def caveat(self, question: str) -> str:
         """Why an answer may lack what is stored: the fault of the file, or the language; or ""."""

@@ -4,8 +4,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store.embedding.languages import unread_language
-from store.embedding.universal_sentence import NAME as MULTILINGUAL
+from store.embedding.multilingual import MULTILINGUAL as MULTILINGUAL
+from store.embedding.multilingual import unread_language
 from store.memory.engine.passages import Passages
 from store.memory.text.extraction import MAX_TOOL_OUTPUT_LENGTH
 from store.memory.text.token_chunks import SIZES

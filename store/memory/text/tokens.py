@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
-from store.embedding.lazy_weights import Lazy, package_folder
+from store.embedding.local_weights import Lazy, package_folder
 
 if TYPE_CHECKING:
     from tiktoken import Encoding

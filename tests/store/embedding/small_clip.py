@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from store.embedding.huggingface_cache import stay_offline
-from store.embedding.torchvision_shim import define_missing_operators
+from store.embedding.local_weights import define_missing_operators, stay_offline
 
 SMALL = "ViT-S-32-alt"  # vectors of 256 numbers
 

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from store.embedding import open_embedder
-from store.embedding.text_tower import weights_folder
+from store.embedding.offline import weights_folder
 from store.errors import ModelUnavailable
 from store.settings import settings
 from tests.store.embedding import small_clip
@@ -70,7 +70,7 @@ def test_an_openai_torchscript_file_gives_the_same_vectors_with_quickgelu(
 
 
 def test_openai_and_metaclip_tags_use_quickgelu_and_laion_tags_do_not() -> None:
-    from store.embedding.openclip_weights import Choice, quick_gelu
+    from store.embedding.openclip import Choice, quick_gelu
 
     nowhere = Path("weights.safetensors")
     assert quick_gelu(Choice.parse("ViT-L-14/openai"), nowhere)
@@ -213,7 +213,7 @@ def test_torchvision_can_be_imported_with_this_torch(already_there: bool) -> Non
         else ""
     )
     code = (
-        f"{define}from store.embedding.torchvision_shim import define_missing_operators;"
+        f"{define}from store.embedding.local_weights import define_missing_operators;"
         "define_missing_operators(); define_missing_operators(); import torchvision.transforms"
     )
     done = subprocess.run(

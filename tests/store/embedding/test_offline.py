@@ -1,4 +1,4 @@
-"""The offline model: unit vectors, meaning, pictures on white, and no files in the home folder."""
+"""The offline model: unit vectors, meaning, colours, pictures on white, and no files in the home folder."""
 
 import subprocess
 import sys
@@ -9,6 +9,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from store.embedding import open_embedder
+from store.embedding.offline import COLOURS, colour_shares
 from store.embedding.protocol import OFFLINE, Embedder
 
 
@@ -118,3 +119,17 @@ def test_a_colour_finds_the_picture_of_that_colour(offline: Embedder) -> None:
 def test_a_fingerprint_is_stable_and_differs_between_models(offline: Embedder) -> None:
     assert offline.fingerprint == open_embedder(OFFLINE).fingerprint
     assert offline.fingerprint != open_embedder("sentence-transformers:all-MiniLM-L6-v2").fingerprint
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_a_picture_of_one_colour_has_that_colour_alone(colour: str) -> None:
+    found = dict(zip(COLOURS, colour_shares(Image.new("RGB", (64, 64), COLOURS[colour])), strict=True))
+    assert {name for name, share in found.items() if share} == {colour}
+    assert found[colour] == 1
+
+
+def test_shares_follow_the_area() -> None:
+    image = Image.new("RGB", (96, 96), "black")
+    image.paste("white", (0, 0, 96, 24))
+    found = dict(zip(COLOURS, colour_shares(image), strict=True))
+    assert (found["white"], found["black"]) == (0.25, 0.75)

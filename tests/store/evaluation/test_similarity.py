@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.evaluation import similarity
 from store.evaluation.similarity import AT_ODDS, disagreements, similarities
 from store.records import Facet

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store.embedding.kept_vectors import KeptVectors
+from store.embedding.active_model import KeptVectors
 from store.embedding.protocol import Embedder
 from store.library import Library
 from store.permissions import Actor

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 from PIL import Image
 
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.records import FACETS, Facet
 from store.search.query import Part, Query
 from store.search.ranking import RAW, Scale

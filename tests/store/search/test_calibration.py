@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.errors import InvalidRecord
 from store.library import Library
 from store.records import FACETS, Facet

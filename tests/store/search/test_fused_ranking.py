@@ -5,7 +5,7 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.evaluation import evaluation
 from store.evaluation.evaluation import PresetResult
 from store.library import Library

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from store.catalog.filters import Filter
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.errors import ModelUnavailable, UnknownRecord
 from store.importing.candidate import Candidate
 from store.library import Library

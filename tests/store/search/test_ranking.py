@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.records import FACETS, Facet
 from store.search.query import Part, Query
 from store.search.search import NO_COMMON_FACET, NO_WEIGHT, NONE_ASKED_FOR, NOTHING_THERE, Search

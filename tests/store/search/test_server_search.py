@@ -12,7 +12,7 @@ from store.catalog.filters import Filter
 from store.catalog.words import WordShares
 from store.chroma.follower import LibraryFollower
 from store.chroma.server import EVERYTHING, Limits, Nearest
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.library import Library
 from store.records import FACETS, Facet
 from store.runtime import open_library

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.records import FACETS, Facet
 from store.search.ranking import RAW, Scale, Words, folded, hits, rank
 from store.search.similarities import Similarities

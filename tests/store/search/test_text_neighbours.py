@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from store.embedding.windows import reading
+from store.embedding.protocol import reading
 from store.errors import UnknownRecord
 from store.library import Library
 from tests.store.conftest import address

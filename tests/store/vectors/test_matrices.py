@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.errors import UnknownRecord
 from store.progress import Progress
 from store.records import FACETS, Facet

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from store.embedding.arrays import Vector
+from store.embedding.protocol import Vector
 from store.errors import ModelUnavailable
 from store.library import Library
 from store.maintenance import doctor

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from store.embedding.windows import unit
+from store.embedding.protocol import unit
 from store.memory.engine.late_interaction import closeness, packed, unpacked
 from store.memory.memory import Memory
 

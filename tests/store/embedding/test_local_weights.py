@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from store.embedding import open_embedder
-from store.embedding.lazy_weights import Lazy, file_digest
+from store.embedding.local_weights import Lazy, file_digest
 from store.embedding.protocol import OFFLINE, Embedder
 from store.errors import ModelUnavailable
 

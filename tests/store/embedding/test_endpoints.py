@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from store.embedding import open_embedder, remote
+from store.embedding import endpoints, open_embedder
 from store.embedding.protocol import Embedder
 from store.errors import ModelUnavailable
 from store.jobs import circuit_breaker
@@ -92,8 +92,8 @@ def answers(*rows: Any) -> Reply:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GpuServer]:
     monkeypatch.setattr(circuit_breaker, "_FIRST", 0.01)
-    monkeypatch.setattr(remote, "_LOOK", 0.01)
-    monkeypatch.setattr(remote, "_breakers", {})
+    monkeypatch.setattr(endpoints, "_LOOK", 0.01)
+    monkeypatch.setattr(endpoints, "_breakers", {})
     server = GpuServer()
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
@@ -177,23 +177,23 @@ def test_a_long_pause_is_reported_instead_of_waited_for_and_holds_for_everybody(
 def test_a_slow_or_absent_server_is_reported_and_asked_again_when_it_is_back(
     server: GpuServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "_TIMEOUT", 0.2)
-    monkeypatch.setattr(remote, "_PATIENCE", 0.5)
+    monkeypatch.setattr(endpoints, "_SERVER_TIMEOUT", 0.2)
+    monkeypatch.setattr(endpoints, "_PATIENCE", 0.5)
     slow, gate = open_embedder("remote:slow"), threading.Event()
     server.replies = [lambda body: (gate.wait(30), embedded(body))[1]] * 20
     with pytest.raises(ModelUnavailable, match=r"remote:slow is away: .*ask again in"):
         slow.embed_texts(["a dog"])
     gate.set()
     server.replies = []
-    monkeypatch.setattr(remote, "_PATIENCE", 60.0)
+    monkeypatch.setattr(endpoints, "_PATIENCE", 60.0)
     assert slow.embed_texts(["a dog"]).shape == (1, 8)
 
 
 def test_an_answer_that_comes_byte_by_byte_is_not_waited_for(
     server: GpuServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "_TIMEOUT", 0.3)
-    monkeypatch.setattr(remote, "_PATIENCE", 0.5)
+    monkeypatch.setattr(endpoints, "_SERVER_TIMEOUT", 0.3)
+    monkeypatch.setattr(endpoints, "_PATIENCE", 0.5)
     server.drip = 0.1
     with pytest.raises(ModelUnavailable, match=r"is away: its answer is too slow"):
         open_embedder("remote:slow").embed_texts(["a dog"])

@@ -1,4 +1,4 @@
-"""Long texts are embedded to their end, window by window."""
+"""Long texts are embedded to their end; a vector counts if it is float32 numbers of unit length."""
 
 from itertools import pairwise
 
@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from store.embedding import open_embedder
-from store.embedding.protocol import OFFLINE, Embedder
-from store.embedding.windows import embed_in_windows, spans
+from store.embedding.protocol import OFFLINE, Embedder, are_usable, embed_in_windows, spans
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +47,17 @@ def test_window_vectors_are_averaged_and_normalised() -> None:
         embed=lambda windows: np.array([[7.0, 0.0] if 1 not in window else [0.0, 2.0] for window in windows]),
     )
     assert row == pytest.approx([1 / 5**0.5, 2 / 5**0.5])  # three windows: the last two contain a 1
+
+
+UNIT = np.array([0.6, 0.8, 0.0], "<f4").tobytes()
+
+
+def test_each_of_many_vectors_is_judged_by_itself() -> None:
+    longer = np.array([0.0, 1.0, 0.0, 0.0], "<f4").tobytes()
+    broken = np.array([np.nan, 1.0, 0.0], "<f4").tobytes()
+    stored = [UNIT, UNIT[:-1], longer, b"", broken, bytes(12), UNIT]
+    assert are_usable(stored).tolist() == [True, False, True, False, False, False, True]
+
+
+def test_none_are_none() -> None:
+    assert are_usable([]).tolist() == []

