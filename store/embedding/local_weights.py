@@ -13,7 +13,6 @@ have to exist. If the binary fits, its own definitions are left alone.
 """
 
 import os
-import sys
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -91,47 +90,42 @@ def package_folder(package: str, *, install: str) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE")
-
-
 def stay_offline() -> None:
     """Keep Hugging Face libraries off the network; call it before importing them."""
-    for variable in OFFLINE_VARIABLES:
+    for variable in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"):
         os.environ[variable] = "1"
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    constants = sys.modules.get("huggingface_hub.constants")
-    if constants is not None:  # imported before by somebody else, it has read the environment already
-        constants.HF_HUB_OFFLINE = True  # type: ignore[attr-defined]  # a module by its name
+    from huggingface_hub import constants
+
+    constants.HF_HUB_OFFLINE = True  # it may have read the environment before
 
 
 def cache_folder() -> Path:
-    """The folder of huggingface_hub's cache, by its own rules."""
-    if folder := os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE"):
-        return Path(folder).expanduser()
-    home = os.environ.get("HF_HOME")
-    if not home:
-        home = str(Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")) / "huggingface")
-    return Path(home).expanduser() / "hub"
+    """The folder of huggingface_hub's cache."""
+    from huggingface_hub import constants
+
+    return Path(constants.HF_HUB_CACHE)
 
 
 def snapshot(repository: str) -> Path | None:
-    """The folder of the newest complete download of a repository ("owner/name"); None if there is none."""
-    folder = cache_folder() / f"models--{repository.replace('/', '--')}"
-    main = folder / "refs" / "main"
-    if main.is_file():
-        current = folder / "snapshots" / main.read_text().strip()
-        if current.is_dir():
-            return current
-    snapshots = [path for path in folder.glob("snapshots/*") if path.is_dir()]
-    return max(snapshots, key=lambda path: path.stat().st_mtime) if snapshots else None
+    """The folder of a repository's download ("owner/name"); None if there is none, or only a part of it."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(repository, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError):
+        return None
 
 
 def cached_file(repository: str, *names: str) -> Path | None:
     """The first of these files that the cache has for a repository; None if it has none."""
-    folder = snapshot(repository)
-    if folder is None:
-        return None
-    return next((folder / name for name in names if (folder / name).is_file()), None)
+    if not any(cache_folder().glob("models--*")):
+        return None  # the import below takes a fifth of a second
+    from huggingface_hub import try_to_load_from_cache
+
+    found = (try_to_load_from_cache(repository, name) for name in names)
+    return next((Path(path) for path in found if isinstance(path, str)), None)
 
 
 SCHEMA = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"

@@ -1,7 +1,9 @@
 """Download files from a Hugging Face hub, in pieces that survive a break, a pause and a kill.
 
-huggingface_hub 1.33 starts an interrupted file from its beginning in the next process (its partial file has
-a random name and is removed), so the partial file is kept here, named by its hash, and continued by ranges.
+huggingface_hub 1.33 starts an interrupted file from its beginning (its partial file has a random name and is
+removed: https://github.com/huggingface/huggingface_hub/issues/4196), compares no hash of what came by HTTP,
+and is online only together with every other library of the process. So the partial file is kept here, named
+by its hash, and continued by ranges.
 """
 
 import errno

@@ -321,7 +321,7 @@ class Reader(RecordLists):
         return self._searches.reading
 
     def by_appearance(self, addresses: Sequence[str], order: Order, *, like: str = "") -> Ordered:
-        """Sort these records by their pictures (`store.search.picture_similarity`); `like`: by similarity to one.
+        """Sort these records by their pictures by `order`, or by similarity to `like`.
 
         Raises UnknownRecord for an unknown `like`, ModelUnavailable for a text-only model.
         """

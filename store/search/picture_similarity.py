@@ -397,7 +397,7 @@ class PictureSimilarity:
         return vector
 
     def ordered(self, addresses: Sequence[str], order: Order, *, like: Record | None) -> Ordered:
-        """Sort these records by their pictures (`store.search.picture_similarity`); `like`: by similarity to one.
+        """Sort these records by their pictures by `order`, or by similarity to `like`.
 
         Raises ModelUnavailable for a text-only model.
         """

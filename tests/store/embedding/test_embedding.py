@@ -28,10 +28,20 @@ def offline() -> Embedder:
 
 @pytest.fixture
 def no_weights(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
-        monkeypatch.setenv(variable, str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
+
+
+@pytest.fixture
+def clip_weights(no_weights: Path) -> Path:
+    """The weights of CLIP, as huggingface_hub keeps a download of `main`."""
+    folder = no_weights / "models--timm--vit_large_patch14_clip_224.openai"
+    path = folder / "snapshots" / "abc" / "open_clip_model.safetensors"
+    for file, content in ((path, "weights"), (folder / "refs" / "main", "abc")):
+        file.parent.mkdir(parents=True)
+        file.write_text(content)
+    return path
 
 
 @pytest.mark.usefixtures("own_interpreter")
@@ -63,20 +73,14 @@ def test_auto_chooses_offline_when_the_clip_weights_are_missing(no_weights: Path
     assert resolve("auto") == "offline"
 
 
-def test_auto_chooses_clip_when_its_weights_are_cached(no_weights: Path) -> None:
-    folder = no_weights / "models--timm--vit_large_patch14_clip_224.openai" / "snapshots" / "abc"
-    folder.mkdir(parents=True)
-    (folder / "open_clip_model.safetensors").write_bytes(b"weights")
+@pytest.mark.usefixtures("clip_weights")
+def test_auto_chooses_clip_when_its_weights_are_cached() -> None:
     assert resolve("auto") == "openclip:ViT-L-14/openai"
     assert open_embedder("auto").dimensions == 768
 
 
-def test_auto_chooses_offline_when_the_clip_packages_are_missing(
-    no_weights: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = no_weights / "models--timm--vit_large_patch14_clip_224.openai" / "snapshots" / "abc"
-    folder.mkdir(parents=True)
-    (folder / "open_clip_model.safetensors").write_bytes(b"weights")
+@pytest.mark.usefixtures("clip_weights")
+def test_auto_chooses_offline_when_the_clip_packages_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert resolve("auto") == "offline"
 

@@ -152,7 +152,7 @@ def test_every_sentence_model_splits_long_texts_into_windows() -> None:
 def test_a_missing_sentence_model_names_the_download_command(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(ModelUnavailable, match="hf download sentence-transformers/all-mpnet-base-v2"):
         open_embedder("sentence-transformers:all-mpnet-base-v2")
 

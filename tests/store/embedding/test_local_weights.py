@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from store.embedding import open_embedder
-from store.embedding.local_weights import Lazy, file_digest
+from store.embedding.local_weights import Lazy, cached_file, file_digest, snapshot
 from store.embedding.protocol import OFFLINE, Embedder
 from store.errors import ModelUnavailable
 
@@ -58,3 +58,17 @@ def test_the_digest_of_a_cached_file_is_its_name_in_the_cache(tmp_path: Path) ->
     blob.write_bytes(b"anything")
     (tmp_path / "weights.safetensors").symlink_to(blob)
     assert file_digest(tmp_path / "weights.safetensors") == blob.name
+
+
+def test_a_download_is_found_by_its_main_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    assert (cached_file("someone/small", "model.bin"), snapshot("someone/small")) == (None, None)
+    repository = tmp_path / "models--someone--small"
+    weights = repository / "snapshots" / "abc" / "model.bin"
+    for path, content in ((weights, "weights"), (repository / "refs" / "main", "abc")):
+        path.parent.mkdir(parents=True)
+        path.write_text(content)
+    assert cached_file("someone/small", "model.safetensors", "model.bin") == weights
+    assert snapshot("someone/small") == weights.parent
+    assert cached_file("someone/small", "model.safetensors") is None
+    assert snapshot("no name") is None

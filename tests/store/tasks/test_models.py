@@ -35,7 +35,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, checkpoint: bytes) -> I
     known = {"tiny": {"hf_hub": "someone/tiny/", "mean": (0.5,) * 3, "std": (0.5,) * 3}}
     monkeypatch.setitem(pretrained._PRETRAINED, small_clip.SMALL, known)
     monkeypatch.setattr(model_download, "OFFERED", (SMALL,))
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     with hub_serving() as server:
         monkeypatch.setenv("HF_ENDPOINT", server.address)
         server.files[f"someone/tiny/{WEIGHTS}"] = checkpoint
