@@ -80,7 +80,7 @@ def _wanted() -> ReplaceRequest:
 def preselect(entry: LoggedDecision) -> None:
     """Grid handler: continue with the selection."""
     st.session_state[_CHOSEN] = entry.addresses
-    lead_to("pages/captions.py", view="Replace")
+    lead_to("pages/captions.py", captions_view="Replace")
 
 
 def _selection(library: Library) -> tuple[list[Record], list[str]]:

@@ -156,7 +156,7 @@ def _map(library: Library, found: Sequence[Hit], *, request: SearchRequest) -> N
         "pages/map.py",
         label="On a page of its own",
         icon=":material/scatter_plot:",
-        query_params={"map_q": line, "map_colour": map_view.COLOURED("score")},
+        query_params={"map_q": line, "map_colour": map_view.COLOURED("likeness")},
     )
 
 

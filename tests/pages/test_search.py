@@ -3,6 +3,7 @@
 from pathlib import Path
 from threading import Event
 from types import ModuleType
+from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -74,6 +75,15 @@ def test_other_tiers_can_be_listed_or_searched_by_words(library: Library) -> Non
     assert "Only the library can be searched by picture" in words(
         opened("search", q=f"like:{FROG.address} tier:approved")
     )
+
+
+def test_the_map_of_the_results_is_linked_with_their_question_and_colours(library: Library) -> None:
+    app = opened("search", q="frog", **{"as": "map"})
+    [link] = [one for one in app.main.page_link if one.label == "On a page of its own"]
+    asked = dict(parse_qsl(link.query_string))
+    assert asked.pop("map_q") == "frog"
+    app = opened("map", **asked)
+    assert app.selectbox(key="map_colour").value == "likeness"
 
 
 def test_a_coin_that_is_not_in_the_library_is_linked_where_it_is(library: Library) -> None:
