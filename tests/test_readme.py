@@ -35,16 +35,16 @@ def test_every_command_in_the_readme_exists():
         assert f"{verb}" in parser().format_help()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_streamlit_takes_every_option_that_is_named(page: Path):
-    for name in re.findall(r"--([a-z]+\.[A-Za-z]+)", page.read_text(encoding="utf-8")):
+@pytest.mark.parametrize("document", PAGES, ids=lambda document: document.name)
+def test_streamlit_takes_every_option_that_is_named(document: Path):
+    for name in re.findall(r"--([a-z]+\.[A-Za-z]+)", document.read_text(encoding="utf-8")):
         assert not get_config_options()[name].sensitive, f"{name} has to be in the environment"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_internal_link_works(page: Path):
-    for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
+@pytest.mark.parametrize("document", PAGES, ids=lambda document: document.name)
+def test_every_internal_link_works(document: Path):
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", document.read_text(encoding="utf-8")):
+        assert (document.parent / target).exists(), target
 
 
 def test_every_file_named_in_the_architecture_exists():

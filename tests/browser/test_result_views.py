@@ -27,7 +27,17 @@ def view(results: GridPage, name: str) -> None:
     results.page.get_by_role("group", name="View").get_by_role("button", name=name).click()
 
 
-def test_a_table_is_sorted_and_downloaded_as_shown(results: GridPage, tmp_path: Path) -> None:
+def test_the_order_is_explained_and_a_table_is_sorted_and_downloaded_as_shown(
+    results: GridPage, shared: Server, tmp_path: Path
+) -> None:
+    results.press("y")
+    sheet = results.page.get_by_role("dialog", name="Why this order")
+    expect(sheet).to_contain_text("stands above")
+    with shared.stored() as library:
+        first, second = library.search(Query((Part(text=TEXT),), fused=True)).hits[:2]
+    expect(sheet).to_contain_text(f"By {first.score - second.score:.3f}:")
+    results.press("Escape")
+    expect(sheet).to_be_hidden()
     view(results, "Table")
     rows = results.page.locator(".results-table tbody tr")
     expect(rows).to_have_count(len(COINS))
@@ -72,17 +82,6 @@ def test_two_weight_settings_are_compared_side_by_side(results: GridPage) -> Non
     tools = results.page.get_by_role("toolbar", name="What to do")
     expect(tools).to_be_visible()
     assert tools.evaluate("node => node.scrollWidth <= node.clientWidth"), "buttons without room are hidden"
-
-
-def test_the_page_explains_why_one_result_ranks_above_another(results: GridPage, shared: Server) -> None:
-    results.press("y")
-    sheet = results.page.get_by_role("dialog", name="Why this order")
-    expect(sheet).to_contain_text("stands above")
-    with shared.stored() as library:
-        first, second = library.search(Query((Part(text=TEXT),), fused=True)).hits[:2]
-    expect(sheet).to_contain_text(f"By {first.score - second.score:.3f}:")
-    results.press("Escape")
-    expect(sheet).to_be_hidden()
 
 
 def test_the_same_key_sets_and_clears_a_relevance_mark(page: Page, seeded: Server) -> None:

@@ -98,6 +98,35 @@ def test_a_file_that_is_not_a_picture_is_refused(page: Page, shared: Server) -> 
     expect(page.get_by_text("This picture cannot be searched with:")).to_be_visible()
 
 
+def test_one_page_answers_an_example_a_name_a_tag_and_a_phrase(page: Page, shared: Server) -> None:
+    open_search(page, shared)
+    line = page.get_by_role("searchbox", name="Search")
+
+    def ask(words: str) -> None:
+        line.fill(words)
+        line.press("Enter")
+
+    page.get_by_role("button", name="to the moon").click()
+    expect(results(page).first).to_contain_text(DOG.name)
+    expect(page).to_have_url(f"{shared.url}/search?q=to+the+moon")
+    ask("pizza slice")
+    expect(results(page).first.get_by_text("Exact match")).to_be_visible()
+    expect(results(page).first).to_contain_text("Pizza Slice")
+    ask("animal tag:dog")
+    expect(results(page)).to_have_count(1)
+    expect(results(page).first).to_contain_text(DOG.name)
+    ask('"a toad in a storm"')
+    expect(page.get_by_text("No matches. Filter:")).to_be_visible()
+    page.get_by_role("button", name="Search by meaning instead").click()
+    expect(results(page)).to_have_count(len(COINS))
+    ask("frog in the rain")
+    expect(results(page).first).to_contain_text(FROG.name)
+    wait_until_idle(page)
+    page.keyboard.press("s")
+    expect(chip(page, f"visual: like {FROG.name}")).to_be_visible()
+    expect(chip(page, f"− entity: like {FROG.name}")).to_be_visible()
+
+
 def test_a_link_restores_the_query_and_weights(page: Page, shared: Server) -> None:
     open_search(page, shared, "?q=space&w=0,1,5,0,0")
     expect(page.get_by_role("searchbox", name="Search")).to_have_value("space")
@@ -106,6 +135,11 @@ def test_a_link_restores_the_query_and_weights(page: Page, shared: Server) -> No
     expect(results(page).first).to_contain_text(DOG.name)
     choose_preset(page, "Default 4/3/2/1")
     expect(page).not_to_have_url("w=")
+    open_search(page, shared, "?q=frog&w=0,0,0,0,0")
+    expect(page.get_by_text("All weights are zero, so nothing is searched.")).to_be_visible()
+    expect(results(page)).to_have_count(0)
+    choose_preset(page, "Default 4/3/2/1")
+    expect(results(page).first).to_contain_text(FROG.name)
 
 
 def test_a_broken_link_falls_back_to_an_ordinary_search(page: Page, shared: Server) -> None:
@@ -113,14 +147,6 @@ def test_a_broken_link_falls_back_to_an_ordinary_search(page: Page, shared: Serv
     expect(page.get_by_text("the example is not there")).to_be_visible()
     expect(results(page).first).to_contain_text(FROG.name)
     expect(page.get_by_test_id("stException")).to_have_count(0)
-
-
-def test_the_page_says_when_all_weights_are_zero(page: Page, shared: Server) -> None:
-    open_search(page, shared, "?q=frog&w=0,0,0,0,0")
-    expect(page.get_by_text("All weights are zero, so nothing is searched.")).to_be_visible()
-    expect(results(page)).to_have_count(0)
-    choose_preset(page, "Default 4/3/2/1")
-    expect(results(page).first).to_contain_text(FROG.name)
 
 
 def test_more_like_this_excludes_the_example(page: Page, shared: Server) -> None:
@@ -143,25 +169,6 @@ def test_keys_open_similar_coins_and_the_caption_of_a_result(page: Page, shared:
     page.keyboard.press("e")
     expect(page.get_by_role("heading", name="Captions", level=1)).to_be_visible()
     expect(page).to_have_url(f"{shared.url}/captions?address={best}")
-
-
-def test_a_tag_narrows_the_results(page: Page, shared: Server) -> None:
-    open_search(page, shared, "?q=animal&tags=dog")
-    expect(results(page)).to_have_count(1)
-    expect(results(page).first).to_contain_text(DOG.name)
-
-
-def test_coins_are_found_by_their_names(page: Page, shared: Server) -> None:
-    open_search(page, shared, "?q=pizza slice")
-    expect(results(page).first.get_by_text("Exact match")).to_be_visible()
-    expect(results(page).first).to_contain_text("Pizza Slice")
-
-
-def test_one_click_runs_an_example_query(page: Page, shared: Server) -> None:
-    open_search(page, shared)
-    page.get_by_role("button", name="to the moon").click()
-    expect(results(page).first).to_contain_text(DOG.name)
-    expect(page).to_have_url(f"{shared.url}/search?q=to+the+moon")
 
 
 def test_a_coin_removed_from_the_library_leaves_the_results_until_undo(page: Page, seeded: Server) -> None:
@@ -195,21 +202,6 @@ def test_a_query_of_several_parts_is_shown_as_text_chips_and_a_link(page: Page, 
     expect(chip(page, "rain")).to_have_count(0)
     page.reload()
     expect(chip(page, "2 × “frog”")).to_be_visible()
-
-
-def test_one_key_searches_for_the_same_style_with_another_subject(page: Page, shared: Server) -> None:
-    open_search(page, shared, "?q=frog in the rain")
-    expect(results(page).first).to_contain_text(FROG.name)
-    page.keyboard.press("s")
-    expect(chip(page, f"visual: like {FROG.name}")).to_be_visible()
-    expect(chip(page, f"− entity: like {FROG.name}")).to_be_visible()
-
-
-def test_a_phrase_without_matches_can_be_searched_by_meaning(page: Page, shared: Server) -> None:
-    open_search(page, shared, '?q="a toad in a storm"')
-    expect(page.get_by_text("No matches. Filter:")).to_be_visible()
-    page.get_by_role("button", name="Search by meaning instead").click()
-    expect(results(page)).to_have_count(len(COINS))
 
 
 def test_a_search_is_saved_under_a_name_with_its_weights(page: Page, seeded: Server) -> None:

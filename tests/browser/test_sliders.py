@@ -45,21 +45,7 @@ def drag(results: GridPage, weights: tuple[float, ...]) -> None:
     )
 
 
-@pytest.mark.parametrize("fused", [True, False])
-def test_the_page_ranks_like_the_store(shared: Server, results: GridPage, fused: bool) -> None:
-    results.page.get_by_label("Matching words").set_checked(fused)
-    with shared.stored() as library:
-        for weights in WEIGHTS:
-            drag(results, weights)
-            query = Query((Part(text=TEXT),), weights=dict(zip(FACETS, weights, strict=True)), fused=fused)
-            expected = [[hit.address, f"{hit.score:.3f}"] for hit in library.search(query).hits]
-            assert shown(results) == expected
-    moved = results.page.locator(".card[style*=translate]")
-    expect(moved).to_have_count(0)  # at rest no card is shifted
-    assert results.addresses() == [address for address, _ in expected]
-
-
-def test_facet_contributions_are_shown_and_add_up(results: GridPage) -> None:
+def test_the_page_ranks_like_the_store_and_explains_each_score(shared: Server, results: GridPage) -> None:
     results.cards.first.locator(".bar").hover()
     tip = results.page.locator(".tip")
     expect(tip).to_be_visible()
@@ -67,15 +53,16 @@ def test_facet_contributions_are_shown_and_add_up(results: GridPage) -> None:
     total = float(tip.locator(".total .number").text_content() or "nan")
     assert sum(given) == pytest.approx(total, abs=0.003)
     expect(tip).to_contain_text("not written")
-
-
-def test_settled_weights_reach_the_server_and_the_link(results: GridPage) -> None:
-    choose_preset(results.page, "Meaning")
-    expect(results.page).to_have_url(re.compile("w=0"))
-    expect(results.page.get_by_role("slider", name="Weight of context")).to_have_value("4")
-
-
-def test_the_page_says_when_all_weights_are_zero(results: GridPage) -> None:
+    with shared.stored() as library:
+        for fused in (True, False):
+            results.page.get_by_label("Matching words").set_checked(fused)
+            for weights in WEIGHTS:
+                drag(results, weights)
+                of_facets = dict(zip(FACETS, weights, strict=True))
+                hits = library.search(Query((Part(text=TEXT),), weights=of_facets, fused=fused)).hits
+                assert shown(results) == [[hit.address, f"{hit.score:.3f}"] for hit in hits]
+    expect(results.page.locator(".card[style*=translate]")).to_have_count(0)  # at rest no card is shifted
+    assert results.addresses() == [hit.address for hit in hits]
     drag(results, (0, 0, 0, 0, 0))
     expect(results.cards).to_have_count(0)
     expect(results.page.get_by_text("All weights are zero").first).to_be_visible()
@@ -83,13 +70,16 @@ def test_the_page_says_when_all_weights_are_zero(results: GridPage) -> None:
     expect(results.cards.first).to_be_visible()
 
 
-def test_arrow_keys_move_a_focused_slider_and_not_the_cursor(results: GridPage) -> None:
+def test_keys_move_a_focused_slider_alone_and_settled_weights_reach_the_link(results: GridPage) -> None:
     before = results.at()
     slider = results.page.get_by_role("slider", name="Weight of visual")
     slider.focus()
     results.press("ArrowRight")
     expect(slider).to_have_value("2.1")
     assert results.at() == before
+    choose_preset(results.page, "Meaning")
+    expect(results.page).to_have_url(re.compile("w=0"))
+    expect(results.page.get_by_role("slider", name="Weight of context")).to_have_value("4")
 
 
 def test_matching_words_count_in_results_that_arrive_while_a_slider_moves(

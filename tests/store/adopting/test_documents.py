@@ -54,14 +54,14 @@ def test_each_document_counts_by_itself() -> None:
     assert pages.notes == ["a: its pages count from 0 there, and from 1 here"]
 
 
-@pytest.mark.parametrize("page", ["iv", -3, 2.5, "A-1"])
-def test_a_page_that_is_no_number_is_named_and_not_replaced(page: Any) -> None:
-    passages = [{"source": "a.pdf", "page": one} for one in (page, 3)]
+@pytest.mark.parametrize("number", ["iv", -3, 2.5, "A-1"])
+def test_a_page_that_is_no_number_is_named_and_not_replaced(number: Any) -> None:
+    passages = [{"source": "a.pdf", "page": one} for one in (number, 3)]
     pages = PageNumbers(passages)
     entry, other = (document_entry("1", "text", one, pages) for one in passages)
     assert (pages_of(entry.row), other.row["page"]) == ("no page", 3)
     assert entry.metadata == passages[0]
-    assert entry.unread == (f"its page {str(page)!r} is no page's number",)
+    assert entry.unread == (f"its page {str(number)!r} is no page's number",)
 
 
 @pytest.mark.slow

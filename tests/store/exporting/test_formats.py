@@ -13,6 +13,7 @@ from store.errors import BadSource
 from store.exporting import export
 from store.importing import trees
 from store.importing.tables import MAX_ROWS, rows_of
+from tests.length import repeated
 from tests.store.exporting.coins import LOSSLESS, MINT, OTHER, THIRD, imported, record, records
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
@@ -76,7 +77,11 @@ def test_a_csv_contains_no_formulas(tmp_path, picture_of):
     assert any(cell.startswith("'=cmd") for cell in rows[2])
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=repeated(200, least=25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
     lead=st.text("'=+-@\t\r\n ＝", max_size=4),

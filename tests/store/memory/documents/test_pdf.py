@@ -195,7 +195,7 @@ def test_two_column_pages_are_read_column_by_column_with_whole_words(library_of_
 
 @papers
 @pytest.mark.parametrize(
-    ("question", "protocol", "page"),
+    ("question", "protocol", "pages"),
     [
         ("How does the singleton contract reduce the cost of creating pools?", "uniswap", {1, 2}),
         ("What does high efficiency mode allow borrowers to do?", "aave", {5, 11, 12}),
@@ -203,11 +203,11 @@ def test_two_column_pages_are_read_column_by_column_with_whole_words(library_of_
     ],
 )
 def test_a_question_is_answered_from_the_right_page(
-    library_of_papers: Memory, question: str, protocol: str, page: set[int]
+    library_of_papers: Memory, question: str, protocol: str, pages: set[int]
 ) -> None:
     best = library_of_papers.documents.search(question)[0]["metadata"]
     assert best["protocol"] == protocol
-    assert best["page"] in page
+    assert best["page"] in pages
 
 
 @papers
