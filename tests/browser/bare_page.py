@@ -20,7 +20,8 @@ async ([source, html, style, around, data]) => {
   const parentElement = shadow.lastChild;
   window.told = [];
   const setStateValue = (name, value) => window.told.push({ name, value });
-  window.run = (more = {}) => script.default({ data: { ...data, ...more }, parentElement, setStateValue });
+  const host = { parentElement, setStateValue, setTriggerValue: setStateValue };
+  window.run = (more = {}) => script.default({ data: { ...data, ...more }, ...host });
   const overtaken = window.run();
   window.leave = window.run();
   overtaken();

@@ -2,34 +2,76 @@
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from urllib.request import urlopen
+from typing import Any
+from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
+from components.editor import assets, editor
+from components.shell import pictures, resources
 from components.shell.tokens import token
+from store.chroma.base_follower import ChromaFollower
+from store.library import Library
 from store.permissions import Actor
+from store.runtime import open_library
+from store.settings import settings
+from tests.browser import dashboard
+from tests.browser.bare_page import mount, visit
 from tests.browser.coins import DOG, FROG, UNCAPTIONED
 from tests.browser.conftest import Serve
-from tests.browser.dashboard import Server, visit, wait_until_idle
+from tests.browser.dashboard import Server
+from tests.components.conftest import Client
 from tests.store.language_model_server import running, says
 
 
-def edit(page: Page, server: Server, address: str) -> None:
-    visit(page, server, f"captions?address={address}", title="Captions")
+@pytest.fixture
+def library(seed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
+    """The seeded library in this process, whose routes answer the editor's requests."""
+    monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
+    library = open_library(shutil.copytree(seed, tmp_path / "res"))
+    monkeypatch.setattr(settings(), "root", tmp_path / "res")
+    monkeypatch.setattr(pictures, "library_of_routes", lambda: library)
+    monkeypatch.setattr(resources, "taxonomy", lambda: library.taxonomy)
+    yield library
+    library.close()
+
+
+def edit(page: Page, library: Library, address: str) -> None:
+    """Open the editor alone on this coin, with what its page sends to it."""
+    sent: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(editor, "_component", lambda **given: sent.update(given["data"]))
+        patch.setattr(editor.st, "caption", lambda text: None)
+        editor.show(library, library.get(address), go=lambda address: None)
+    client = Client()
+
+    def answer(route: Route) -> None:
+        request = route.request
+        found = client.post(urlsplit(request.url).path, content=request.post_data or "")
+        route.fulfill(status=found.status_code, content_type=found.headers["content-type"], body=found.text)
+
+    visit(page, "captions")
+    page.route("**/editor/*", answer)
+    mount(page, script=assets.script(), html=assets.HTML, style=assets.style(), data=sent)
     expect(page.get_by_role("textbox", name="Entity")).to_be_visible()
 
 
-def commit(server: Server, address: str, *, actor: str, **caption: str) -> None:
+def edit_on_the_page(page: Page, server: Server, address: str) -> None:
+    dashboard.visit(page, server, f"captions?address={address}", title="Captions")
+    expect(page.get_by_role("textbox", name="Entity")).to_be_visible()
+
+
+def commit(library: Library, address: str, *, actor: str, **caption: str) -> None:
     """What another person's editor does when they press ctrl-s."""
-    with server.stored() as library:
-        record = library.get(address)
-        stored = {"caption": record.caption, "tags": record.tags}
-        base = {"revision": record.revision, **stored}
-        draft = {**stored, "caption": {**record.caption, **caption}, "base": base, "client": actor, "n": 1}
-        body = {"token": token(library.for_actor(Actor(actor))), "address": address, "draft": draft}
-    with urlopen(f"{server.url}/editor/commit", data=json.dumps(body).encode(), timeout=60) as answer:
-        assert "saved" in json.load(answer)
+    record = library.get(address)
+    stored = {"caption": record.caption, "tags": record.tags}
+    base = {"revision": record.revision, **stored}
+    draft = {**stored, "caption": {**record.caption, **caption}, "base": base, "client": actor, "n": 1}
+    body = {"token": token(library.for_actor(Actor(actor))), "address": address, "draft": draft}
+    assert "saved" in Client().post("/editor/commit", content=json.dumps(body)).json()
 
 
 def state(page: Page) -> Locator:
@@ -37,8 +79,8 @@ def state(page: Page) -> Locator:
     return page.locator(".memedex-editor .state")
 
 
-def test_a_caption_is_written_and_saved_with_the_keyboard_alone(page: Page, seeded: Server) -> None:
-    edit(page, seeded, UNCAPTIONED.address)
+def test_a_caption_is_written_and_saved_with_the_keyboard_alone(page: Page, library: Library) -> None:
+    edit(page, library, UNCAPTIONED.address)
     expect(page.get_by_role("textbox", name="Entity")).to_be_focused()
     page.keyboard.type("An ape on a bench")
     page.keyboard.press("Tab")
@@ -47,19 +89,17 @@ def test_a_caption_is_written_and_saved_with_the_keyboard_alone(page: Page, seed
     page.keyboard.press("Control+s")
     expect(state(page)).to_have_text("Saved")
     expect(page.get_by_role("heading", level=2).first).to_have_text(UNCAPTIONED.name)
-    expect(page.get_by_role("button", name="Promote to the library")).to_be_enabled()
-    with seeded.stored() as library:
-        record = library.get(UNCAPTIONED.address)
-        assert record.caption == {
-            "entity": "An ape on a bench",
-            "context": "Waiting for the next cycle",
-            "visual": "",
-        }
-        assert library.drafts.of(UNCAPTIONED.address) == []
+    record = library.get(UNCAPTIONED.address)
+    assert record.caption == {
+        "entity": "An ape on a bench",
+        "context": "Waiting for the next cycle",
+        "visual": "",
+    }
+    assert library.drafts.of(UNCAPTIONED.address) == []
 
 
 def test_a_coin_is_saved_and_promoted_by_one_key(page: Page, seeded: Server) -> None:
-    edit(page, seeded, UNCAPTIONED.address)
+    edit_on_the_page(page, seeded, UNCAPTIONED.address)
     page.get_by_role("textbox", name="Entity").fill("An ape on a bench")
     page.get_by_role("textbox", name="Context").fill("Waiting for the next cycle")
     page.keyboard.press("Control+Shift+Enter")
@@ -71,7 +111,7 @@ def test_a_coin_is_saved_and_promoted_by_one_key(page: Page, seeded: Server) -> 
 
 def test_typed_text_survives_a_server_crash(page: Page, serve: Serve, seed: Path, tmp_path: Path) -> None:
     server = serve(shutil.copytree(seed, tmp_path / "res"))
-    edit(page, server, UNCAPTIONED.address)
+    edit_on_the_page(page, server, UNCAPTIONED.address)
     page.get_by_role("textbox", name="Visual").press_sequentially("Soft light, ")
     expect(state(page)).to_have_text("Draft saved")
     server.kill()
@@ -96,32 +136,30 @@ def test_typed_text_survives_a_server_crash(page: Page, serve: Serve, seed: Path
     expect(page.get_by_role("textbox", name="Visual")).to_have_value("")
 
 
-def test_two_people_editing_one_coin_lose_nothing(page: Page, browser: Browser, seeded: Server) -> None:
-    edit(page, seeded, FROG.address)
+def test_two_people_editing_one_coin_lose_nothing(page: Page, browser: Browser, library: Library) -> None:
+    edit(page, library, FROG.address)
     page.get_by_role("textbox", name="Entity").fill("A green frog in a raincoat")
     expect(state(page)).to_have_text("Draft saved")
 
     other = browser.new_page()
-    edit(other, seeded, FROG.address)
+    edit(other, library, FROG.address)
     expect(other.get_by_role("textbox", name="Entity")).to_have_value("A green frog in a raincoat")
     other.close()
 
-    commit(seeded, FROG.address, actor="bob", entity="A wet frog under an umbrella", context="Rain")
+    commit(library, FROG.address, actor="bob", entity="A wet frog under an umbrella", context="Rain")
     page.keyboard.press("Control+s")
     expect(page.get_by_text("bob wrote this meanwhile")).to_be_visible()
     expect(page.get_by_role("textbox", name="Context")).to_have_value("Rain")
-    with seeded.stored() as library:
-        assert library.get(FROG.address).caption["entity"] == "A wet frog under an umbrella"
+    assert library.get(FROG.address).caption["entity"] == "A wet frog under an umbrella"
     page.locator(".dispute .change").filter(has_text="umbrella").click()
     page.get_by_role("button", name="Keep mine").click()
     page.keyboard.press("Control+s")
     expect(state(page)).to_have_text("Saved")
-    with seeded.stored() as library:
-        kept = library.get(FROG.address).caption
-        assert kept["context"] == "Rain"
-        assert "umbrella" in kept["entity"]
-        assert kept["entity"] != "A wet frog under an umbrella"
-        assert [each.event.actor for each in library.revisions(FROG.address)][1] == "bob"
+    kept = library.get(FROG.address).caption
+    assert kept["context"] == "Rain"
+    assert "umbrella" in kept["entity"]
+    assert kept["entity"] != "A wet frog under an umbrella"
+    assert [each.event.actor for each in library.revisions(FROG.address)][1] == "bob"
 
 
 def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Page, seeded: Server) -> None:
@@ -134,8 +172,8 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
         return window.get_by_role("textbox", name="Entity")
 
     other = page.context.new_page()
-    edit(page, seeded, UNCAPTIONED.address)
-    edit(other, seeded, UNCAPTIONED.address)
+    edit_on_the_page(page, seeded, UNCAPTIONED.address)
+    edit_on_the_page(other, seeded, UNCAPTIONED.address)
     held: list[Route] = []
     is_held = True  # both write before either hears of the other
     page.route("**/editor/keep", lambda route: held.append(route) if is_held else route.continue_())
@@ -176,9 +214,8 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     expect(state(other)).to_have_text("Draft saved")
 
 
-def test_an_answer_from_before_a_window_was_typed_in_changes_nothing(page: Page, seeded: Server) -> None:
-    edit(page, seeded, UNCAPTIONED.address)
-    wait_until_idle(page)
+def test_an_answer_from_before_a_window_was_typed_in_changes_nothing(page: Page, library: Library) -> None:
+    edit(page, library, UNCAPTIONED.address)
     late: list[Route] = []
     page.route("**/editor/own", lambda route: late.append(route))
     kept: list[str] = []
@@ -196,11 +233,9 @@ def test_an_answer_from_before_a_window_was_typed_in_changes_nothing(page: Page,
     assert len(kept) == 1
 
 
-def test_a_caption_shows_its_neighbours_while_it_is_typed(
-    page: Page, serve: Serve, seed: Path, tmp_path: Path
-) -> None:
-    app = serve(shutil.copytree(seed, tmp_path / "res"), model=True)
-    edit(page, app, UNCAPTIONED.address)
+def test_a_caption_shows_its_neighbours_while_it_is_typed(page: Page, library: Library) -> None:
+    library.embedder.warm()
+    edit(page, library, UNCAPTIONED.address)
     page.get_by_role("textbox", name="Entity").press_sequentially("a puppy in a spacesuit")
     first = page.locator(".neighbours li").first
     expect(first).to_contain_text(DOG.name)
@@ -214,7 +249,7 @@ def test_the_nearest_coins_are_those_of_the_coin_in_the_editor_and_of_none_befor
     page: Page, serve: Serve, seed: Path, tmp_path: Path
 ) -> None:
     app = serve(shutil.copytree(seed, tmp_path / "res"), model=True)
-    edit(page, app, FROG.address)
+    edit_on_the_page(page, app, FROG.address)
     page.locator("[data-testid=stMain]").get_by_text("Library", exact=True).click()
     names = page.get_by_role("heading", level=2).first
     neighbours = page.locator(".neighbours")
@@ -229,7 +264,7 @@ def test_the_nearest_coins_are_those_of_the_coin_in_the_editor_and_of_none_befor
 
 
 def test_suggestions_are_partly_accepted_and_dismissed(
-    page: Page, serve: Serve, seed: Path, tmp_path: Path
+    page: Page, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proposed = {
         "entity": "An ape in a suit. It holds a banana.",
@@ -239,13 +274,10 @@ def test_suggestions_are_partly_accepted_and_dismissed(
     }
     with running() as model:
         model.answers = [says(json.dumps(proposed)), says(json.dumps({"visual": "Thick oil paint."}))]
-        server = serve(
-            shutil.copytree(seed, tmp_path / "res"),
-            MEMEDEX_CAPTION_MODEL="openai/any-model",
-            MEMEDEX_CAPTION_API_BASE=model.address,
-            OPENAI_API_KEY="none",
-        )
-        edit(page, server, UNCAPTIONED.address)
+        monkeypatch.setattr(settings(), "caption_model", "openai/any-model")
+        monkeypatch.setattr(settings(), "caption_api_base", model.address)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        edit(page, library, UNCAPTIONED.address)
         page.get_by_role("button", name="Suggest a caption").click()
         entity = page.locator(".facet[data-facet=entity]")
         entity.locator(".change").filter(has_text="It holds a banana.").click()
@@ -263,40 +295,37 @@ def test_suggestions_are_partly_accepted_and_dismissed(
         page.keyboard.press("Control+s")
         expect(state(page)).to_have_text("Saved")
         expect(context.locator(".by")).to_contain_text("openai/any-model")
-        with server.stored() as library:
-            record = library.get(UNCAPTIONED.address)
-            assert record.caption == {
-                "entity": "It holds a banana.",
-                "context": "Apes together strong.",
-                "visual": "Thick oil paint.",
-            }
-            assert record.tags == ["neon"]
-            sources = library.revisions(UNCAPTIONED.address)[0].sources
-            assert {facet: source.edited for facet, source in sources.items()} == {
-                "entity": True,
-                "context": False,
-                "visual": False,
-            }
-            assert {
-                each.text for each in library.suggestions.of(UNCAPTIONED.address, states=("refused",))
-            } == {"Oil paint."}
+        record = library.get(UNCAPTIONED.address)
+        assert record.caption == {
+            "entity": "It holds a banana.",
+            "context": "Apes together strong.",
+            "visual": "Thick oil paint.",
+        }
+        assert record.tags == ["neon"]
+        sources = library.revisions(UNCAPTIONED.address)[0].sources
+        assert {facet: source.edited for facet, source in sources.items()} == {
+            "entity": True,
+            "context": False,
+            "visual": False,
+        }
+        assert {each.text for each in library.suggestions.of(UNCAPTIONED.address, states=("refused",))} == {
+            "Oil paint."
+        }
 
 
-def test_an_older_text_is_restored_and_the_history_shows_both(page: Page, seeded: Server) -> None:
-    edit(page, seeded, DOG.address)
+def test_an_older_text_is_restored_and_the_history_shows_both(page: Page, library: Library) -> None:
+    edit(page, library, DOG.address)
     page.get_by_role("textbox", name="Visual").fill("")
     page.get_by_role("textbox", name="Emotions").fill("Proud and silly")
     page.keyboard.press("Control+s")
     expect(state(page)).to_have_text("Saved")
-    with seeded.stored() as library:
-        assert sorted(library.embedded_facets(DOG.address)) == ["context", "emotions", "entity", "image"]
-        assert "visual" not in library.get(DOG.address).caption
+    assert sorted(library.embedded_facets(DOG.address)) == ["context", "emotions", "entity", "image"]
+    assert "visual" not in library.get(DOG.address).caption
     page.get_by_text("History of this caption").click()
     expect(page.locator(".revisions del").first).to_have_text("Pixel art")
     page.get_by_role("button", name="Restore this").first.click()
     expect(page.get_by_role("textbox", name="Visual")).to_have_value("Pixel art")
     expect(state(page)).to_have_text("Saved")
-    with seeded.stored() as library:
-        record = library.get(DOG.address)
-        assert record.caption == {"entity": DOG.entity, "context": DOG.context, "visual": DOG.visual}
-        assert len(library.revisions(DOG.address)) == 3
+    record = library.get(DOG.address)
+    assert record.caption == {"entity": DOG.entity, "context": DOG.context, "visual": DOG.visual}
+    assert len(library.revisions(DOG.address)) == 3
