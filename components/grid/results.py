@@ -18,9 +18,11 @@ from components.grid.grid import mount
 from components.shell import session
 from store.library import Library
 from store.records import FACETS, Facet
-from store.search.ranking import FUSION, Scale, rank
+from store.search.query import Query
+from store.search.ranking import DOUBT, FUSION, PICTURES, Scale, rank
 from store.search.search import Results
 from store.search.skyline import skyline
+from store.search.stand_in import StandIn
 from store.vectors.weights import DEFAULT_PRESET, PRESETS, checked_weights
 
 ALL_AT_ONCE = 20_000  # rows, 400 kB; of more, the page gets only those that some weights can show
@@ -116,6 +118,7 @@ def _ranking_data(
         "calibrate": results.query.calibrated,
         "words": _words(results),
         "fused": results.query.fused,
+        "pictures": _pictures(results),
         "pinned": [ranked.rows[address] for address in ranking.pinned if address in ranked.rows],
         "view": ranking.view,
         "held": {**held, "calibrated": bool(held["calibrated"])} if held else None,
@@ -127,6 +130,27 @@ def _words(results: Results) -> dict[str, Any] | None:
     if results.words is None:
         return None
     return {"strength": FUSION, "deviations": results.answer.deviations.tolist()}
+
+
+def _pictures(results: Results) -> dict[str, Any] | None:
+    """What the page needs to let pictures stand in for captions; None if none does."""
+    found = results.stand_in
+    if found is None:
+        return None
+    figures = {
+        "strength": PICTURES,
+        "doubt": DOUBT,
+        "means": found.means.tolist(),
+        "deviations": found.deviations.tolist(),
+    }
+    return {**figures, "picture": found.picture, "usual": Query(results.query.parts).sliders}
+
+
+def _silent(found: StandIn, rows: int) -> NDArray[np.float32]:
+    """(N,): 1 where a picture stands in for captions, else 0."""
+    silent = np.zeros(rows, np.float32)
+    silent[found.rows] = 1
+    return silent
 
 
 def _presets(library: Library) -> list[tuple[str, Mapping[Facet, float], str]]:
@@ -193,7 +217,7 @@ def _ranked(
     pinned: tuple[str, ...],
 ) -> Ranked:
     """Cached between runs as long as the search returns the same similarities."""
-    made_from = (results.answer, results.mask, shown, groups, results.words, pinned)
+    made_from = (results.answer, results.mask, shown, groups, results.words, pinned, results.stand_in)
     kept: Ranked | None = st.session_state.get(f"{key}.ranked")
     same = kept is not None and all(map(_same, kept.made_from, made_from))
     if kept and same and (kept.is_whole or all(hit.address in kept.rows for hit in results.hits)):
@@ -210,7 +234,7 @@ def _ranked(
         # What has words of the question may come up, too, and nothing else (store/search/ranking.py).
         also = answer.rows_of(pinned)
         with_words = results.words.rows if results.words else np.empty(0, np.intp)
-        wanted = np.unique(np.concatenate([few, with_words, np.array(also, np.intp)]))
+        wanted = np.unique(np.concatenate([few, with_words, np.array(also, np.intp), _by_picture(results)]))
         may = wanted if results.mask is None else wanted[results.mask[wanted]]
     order = np.array(sorted(may.tolist(), key=answer.addresses.__getitem__), np.intp)
     columns = dict(zip(FACETS, answer.cosines(order).T.copy(), strict=True))
@@ -218,6 +242,8 @@ def _ranked(
         shares = np.zeros(len(answer.addresses), np.float32)
         shares[results.words.rows] = results.words.shares
         columns["words"] = shares[order]
+    if results.stand_in:
+        columns["silent"] = _silent(results.stand_in, len(answer.addresses))[order]
     if labels is not None:
         columns["group"] = labels[order].astype(np.float32)
     ranked = Ranked(
@@ -245,3 +271,16 @@ def _few(
         return reached, True
     ranking = rank(results.answer, results.query.sliders, top=BEST, mask=results.mask, scale=results.scale)
     return np.array(ranking.rows, np.intp), False
+
+
+def _by_picture(results: Results) -> NDArray[np.intp]:
+    """The best of those whose pictures stand in for captions, for the usual weights."""
+    if results.stand_in is None:
+        return np.empty(0, np.intp)
+    mask = np.zeros(len(results.addresses), np.bool_)
+    mask[results.stand_in.rows] = True
+    if results.mask is not None:
+        mask &= results.mask
+    usual = Query(results.query.parts).sliders
+    ranking = rank(results.answer, usual, top=BEST, mask=mask, scale=results.scale, stand_in=results.stand_in)
+    return np.array(ranking.rows, np.intp)

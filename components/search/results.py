@@ -42,7 +42,7 @@ from store.search.calibration import LEAST_RECORDS
 from store.search.query import Query, QueryShift, SavedSearch
 from store.search.query_syntax import Question, Term, written
 from store.search.ranking import Hit, folded
-from store.search.search import NO_COMMON_FACET, Results, describe
+from store.search.search import NO_COMMON_FACET, Results, describe, describe_pictures
 
 _AT_HAND = 120  # more cards than are shown travel along, so that a moved slider finds what it brings up
 _EXACT = 5
@@ -82,6 +82,8 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
     with foot:
         _facts(results, weights, request)
     question_shift.notice(shift)
+    if by_picture := describe_pictures(results.hits[:shown]):
+        st.caption(f":material/image: Found {by_picture}.")
     line = st.session_state.get(LINE) or ""
     exact = [record.address for record in exact_matches(library, request.question, line, limit=_EXACT)]
     if not exact:

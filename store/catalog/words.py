@@ -62,7 +62,7 @@ _FUNCTION_WORDS = """
     she should so some such than that the their them then there these they this those through to too under
     until up very was we were what when where which while who whom why will with would you your
 """
-_SAY_NOTHING = frozenset(_FUNCTION_WORDS.split())
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +79,7 @@ NO_WORDS = WordShares({})
 def content_words(text: str) -> tuple[str, ...]:
     """The words of a text that carry its meaning, lower-cased, each once."""
     found = dict.fromkeys(re.findall(r"\w+", in_words(text).lower()))
-    return tuple(word for word in found if word not in _SAY_NOTHING)[:_WORDS]
+    return tuple(word for word in found if word not in FUNCTION_WORDS)[:_WORDS]
 
 
 def forms(word: str) -> list[str]:

@@ -26,7 +26,7 @@ from store.reading.reader import Reader
 from store.records import Record
 from store.search.query import Part, Query
 from store.search.query_syntax import Question, Term, read, written
-from store.search.search import NOTHING_THERE, Hit, Results, describe
+from store.search.search import NOTHING_THERE, Hit, Results, describe, describe_pictures
 
 _TOO_LARGE = 100_000_000  # bytes; far above any picture, and below what would fill the memory
 _NAMED = 5  # coins that have the words themselves, the exact ticker first
@@ -119,6 +119,8 @@ def _compare(
         return
     if found and (certainty := describe(results.certainty)):
         terminal.say(certainty)
+    if by_picture := describe_pictures(hit for hit, _ in found):
+        terminal.say(f"found {by_picture}")
     shown = {hit.address for hit, _ in found}
     unseen = [one for one in exact if one.address not in shown]  # such as one without vectors
     for label, coins in (("exact matches", unseen), ("with these words", named[len(exact) :])):
@@ -214,6 +216,7 @@ def _compared_json(
             | {
                 "exact_match": hit.address in exact,
                 "score": hit.score,
+                "by_picture": hit.is_by_picture,
                 "facets": {facet: part._asdict() for facet, part in hit.facets.items()},
             }
             | ({"words": hit.words._asdict()} if results.query.fused else {})

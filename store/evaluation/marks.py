@@ -292,7 +292,7 @@ def _scores(reader: "Reader", query: Query, addresses: list[str]) -> Floats:
     mask[[row_of[address] for address in addresses]] = True
     ranking = rank(
         results.answer, query.sliders, top=len(addresses), mask=mask, scale=results.scale,
-        words=results.words if query.fused else None,
+        words=results.words if query.fused else None, stand_in=results.pictures,
     )  # fmt: skip
     scores = dict(zip(ranking.rows, ranking.scores, strict=True))
     return np.array([scores.get(row_of[address], -np.inf) for address in addresses])

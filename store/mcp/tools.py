@@ -289,7 +289,7 @@ class Tools:
         """Coins of the library that a text describes, with what each facet gave to the score.
 
         Those whose address, ticker or name the text is have exact_match and come first, the others follow by
-        score.
+        score. With by_picture, a coin was found by its picture, since its captions say nothing.
         weights say how much each facet counts, 4/3/2/1 for entity/context/visual/emotions unless told
         otherwise; of those that are given, a facet not named counts nothing.
         """
@@ -315,6 +315,7 @@ class Tools:
                     "caption": records[hit.address].caption,
                     "exact_match": hit.address in exact,
                     "score": hit.score,
+                    "by_picture": hit.is_by_picture,
                     "facets": {facet: given._asdict() for facet, given in hit.facets.items()},
                 }
                 for hit in hits

@@ -24,6 +24,7 @@ from store.catalog.listing import Listing
 from store.catalog.page_requests import AnsweredRequests
 from store.catalog.record_queries import RecordLists
 from store.catalog.replication import seconds_behind
+from store.catalog.silent_captions import SilentCaptions
 from store.catalog.words import NO_WORDS, WordShares, word_shares
 from store.chroma.place import describe_place
 from store.disk.aside import Aside, moved_aside
@@ -57,6 +58,7 @@ from store.search.query_pictures import QueryPictures
 from store.search.resident import ResidentVectors
 from store.search.search import Results, TextNeighbours
 from store.search.server_search import chosen_search
+from store.search.stand_in import may_stand_in
 from store.search.tag_suggestions import TagSuggestion, TagSuggestions
 from store.tags import taxonomy_file
 from store.tags.taxonomy import Taxonomy
@@ -107,6 +109,7 @@ class QueryMatches:
     def __init__(self, catalog: Catalog, listing: Listing) -> None:
         self._catalog = catalog
         self._listing = listing
+        self._silent = SilentCaptions(catalog)
         self._words: LruCache[tuple[str, int, int], WordShares] = LruCache(_KEPT_WORDS)
 
     def passing(self, filter: Filter) -> list[str]:
@@ -124,6 +127,10 @@ class QueryMatches:
             with self._catalog.reading() as db:
                 found = self._words[key] = word_shares(db, text)
         return found
+
+    def silent(self, query: Query) -> frozenset[str] | None:
+        """The coins whose captions say nothing, if a query needs them; the same object until they change."""
+        return self._silent.current() if may_stand_in(query) else None
 
     def _number(self, name: str) -> int:
         return int(self._catalog.meta(name) or 0)
@@ -305,7 +312,8 @@ class Reader(RecordLists):
         search = self._searches.search()
         among = None if query.filter.is_open else self._matches.passing(query.filter)
         scale = self.calibration.scale(query, calibration)
-        return search.search(query, among=among, scale=scale, words=self._matches.words(query))
+        words, silent = self._matches.words(query), self._matches.silent(query)
+        return search.search(query, among=among, scale=scale, words=words, silent=silent)
 
     def prepare_search(self) -> None:
         """Read what searches need, so that the first one does not wait; `reading_vectors` shows the progress.

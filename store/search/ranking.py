@@ -11,7 +11,17 @@ Fused with the query's words, a record's share of them (catalog/words.py) adds
 FUSION · share · Σ w_f · σ_f / Σ w_f      σ_f: the deviation of the query's cosines with facet f
 
 so that words count as much as FUSION deviations with every model, query and weight. Only few records have
-a share. A record without one that is among the best fused ones is among the best by the first formula too,
+a share.
+
+By the usual weights of a text, the picture stands in for captions that say nothing. Its score is
+
+Σ w_f · (m_f + PICTURES · σ_f · (cosine(q, picture) - m_p) / σ_p) / Σ w_f
+
+with the means m and deviations σ of the cosines with all pictures p, and in each facet f with the captions
+that say something (stand_in.py). The captions' own score, less DOUBT · Σ w_f · σ_f / Σ w_f, counts if it is
+higher: those that repeat a name may match a question well. The words' σ_f are these then, too.
+
+A record without words that is among the best fused ones is among the best by the first formula too,
 because what is above it there is above it here. So a page that has the best by that formula for any weights
 (skyline.py), and all records with a share, has all that it can show.
 """
@@ -27,6 +37,7 @@ from numpy.typing import NDArray
 from store.embedding.protocol import Vector
 from store.records import FACETS, Facet
 from store.search.similarities import Rows, Similarities
+from store.search.stand_in import PICTURE, StandIn
 from store.vectors.blocks import Mask
 
 
@@ -63,6 +74,7 @@ class Fused(NamedTuple):
     contribution: float
 
 
+PICTURES, DOUBT = 0.5, 2.0  # measured: docs/models.md
 FUSION = 3.0  # measured on one half of the golden queries and confirmed on the other
 
 
@@ -76,6 +88,7 @@ class Ranking(NamedTuple):
     without_facets: int  # records asked for that have none of the weighted facets
     gain: float = 0.0  # what a whole share of the words gives; 0 where they do not count
     in_full: int = 0  # rows scored by their float32 vectors, if a bound excludes all others
+    pictures: "_Pictures | None" = None  # those that stand in for captions
 
 
 def rank(
@@ -86,8 +99,9 @@ def rank(
     mask: Mask | None = None,
     scale: Scale = RAW,
     words: Words | None = None,
+    stand_in: StandIn | None = None,
 ) -> Ranking:
-    """The `top` rows of the mask by weighted score, with `words` fused.
+    """The `top` rows of the mask by weighted score, with `words` fused and pictures in place of captions.
 
     This is all that a moved slider costs.
 
@@ -98,23 +112,30 @@ def rank(
     total = len(similarities.addresses)
     shares = _shares(similarities, weights)
     used = [n for n, facet in enumerate(FACETS) if weights.get(facet, 0.0) > 0 and similarities.spoken[n]]
-    if not used:
+    if not used and stand_in is None:
         return Ranking([], [], shares, 0, total if mask is None else int(np.count_nonzero(mask)))
     with similarities.lock:
-        gain = _gain(similarities, shares, scale) if words else 0.0
+        pictures = _Pictures.of(stand_in, weights, shares, scale) if stand_in else None
+        gain = _gain(similarities, shares, scale, pictures) if words else 0.0
         every = similarities.everything
         if every is not None:
             first: NDArray[np.floating[Any]] = _weighted(every, shares, scale)
             wrong = None
+            if pictures:
+                pictures.write(first, every[PICTURE], pictures.stand_in.rows)
         else:
             first, wrong = similarities.approximate(_gains(shares, scale))
+            if pictures:
+                _write_approximate(pictures, similarities, first, wrong, _shift(shares, scale))
         if words:
             first[words.rows] += gain * words.shares
             if wrong is not None:
                 wrong[words.rows] += np.float32(1e-6)  # of this float32 sum
         candidates = compared = total
         if mask is not None or not any(similarities.complete[facet] for facet in used):
-            eligible = similarities.present[used].any(axis=0)
+            eligible: Mask = np.asarray(similarities.present[used].any(axis=0))
+            if pictures:
+                eligible[pictures.stand_in.rows] = True
             if mask is not None:
                 eligible &= mask
                 candidates = int(np.count_nonzero(mask))
@@ -125,7 +146,9 @@ def rank(
             rows = np.flatnonzero(first >= reached(first, count)) if count else np.empty(0, np.intp)
             scores, in_full = first[rows], 0
         else:
-            exact = partial(_fused, similarities, shares=shares, scale=scale, words=words, gain=gain)
+            exact = partial(
+                _fused, similarities, shares=shares, scale=scale, words=words, gain=gain, pictures=pictures
+            )
             rows = _candidates(similarities, first, wrong, count, exact, _shift(shares, scale))
             scores, in_full = exact(rows), len(rows)
     addresses = similarities.addresses
@@ -133,7 +156,7 @@ def rank(
     order = sorted(zip((-scores).tolist(), map(addresses.__getitem__, found), found, strict=True))[:top]
     best = [row for _, _, row in order]
     scores_of_best = [-score for score, _, _ in order]
-    return Ranking(best, scores_of_best, shares, compared, candidates - compared, gain, in_full)
+    return Ranking(best, scores_of_best, shares, compared, candidates - compared, gain, in_full, pictures)
 
 
 def _candidates(
@@ -166,8 +189,13 @@ def _shift(shares: list[float], scale: Scale) -> float:
     return sum(gain * centre for gain, centre in zip(_gains(shares, scale), scale.centre, strict=True))
 
 
-def _gain(similarities: Similarities, shares: list[float], scale: Scale) -> float:
-    spreads = zip(shares, similarities.deviations.tolist(), scale.spread, strict=True)
+def _gain(
+    similarities: Similarities, shares: list[float], scale: Scale, pictures: "_Pictures | None"
+) -> float:
+    deviations = similarities.deviations
+    if pictures:
+        shares, deviations = pictures.shares, pictures.stand_in.deviations
+    spreads = zip(shares, deviations.tolist(), scale.spread, strict=True)
     each: list[float] = [share * deviation / spread for share, deviation, spread in spreads]
     return FUSION * sum(each)
 
@@ -180,9 +208,14 @@ def _fused(
     scale: Scale,
     words: Words | None,
     gain: float,
+    pictures: "_Pictures | None",
 ) -> NDArray[np.float64]:
     """The scores of exact rows, in ascending order of rows."""
-    scores = _weighted(similarities.rescored(rows), shares, scale)
+    filled = similarities.rescored(rows)
+    scores = _weighted(filled, shares, scale)
+    if pictures:
+        _, among, _ = np.intersect1d(rows, pictures.stand_in.rows, assume_unique=True, return_indices=True)
+        pictures.write(scores, filled[PICTURE], among)
     if words:
         _, among, own = np.intersect1d(rows, words.rows, assume_unique=True, return_indices=True)
         scores[among] += gain * words.shares[own]
@@ -199,6 +232,50 @@ def _weighted(filled: NDArray[np.float64], shares: list[float], scale: Scale) ->
     return scores
 
 
+class _Pictures(NamedTuple):
+    """The pictures that stand in for captions, with some weights: each scores base + slope · cosine."""
+
+    stand_in: StandIn
+    shares: list[float]
+    base: float
+    slope: float
+    doubt: float  # what is subtracted from the scores of their captions
+
+    @classmethod
+    def of(
+        cls, stand_in: StandIn, weights: Mapping[Facet, float], shares: list[float], scale: Scale
+    ) -> "_Pictures":
+        if not any(shares):  # no record has a caption
+            total = sum(weights.get(facet, 0.0) for facet in FACETS)
+            shares = [weights.get(facet, 0.0) / total for facet in FACETS]
+        base = unit = 0.0
+        figures = zip(shares, stand_in.means.tolist(), stand_in.deviations.tolist(), *scale, strict=True)
+        for share, mean, deviation, centre, spread in figures:
+            if share:
+                base += share * ((mean - centre) / spread)
+                unit += share * (deviation / spread)
+        mean, deviation = stand_in.picture
+        slope = PICTURES * unit / deviation if deviation else 0.0
+        return cls(stand_in, shares, base - slope * mean, slope, DOUBT * unit)
+
+    def write(
+        self, scores: NDArray[np.floating[Any]], cosines: NDArray[np.floating[Any]], rows: Rows
+    ) -> None:
+        """Replace the scores of these rows by those of their pictures, or of their captions with doubt."""
+        scores[rows] = np.maximum(self.base + self.slope * cosines[rows], scores[rows] - self.doubt)
+
+
+def _write_approximate(
+    pictures: _Pictures, similarities: Similarities, scores: Vector, wrong: Vector, shift: float
+) -> None:
+    """`write` into approximate scores, which still contain the centres, and the bounds of their errors."""
+    cosines, error = similarities.approximate_facet(PICTURE)
+    rows = pictures.stand_in.rows
+    pictures._replace(base=pictures.base + shift).write(scores, cosines, rows)
+    own = np.float32(pictures.slope) * error[rows]
+    wrong[rows] = np.maximum(wrong[rows], own) + np.float32(1e-6)  # of float32 sums
+
+
 class _Ranked(NamedTuple):
     similarities: Similarities
     shares: list[float]
@@ -206,6 +283,7 @@ class _Ranked(NamedTuple):
     scale: Scale
     gain: float
     words: Mapping[int, float]  # the share of each row that has one; empty where they do not count
+    pictures: "_Pictures | None"
 
 
 class Hit(NamedTuple):
@@ -219,7 +297,8 @@ class Hit(NamedTuple):
     @property
     def facets(self) -> dict[Facet, Contribution]:
         """Every facet's contribution; computed on request, so that a moved slider is fast."""
-        similarities, shares, weights, scale, _, _ = self.ranked
+        similarities, shares, weights, scale = self.ranked[:4]
+        by_picture = self.is_by_picture
         present = similarities.present[:, self.row].tolist()
         filled = similarities.rescored(np.array([self.row]))[:, 0].tolist()
         found: dict[Facet, Contribution] = {}
@@ -229,9 +308,34 @@ class Hit(NamedTuple):
                 present[number],
                 value if present[number] else None,
                 float(weights.get(facet, 0.0)),
-                share * ((value - scale.centre[number]) / scale.spread[number]) if share else 0.0,
+                share * ((value - scale.centre[number]) / scale.spread[number])
+                if share and not by_picture
+                else 0.0,
             )
+        if self._stands_in:  # what the picture gives, or how much its silence about them takes from captions
+            rest = sum(own.contribution for own in found.values())
+            own = self.score - self.words.contribution - rest
+            found["image"] = found["image"]._replace(contribution=own)
         return found
+
+    @property
+    def is_by_picture(self) -> bool:
+        """Whether its picture gives the score, in place of captions that say nothing."""
+        similarities, shares, _, scale, _, _, pictures = self.ranked
+        if pictures is None or not self._stands_in:
+            return False
+        filled = similarities.rescored(np.array([self.row]))
+        own = pictures.base + pictures.slope * filled[PICTURE, 0]
+        return bool(own >= _weighted(filled, shares, scale)[0] - pictures.doubt)
+
+    @property
+    def _stands_in(self) -> bool:
+        pictures = self.ranked.pictures
+        if pictures is None:
+            return False
+        rows = pictures.stand_in.rows
+        at = int(np.searchsorted(rows, self.row))
+        return at < len(rows) and bool(rows[at] == self.row)
 
     @property
     def words(self) -> Fused:
@@ -253,7 +357,7 @@ def hits(
 ) -> list[Hit]:
     """The ranked rows as hits, which can explain their scores."""
     own = dict(zip(words.rows.tolist(), words.shares.tolist(), strict=True)) if words else {}
-    ranked = _Ranked(similarities, ranking.shares, weights, scale, ranking.gain, own)
+    ranked = _Ranked(similarities, ranking.shares, weights, scale, ranking.gain, own, ranking.pictures)
     addresses = map(similarities.addresses.__getitem__, ranking.rows)
     # Not one call of Python's own for each: fifty hits would cost as much as the ranking.
     made = zip(addresses, ranking.scores, ranking.rows, repeat(ranked), strict=False)

@@ -29,6 +29,7 @@ from store.records import FACETS, Facet
 from store.search.query import Part, Query
 from store.search.ranking import RAW, Contribution, Hit, Ranking, Scale, Words, hits, rank
 from store.search.similarities import NONE, QueryDirections, Similarities
+from store.search.stand_in import StandIn, is_usual, may_stand_in, stand_in
 from store.vectors.blocks import Mask, VectorSnapshot
 from store.vectors.matrices import Matrices
 
@@ -152,6 +153,15 @@ def describe(certainty: Certainty) -> str:
     return f"{how}, {candidates:,} candidates" + (f": {reason}" if reason else "")
 
 
+def describe_pictures(found: Iterable[Hit]) -> str:
+    """How many of these were found by their pictures, and why; "" if none was."""
+    by_picture = [hit.is_by_picture for hit in found]
+    if not any(by_picture):
+        return ""
+    these = "these" if all(by_picture) else f"{sum(by_picture):,} of these"
+    return f"{these} by their pictures, since their captions say nothing"
+
+
 @dataclass(frozen=True, eq=False)
 class Results:
     """The answer to a query, with all that is needed to rank it again in a browser."""
@@ -168,11 +178,17 @@ class Results:
     words: Words | None = field(default=None, repr=False)  # who has words of the query, fused or not
     fits: bool = True  # whether anything answers the query better than nonsense would be answered
     certainty: Certainty = EXACT
+    stand_in: StandIn | None = field(default=None, repr=False)  # pictures for captions, by the usual weights
 
     @property
     def exact(self) -> bool:
         """Whether every record was compared, or excluded by a bound."""
         return self.certainty.level == "exact"
+
+    @property
+    def pictures(self) -> StandIn | None:
+        """The pictures that stand in for captions with the query's weights."""
+        return self.stand_in if is_usual(self.query) else None
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -196,7 +212,10 @@ class Results:
         if not mask.any():
             return self.hits
         weights, words = self.query.sliders, self.words if self.query.fused else None
-        ranking = rank(self.answer, weights, top=len(exact), mask=mask, scale=self.scale, words=words)
+        ranking = rank(
+            self.answer, weights, top=len(exact), mask=mask, scale=self.scale, words=words,
+            stand_in=self.pictures,
+        )  # fmt: skip
         named = hits(self.answer, ranking, weights, scale=self.scale, words=words)
         return [*named, *(hit for hit in self.hits if hit.address not in exact)][: self.query.top]
 
@@ -218,10 +237,13 @@ class Search:
         among: Collection[str] | None = None,
         scale: Scale = RAW,
         words: WordShares = NO_WORDS,
+        silent: frozenset[str] | None = None,
     ) -> Results:
         """The best records for the query, among these addresses if given (those that match its filter).
 
-        `words` are its word shares, used if the query is fused. An example is not among its own results.
+        `words` are its word shares, used if the query is fused. The pictures of `silent` records, and of
+        records without captions, stand in for these with a text's usual weights. An example is not among
+        its own results.
         Raises UnknownRecord for an example that the library does not have.
         """
         began = time.perf_counter()
@@ -230,10 +252,15 @@ class Search:
         shares = self._words(snapshot, words)
         counted = shares if query.fused else None
         fits = True
+        pictures = None
         if any(weights.values()):
             similarities = self._compared(snapshot, query)
             mask = self._mask(snapshot, query.parts, among)
-            ranking = rank(similarities, weights, top=query.top, mask=mask, scale=scale, words=counted)
+            pictures = self._stand_in(snapshot, query, similarities, silent)
+            ranking = rank(
+                similarities, weights, top=query.top, mask=mask, scale=scale, words=counted,
+                stand_in=pictures if is_usual(query) else None,
+            )  # fmt: skip
             fits = not words.words or bool(words.shares) or self._fits(snapshot, query, similarities, mask)
             why_empty = "" if ranking.rows else why_nothing(ranking, total=len(snapshot))
         else:  # nothing is computed for it; a page that has the similarities already may keep them
@@ -241,9 +268,10 @@ class Search:
             ranking = rank(NONE, weights, top=query.top)
             mask = None
             why_empty = NO_WEIGHT
+        found = hits(similarities, ranking, weights, scale=scale, words=counted)
         return Results(
             query=query,
-            hits=hits(similarities, ranking, weights, scale=scale, words=counted),
+            hits=found,
             compared=ranking.compared,
             without_facets=ranking.without_facets,
             seconds=time.perf_counter() - began,
@@ -252,8 +280,9 @@ class Search:
             mask=mask,
             why_empty=why_empty,
             words=shares,
-            fits=fits,
+            fits=fits or (bool(found) and found[0].is_by_picture),  # of pictures no floor is known
             certainty=Certainty(candidates=ranking.in_full),
+            stand_in=pictures,
         )
 
     def neighbours(self, facet: Facet, text: str, *, own: str, picture: Vector | None) -> TextNeighbours:
@@ -281,6 +310,23 @@ class Search:
             found = Similarities(snapshot, self._directions.of(query, own=snapshot.vectors))
             answers[key] = found
         return found
+
+    def _stand_in(
+        self,
+        snapshot: VectorSnapshot,
+        query: Query,
+        similarities: Similarities,
+        silent: frozenset[str] | None,
+    ) -> StandIn | None:
+        """The pictures that stand in for captions with this query, cached with its similarities."""
+        if silent is None or not may_stand_in(query):
+            return None
+        cache, key = self._kept_of(snapshot).pictures, query_key(query)
+        of, made = cache.get(key) or (None, None)
+        if of is not silent:
+            made = stand_in(similarities, silent)
+            cache[key] = (silent, made)
+        return made
 
     def _words(self, snapshot: VectorSnapshot, words: WordShares) -> Words | None:
         """Arrays for these words, cached by the identity of the object."""
@@ -372,6 +418,7 @@ class _Kept:
         self.answers: LruCache[Hashable, Similarities] = LruCache(KEPT_QUERIES)
         self.masks: LruCache[Hashable, tuple[Collection[str] | None, Mask]] = LruCache(KEPT_QUERIES)
         self.words: LruCache[int, tuple[WordShares, Words]] = LruCache(KEPT_QUERIES)
+        self.pictures: LruCache[Hashable, tuple[frozenset[str], StandIn | None]] = LruCache(KEPT_QUERIES)
 
 
 class _Floor(NamedTuple):

@@ -235,8 +235,12 @@ class ServerSearch:
         among: Collection[str] | None = None,
         scale: Scale = RAW,
         words: WordShares = NO_WORDS,
+        silent: frozenset[str] | None = None,
     ) -> Results:
-        """As `Search.search`. Raises ServerUnavailable if the server cannot propose candidates."""
+        """As `Search.search`, without pictures that stand in for captions.
+
+        Raises ServerUnavailable if the server cannot propose candidates.
+        """
         began = time.perf_counter()
         weights = query.sliders
         key = query_key(query), id(among), id(words)

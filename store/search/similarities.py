@@ -254,6 +254,15 @@ class Similarities:
         wrong[~self.present[:, rows] | self._exact[rows]] = 0
         return found - wrong, found + wrong
 
+    def approximate_facet(self, number: int) -> tuple[Vector, Vector]:
+        """(N,) each: one facet's cosines, a missing one at its mean, and a bound of their errors."""
+        self._scan(number)
+        direction = self._asked[number]
+        wrong = self._snapshot.errors * np.float32(direction.error_slope())
+        wrong += np.float32(direction.error_floor())
+        wrong[self._exact | ~self.present[number]] = blocks.ROUNDING
+        return self._filled[number], wrong
+
     def rescore(self, rows: Rows) -> None:
         """Make these rows, in ascending order, exact in every facet."""
         rows = rows[~self._exact[rows]]

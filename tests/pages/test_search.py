@@ -14,7 +14,7 @@ from store.errors import InvalidRecord, NotInMemory
 from store.evaluation import marks
 from store.evaluation.marks import Gain, WeightFit
 from store.library import Library
-from store.records import FACETS
+from store.records import CAPTION_FACETS, FACETS
 from store.search.query import SavedSearch
 from tests.browser.coins import COINS, DOG, FROG, UNCAPTIONED
 from tests.pages.conftest import opened, press, rerun, send, sendable, words
@@ -51,6 +51,14 @@ def test_a_tag_filter_alone_lists_its_coins(library: Library) -> None:
     library.edit_tags([DOG.address], add=["good boy"])
     assert "the newest of 1 coin in Library" in words(opened("search", q='tag:"good boy"'))
     assert "Describe a coin" in words(opened("search"))
+
+
+def test_a_search_says_how_many_coins_were_found_by_their_pictures(library: Library) -> None:
+    assert "by their pictures" not in words(opened("search", q="dog"))
+    nothing = dict.fromkeys(CAPTION_FACETS, "A meme coin.")
+    library.caption(DOG.address, caption=nothing)
+    said = words(opened("search", q="dog"))
+    assert said.count("Found 1 of these by their pictures, since their captions say nothing.") == 1
 
 
 def test_a_search_speaks_of_no_vectors_where_none_is_missing(library: Library) -> None:

@@ -15,7 +15,8 @@ from typing import Any
 
 PLACE = Path(__file__).with_name("ranking.json")
 FACETS = ("image", "entity", "context", "visual", "emotions")
-FUSION = 3.0
+FUSION, PICTURES, DOUBT = 3.0, 0.5, 2.0
+ENOUGH = 20  # captions
 GRID = 1024  # cosines are multiples of 1/1024: their sums are exact, even in float32
 
 Column = list[float | None]
@@ -28,6 +29,7 @@ def main() -> None:
 
 def _cases() -> list[dict[str, Any]]:
     usual = dict(zip(FACETS, (3.0, 4.0, 3.0, 2.0, 1.0), strict=True))
+    text = dict(zip(FACETS, (0.0, 4.0, 3.0, 2.0, 1.0), strict=True))
     full = _table(30)
     ones = dict.fromkeys(FACETS, 1.0)
     return [
@@ -61,6 +63,19 @@ def _cases() -> list[dict[str, Any]]:
         _case("the best of each group", _table(60, lacking=0.2), usual, top=20, groups=9),
         _case("equal records of one group", _repeated(40, of=4), usual, top=10, groups=6),
         _case("groups and words", _table(120, lacking=0.3), usual, top=9, groups=30, words=0.3),
+        _case("pictures stand in for captions", _table(60, lacking=0.2), text, top=30, silent=0.5),
+        _case("pictures and words", _table(60), text, top=30, silent=0.5, words=0.3),
+        _case("pictures, calibrated", _table(60, lacking=0.1), text, top=30, silent=0.5, calibrated=True),
+        _case("pictures, other weights", _table(60), ones, top=30, silent=0.5),
+        _case("no captions but pictures", [_table(25)[0], *_none(4, 25)], text, top=9, silent=1.0),
+        _case(
+            "pictures, calibrated alone",
+            [_table(25)[0], *_none(4, 25)],
+            text,
+            top=9,
+            silent=1.0,
+            calibrated=True,
+        ),
     ]
 
 
@@ -73,8 +88,10 @@ def _case(
     calibrated: bool = False,
     words: float = 0.0,
     groups: int = 0,
+    silent: float = 0.0,
 ) -> dict[str, Any]:
-    """`words`: how many records have some; `groups`: how many groups of copies there are."""
+    """`words`: how many records have some; `groups`: how many groups of copies there are; `silent`: whose
+    captions say nothing."""
     random, rows = Random(name), len(columns[0])
     centre, spread = [0.18, 0.31, 0.27, 0.22, 0.125], [0.04, 0.11, 0.09, 0.07, 0.0625]
     return {
@@ -84,8 +101,17 @@ def _case(
         "top": top,
         "scale": {"centre": centre, "spread": spread} if calibrated else None,
         "words": [_share(random, words) for _ in range(rows)] if words else None,
+        "silent": _silent(random, columns, silent) if silent else None,
         "groups": [random.randrange(-groups, groups) for _ in range(rows)] if groups else None,
     }
+
+
+def _silent(random: Random, columns: Sequence[Column], often: float) -> list[bool]:
+    """Whose captions say nothing, or who has none, and has a picture."""
+    rows = [[column[row] for column in columns] for row in range(len(columns[0]))]
+    return [
+        own[0] is not None and (random.random() < often or all(c is None for c in own[1:])) for own in rows
+    ]
 
 
 def _share(random: Random, often: float) -> float:
@@ -126,10 +152,21 @@ def _solved(case: dict[str, Any]) -> dict[str, Any]:
     largest = max(known)
     part = [weight / largest if largest else 0.0 for weight in known]
     shares = [each / sum(part) if largest else 0.0 for each in part]
-    gain = FUSION * sum(s * d / w for s, d, w in zip(shares, deviations, scale["spread"], strict=True))
+    pictures = _pictures(case, means, deviations) if case["silent"] else {}
+    speaks = bool(pictures) and case["weights"] == pictures["usual"]
+    unit = sum(s * d / w for s, d, w in zip(shares, deviations, scale["spread"], strict=True))
+    if speaks:
+        every = shares if any(shares) else [weight / 10 for weight in case["weights"].values()]
+        terms = list(zip(every, pictures["means"], pictures["deviations"], *scale.values(), strict=True))
+        unit = sum(share * deviation / spread for share, _, deviation, _, spread in terms)
+        base = sum(share * (mean - centre) / spread for share, mean, _, centre, spread in terms)
+    gain = FUSION * unit
     found = []
     for row in range(len(columns[0])):
-        if not any(share and column[row] is not None for share, column in zip(shares, columns, strict=True)):
+        stands_in = speaks and case["silent"][row]
+        if not stands_in and not any(
+            share and column[row] is not None for share, column in zip(shares, columns, strict=True)
+        ):
             continue
         filled = [mean if c[row] is None else c[row] for c, mean in zip(columns, means, strict=True)]
         given = [
@@ -138,6 +175,13 @@ def _solved(case: dict[str, Any]) -> dict[str, Any]:
                 shares, filled, scale["centre"], scale["spread"], strict=True
             )
         ]
+        if stands_in:
+            mean, deviation = pictures["picture"]
+            own = base + PICTURES * unit * (columns[0][row] - mean) / deviation
+            if own >= sum(given) - DOUBT * unit:
+                given = [own, 0.0, 0.0, 0.0, 0.0]
+            else:
+                given = [-DOUBT * unit, *given[1:]]
         score = sum(given)
         if case["words"]:
             score += gain * case["words"][row]
@@ -156,9 +200,42 @@ def _solved(case: dict[str, Any]) -> dict[str, Any]:
     return case | {
         "means": means,
         "deviations": deviations,
+        "pictures": pictures or None,
         "hits": len(best),
         "expected": [{"row": row, "score": -score, "facets": given} for score, row, given in first],
     }
+
+
+def _pictures(case: dict[str, Any], means: Column, deviations: list[float]) -> dict[str, Any]:
+    """The figures of the captions that say something, or of those that do not, or of the pictures."""
+    captioned = [
+        any(column[row] is not None for column in case["columns"][1:]) for row in range(len(case["silent"]))
+    ]
+    speaking = [row for row, silent in enumerate(case["silent"]) if captioned[row] and not silent]
+    others = [row for row, silent in enumerate(case["silent"]) if silent]
+    found = [_figures(case["columns"], speaking), _figures(case["columns"], others)]
+    best = found[0] if any(found[0]) else found[1]
+    picture = (means[0], deviations[0])
+    own = [each or picture for each in best]
+    return {
+        "strength": PICTURES,
+        "doubt": DOUBT,
+        "means": [mean for mean, _ in own],
+        "deviations": [deviation for _, deviation in own],
+        "picture": picture,
+        "usual": dict(zip(FACETS, (0.0, 4.0, 3.0, 2.0, 1.0), strict=True)),
+    }
+
+
+def _figures(columns: Sequence[Column], rows: Sequence[int]) -> list[tuple[float, float] | None]:
+    """Mean and deviation of each facet over these rows; None if fewer than twenty have it."""
+    found: list[tuple[float, float] | None] = []
+    for column in columns:
+        own = [cosine for row in rows if (cosine := column[row]) is not None]
+        mean = sum(own) / len(own) if own else 0.0
+        enough = len(own) >= ENOUGH
+        found.append((mean, (sum((c - mean) ** 2 for c in own) / len(own)) ** 0.5) if enough else None)
+    return found
 
 
 if __name__ == "__main__":

@@ -8,12 +8,14 @@ export const RAW = { centre: [0, 0, 0, 0, 0], spread: [1, 1, 1, 1, 1] };
  * The best `top` rows for these weights: score = Σ w·ŝ / Σ w over the weighted facets that some record has, where a
  * record's missing facet counts as the library's mean, and a record without any weighted facet is not a hit.
  * Calibrated, (ŝ - centre) / spread replaces ŝ. Only the best row of each group is a hit.
- * Fused, a row's share of the question's words counts too (store/search/ranking.py). Pinned rows come first, the best of them first, and appear once.
+ * Fused, a row's share of the question's words counts too; by the usual weights, pictures stand in for captions that say nothing (store/search/ranking.py).
+ * Pinned rows come first, the best of them first, and appear once.
  */
-export function rank({ columns, means, groups, words, pinned = [] }, weights, top, scale = RAW) {
+export function rank({ columns, means, groups, words, pictures, pinned = [] }, weights, top, scale = RAW) {
   const used = shares(weights, means);
-  if (!used.length) return { list: [], hits: 0 };
-  const gain = words?.fused ? gainOf(words, used, scale) : 0;
+  const standIn = isUsual(pictures, weights) ? standInOf(pictures, used.length ? used : allShares(weights), scale) : null;
+  if (!used.length && !standIn) return { list: [], hits: 0 };
+  const gain = words?.fused ? words.strength * unitOf(standIn?.shares ?? used, standIn ? pictures.deviations : words.deviations, scale) : 0;
   const rows = columns[0].length;
   const scores = new Float64Array(rows);
   const present = new Uint8Array(rows);
@@ -28,25 +30,60 @@ export function rank({ columns, means, groups, words, pinned = [] }, weights, to
       else scores[row] += neutral;
     }
   }
+  const pictureGives = standIn ? letPicturesSpeak(pictures.silent, standIn, columns[0], scores, present) : null;
   if (gain) for (let row = 0; row < rows; row++) scores[row] += gain * words.shares[row];
   if (groups) fold(groups, scores, present);
   const best = bestRows(scores, present, top + pinned.length);
   const first = [...pinned].sort((a, b) => scores[b] - scores[a] || a - b);
   const list = [...first, ...best.rows.filter((row) => !pinned.includes(row)).slice(0, top)];
-  return { list: list.map((row) => ({ ...explain(row, scores[row], columns, means, used, scale), words: wordsOf(row, words, gain), isExact: pinned.includes(row) })), hits: best.hits };
+  return { list: list.map((row) => ({ ...explain(row, scores[row], columns, means, used, scale, pictureGives?.[row]), words: wordsOf(row, words, gain), isExact: pinned.includes(row) })), hits: best.hits };
 }
 
 /** w / Σ w of each weighted facet that some record has: [its place, its share]. */
 function shares(weights, means) {
-  const given = FACET_NAMES.map((name, at) => [at, Number(weights[name]) || 0]).filter(([at, weight]) => weight > 0 && Number.isFinite(means[at]));
+  return portions(FACET_NAMES.map((name, at) => [at, Number(weights[name]) || 0]).filter(([at, weight]) => weight > 0 && Number.isFinite(means[at])));
+}
+
+function allShares(weights) {
+  return portions(FACET_NAMES.map((name, at) => [at, Number(weights[name]) || 0]).filter(([, weight]) => weight > 0));
+}
+
+function portions(given) {
   const largest = Math.max(...given.map(([, weight]) => weight));
   const total = given.reduce((sum, [, weight]) => sum + weight / largest, 0); // divided by the largest first, so that no sum overflows
   return given.map(([at, weight]) => [at, weight / largest / total]);
 }
 
-/** The gain of a full word match: a multiple of the query's weighted standard deviations. */
-function gainOf({ strength, deviations }, used, scale) {
-  return strength * used.reduce((sum, [at, share]) => sum + (share * deviations[at]) / scale.spread[at], 0);
+/** The weighted standard deviation of the query's cosines. */
+function unitOf(used, deviations, scale) {
+  return used.reduce((sum, [at, share]) => sum + share * (deviations[at] / scale.spread[at]), 0);
+}
+
+/** Whether pictures stand in for captions with these weights. */
+function isUsual(pictures, weights) {
+  return Boolean(pictures) && FACET_NAMES.every((name) => (Number(weights[name]) || 0) === (pictures.usual[name] ?? 0));
+}
+
+/** What a picture's cosine gives in place of captions: base + slope · cosine, or the captions' score less the doubt. */
+function standInOf({ strength, doubt, means, deviations, picture: [mean, deviation] }, used, scale) {
+  const unit = unitOf(used, deviations, scale);
+  const slope = deviation ? (strength * unit) / deviation : 0;
+  const base = used.reduce((sum, [at, share]) => sum + share * ((means[at] - scale.centre[at]) / scale.spread[at]), 0);
+  return { shares: used, slope, base: base - slope * mean, doubt: doubt * unit };
+}
+
+/** Gives silent rows the scores of their pictures; returns what the picture of each contributes, null if nothing. */
+function letPicturesSpeak(silent, { base, slope, doubt }, cosines, scores, present) {
+  const given = new Array(scores.length).fill(null);
+  for (let row = 0; row < scores.length; row++) {
+    if (!silent[row]) continue;
+    const own = base + slope * cosines[row];
+    const isByPicture = own >= scores[row] - doubt;
+    given[row] = { isByPicture, contribution: isByPicture ? own : -doubt };
+    scores[row] = isByPicture ? own : scores[row] - doubt;
+    present[row] = 1;
+  }
+  return given;
 }
 
 function wordsOf(row, words, gain) {
@@ -89,13 +126,14 @@ function reached(scores, present, top) {
   return best.sort()[heaps - top];
 }
 
-function explain(row, score, columns, means, used, scale) {
+function explain(row, score, columns, means, used, scale, picture = null) {
   const weights = new Map(used);
   const facets = FACET_NAMES.map((_, at) => {
     const cosine = columns[at][row];
     const present = cosine === cosine;
     const weight = weights.get(at) ?? 0;
     const value = present ? cosine : Number.isFinite(means[at]) ? means[at] : null;
+    if (picture && (at === 0 || picture.isByPicture)) return { present, cosine: value, weight, contribution: at ? 0 : picture.contribution };
     return { present, cosine: value, weight, contribution: weight ? weight * ((value - scale.centre[at]) / scale.spread[at]) : 0 };
   });
   return { row, score, facets };

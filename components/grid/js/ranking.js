@@ -37,7 +37,7 @@ export class Ranking {
     if (similarities) {
       const groups = similarities.getChild("group");
       const words = ranking.words && { ...ranking.words, fused: this.isFused, shares: floats(similarities.getChild("words")) };
-      this.similarities = { columns: FACET_NAMES.map((name) => floats(similarities.getChild(name))), means: ranking.means.map((mean) => mean ?? NaN), groups: groups && floats(groups), words, pinned: ranking.pinned ?? [] };
+      this.similarities = { columns: FACET_NAMES.map((name) => floats(similarities.getChild(name))), means: ranking.means.map((mean) => mean ?? NaN), groups: groups && floats(groups), words, pictures: ranking.pictures && { ...ranking.pictures, silent: floats(similarities.getChild("silent")) }, pinned: ranking.pinned ?? [] };
       this.alone = new Places(this.similarities);
     }
     // A restored page has none, nor has one whose run was interrupted before they were sent.

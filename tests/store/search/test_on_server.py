@@ -15,7 +15,7 @@ from store.search.query import Part, Query
 from store.settings import settings
 from tests.store.chroma.chroma_cloud import KEY, chroma_cloud
 from tests.store.chroma.chroma_run import ChromaRun, follows
-from tests.store.conftest import address, approved_with_caption
+from tests.store.conftest import address, approved_with_own_words
 from tests.store.hashed import Hashed
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("closed_connections")]
@@ -46,7 +46,7 @@ def test_a_server_gives_the_results_of_the_search_in_memory(
     root: Path, embedder: Hashed, server: ChromaRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_library(root, embedder=embedder) as library:
-        library.promote(approved_with_caption(library, *range(30)))
+        library.promote(approved_with_own_words(library, *range(30)))
         assert follows(library)
         found = best(library)
         with open_reader(root, embedder=embedder) as reader:
@@ -67,13 +67,13 @@ def test_a_filter_may_pass_coins_that_lack_a_facet_or_are_not_on_the_server_yet(
     addresses = [address(number) for number in range(30)]
     query = replace(QUERY, filter=Filter(tier="library", words="coin"))
     with open_library(root, embedder=embedder) as library:
-        library.promote(approved_with_caption(library, *range(30)))
+        library.promote(approved_with_own_words(library, *range(30)))
         library.caption(addresses[7], caption={"emotions": "the mood of a single one"})
         assert follows(library)
         found = [hit.address for hit in library.search(query).hits]
         assert found == best(library)
         server.kill()
-        library.promote(approved_with_caption(library, 31))
+        library.promote(approved_with_own_words(library, 31))
         server.start()
         with library._follower._using:  # it does not follow yet
             assert set(found) <= {address(31), *(hit.address for hit in library.search(query).hits)}
@@ -83,11 +83,11 @@ def test_a_server_that_goes_away_is_named_and_searched_again_when_it_is_back(
     root: Path, embedder: Hashed, server: ChromaRun
 ) -> None:
     with open_library(root, embedder=embedder) as library:
-        library.promote(approved_with_caption(library, *range(30)))
+        library.promote(approved_with_own_words(library, *range(30)))
         assert follows(library)
         found = best(library)
         server.kill()
-        library.promote(approved_with_caption(library, 31))  # the search has to ask again
+        library.promote(approved_with_own_words(library, 31))  # the search has to ask again
         with pytest.raises(ServerUnavailable, match="does not answer"):
             library.search(QUERY)
         server.folder.rename(server.folder.with_name("lost"))
@@ -99,7 +99,7 @@ def test_a_server_that_goes_away_is_named_and_searched_again_when_it_is_back(
 
 def test_a_server_without_our_collections_is_said(root: Path, embedder: Hashed, server: ChromaRun) -> None:
     with open_library(root, embedder=embedder) as library:
-        library.promote(approved_with_caption(library, *range(3)))
+        library.promote(approved_with_own_words(library, *range(3)))
         assert follows(library)
     server.kill()
     server.folder.rename(server.folder.with_name("lost"))
@@ -124,7 +124,7 @@ def test_chroma_cloud_is_searched_within_its_limits(
         monkeypatch.setenv("MEMEDEX_CHROMA_API_KEY", KEY)
         settings.cache_clear()
         with open_library(root, embedder=embedder) as library:
-            library.promote(approved_with_caption(library, *range(30)))
+            library.promote(approved_with_own_words(library, *range(30)))
             assert follows(library)
             dated = replace(QUERY, top=20, filter=Filter(tier="library", since=1, until=2_000_000_000))
             found = [library.search(query).certainty for query in (replace(QUERY, top=20), dated)]
@@ -140,7 +140,7 @@ def test_chroma_cloud_is_searched_within_its_limits(
 
 def test_what_needs_all_vectors_says_so(root: Path, embedder: Hashed, server: ChromaRun) -> None:
     with open_library(root, embedder=embedder) as library:
-        library.promote(approved_with_caption(library, *range(3)))
+        library.promote(approved_with_own_words(library, *range(3)))
         library.prepare_search()
         for needs in (
             library.snapshot,

@@ -22,7 +22,7 @@ from store.search.query import Part, Query
 from store.search.search import NO_WEIGHT, NOTHING_THERE, Results
 from store.search.server_search import ServerSearch
 from store.search.similarities import QueryDirections
-from tests.store.conftest import address, approved_with_caption, fresh_root
+from tests.store.conftest import address, approved_with_own_words, fresh_root
 from tests.store.hashed import Hashed
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
@@ -63,7 +63,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(LibraryFollower, "wake", lambda self: None)
         with open_library(root, embedder=Hashed()) as library:
-            addresses = approved_with_caption(library, *range(80))
+            addresses = approved_with_own_words(library, *range(80))
             for one in addresses[::2]:
                 library.caption(one, caption={"emotions": f"mood of {one}"})
             library.promote(addresses)

@@ -11,6 +11,7 @@ from store.embedding.protocol import Vector
 from store.records import FACETS, Facet
 from store.search.ranking import RAW, Scale, Words, folded, hits, rank
 from store.search.similarities import Similarities
+from store.search.stand_in import StandIn, stand_in
 from store.vectors.matrices import load
 
 CASES: list[dict[str, Any]] = json.loads(
@@ -41,6 +42,18 @@ def vector_with_cosine(cosine: float) -> Vector:
     return vector
 
 
+def pictures_of(case: dict[str, Any], similarities: Similarities) -> StandIn | None:
+    """The pictures that stand in with the weights of the case."""
+    if not case["silent"]:
+        return None
+    found = stand_in(similarities, {address(row) for row, silent in enumerate(case["silent"]) if silent})
+    assert found is not None
+    assert found.rows.tolist() == [row for row, silent in enumerate(case["silent"]) if silent]
+    assert found.means.tolist() == pytest.approx(case["pictures"]["means"])
+    assert found.deviations.tolist() == pytest.approx(case["pictures"]["deviations"])
+    return found if case["weights"] == case["pictures"]["usual"] else None
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_ranking(case: dict[str, Any]) -> None:
     similarities = similarities_with(case["columns"])
@@ -48,7 +61,8 @@ def test_ranking(case: dict[str, Any]) -> None:
     scale = Scale(tuple(case["scale"]["centre"]), tuple(case["scale"]["spread"])) if case["scale"] else RAW
     shares = np.array(case["words"] or [], np.float64)
     words = Words(np.flatnonzero(shares), shares[shares > 0]) if case["words"] else None
-    ranking = rank(similarities, case["weights"], top=rows, scale=scale, words=words)
+    pictures = pictures_of(case, similarities)
+    ranking = rank(similarities, case["weights"], top=rows, scale=scale, words=words, stand_in=pictures)
     groups = {address(row): group for row, group in enumerate(case["groups"] or []) if group >= 0}
     found = folded(hits(similarities, ranking, case["weights"], scale=scale, words=words), groups)
 
@@ -74,5 +88,8 @@ def test_the_top_results_are_the_first_of_the_full_ranking(case: dict[str, Any])
     scale = Scale(tuple(case["scale"]["centre"]), tuple(case["scale"]["spread"])) if case["scale"] else RAW
     shares = np.array(case["words"] or [], np.float64)
     words = Words(np.flatnonzero(shares), shares[shares > 0]) if case["words"] else None
-    ranking = rank(similarities, case["weights"], top=case["top"], scale=scale, words=words)
+    ranking = rank(
+        similarities, case["weights"], top=case["top"], scale=scale, words=words,
+        stand_in=pictures_of(case, similarities),
+    )  # fmt: skip
     assert ranking.rows == [each["row"] for each in case["expected"]]

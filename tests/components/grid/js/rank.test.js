@@ -9,13 +9,14 @@ import { near, shared } from "../../../shared/shared.js";
 
 const ofPage = (columns) => columns.map((column) => Float32Array.from(column, (cosine) => cosine ?? NaN));
 
-for (const { name, columns, means, deviations, groups, words, scale, weights, top, hits, expected } of shared("ranking")) {
+for (const { name, columns, means, deviations, groups, words, silent, pictures, scale, weights, top, hits, expected } of shared("ranking")) {
   test(`ranking: ${name}`, () => {
     const similarities = {
       columns: ofPage(columns),
       means: means.map((mean) => mean ?? NaN),
       groups: groups && Float32Array.from(groups),
       words: words && { fused: true, strength: 3, deviations, shares: Float64Array.from(words) },
+      pictures: pictures && { ...pictures, silent: Float32Array.from(silent) },
     };
     const found = rank(similarities, weights, top, scale ?? RAW);
     assert.equal(found.hits, hits);
