@@ -1,8 +1,10 @@
 """Names and tickers that look or read like another coin's.
 
-spelling                          a name and ticker normalised, to be compared
-store_spelling, delete_spelling   keep the rows by which records are compared in step with the records
-compared_names                    where two names differ, and which of their characters only imitate others
+    spelling                          a name and ticker normalised, to be compared
+    store_spelling, delete_spelling   keep the rows by which records are compared in step with the records
+    compared_names                    where two names differ, and which characters only imitate others
+
+Which characters look alike is Unicode's list (TS #39), with a few more.
 """
 
 import re

@@ -1,8 +1,10 @@
 """Queries over the records of a catalog, which need no model.
 
-RecordLists      get, find, count, and list labels
-exactly_named    records found by what they are called: address, ticker, name
-tagged, labels   the tags and categories of records: who has which, and how many
+    RecordLists      get, find, count, and list labels
+    exactly_named    records found by what they are called: address, ticker, name
+    tagged, labels   the tags and categories of records: who has which, and how many
+
+Conditions come from `filters.py`, orders from `listing.py`.
 """
 
 import json

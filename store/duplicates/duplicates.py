@@ -1,8 +1,11 @@
 """Records of one library that look like others.
 
-Duplicates       `library.duplicates`: what looks alike, and people's verdicts
-LikenessFinder   compares pictures that the embedding model finds alike, in the background
-groups           library records with the same picture, for lists that show each only once
+    Duplicates       `library.duplicates`: what looks alike, and people's verdicts
+    LikenessFinder   compares pictures that the embedding model finds alike, in the background
+    groups           library records with the same picture, for lists that show each only once
+
+Pictures that the model finds close count once one was laid over the other (`alignment.py`), unless they are
+so close that this was never wrong.
 """
 
 import json

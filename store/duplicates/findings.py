@@ -1,8 +1,11 @@
 """Similar records, what they share, and how likely they are copies; and people's verdicts on them.
 
-Suspicion, suspects     from the catalog's derived rows
-Judgement               a verdict on a pair of similar records; never asked again
-judge, undo_verdicts    give verdicts, and undo them: one transaction each, because no file changes
+    Suspicion, suspects     what records share, from the catalog's derived rows
+    Judgement               a verdict on a pair of similar records
+    judge, undo_verdicts    give verdicts, and undo them
+
+A pair that was judged is never asked about again. No file changes with a verdict, so that one transaction
+gives it, or takes it back.
 """
 
 import sqlite3

@@ -1,8 +1,10 @@
 """The embedding model in use: its name is in a database, its weights are loaded when they are needed.
 
-ActiveModel          the embedder in use, replaced when another model is named
-KeptVectors          a model whose vectors were adopted while its weights are not on this machine
-with_shared_models   opens each model once for several users
+    ActiveModel          the embedder in use, replaced when another model is named
+    KeptVectors          a model whose vectors were adopted while its weights are not on this machine
+    with_shared_models   opens each model once for several users
+
+Names are stored in the catalog, and in the databases of the text memory.
 """
 
 import json

@@ -13,7 +13,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -35,7 +34,7 @@ class InFlight:
         self._foreground: Counter[str] = Counter()
         self._background: set[str] = set()
 
-    @contextmanager
+    @contextlib.contextmanager
     def foreground(self, keys: Collection[str]) -> Iterator[None]:
         """Reserve keys for a foreground decision, until the block ends.
 
@@ -50,7 +49,7 @@ class InFlight:
             with self._change:
                 self._foreground -= Counter(keys)
 
-    @contextmanager
+    @contextlib.contextmanager
     def background(self, keys: Collection[str]) -> Iterator[set[str]]:
         """Reserve those of these keys that the background worker may compute, until the block ends.
 

@@ -1,9 +1,11 @@
 """What every embedding model does, and what holds for its vectors.
 
-Embedder, TokenEmbedder   the interface of every model
-embed_in_windows          texts longer than a model reads: cut into overlapping windows, embedded and
-                          averaged; never truncated
-checked, are_usable       vectors are checked before they are stored or compared
+    Embedder, TokenEmbedder   the interface of every model
+    embed_in_windows          texts longer than a model reads: cut into overlapping windows, embedded and
+                              averaged; never truncated
+    checked, are_usable       vectors are checked before they are stored or compared
+
+All vectors are float32 numbers of unit length, so that a dot product is a cosine.
 """
 
 from collections.abc import Callable, Sequence

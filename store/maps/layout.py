@@ -1,12 +1,12 @@
 """How records come to lie on a map.
 
-    Space       the vectors behind a map: those of one facet, or of all facets together ("fused")
-    Map         records and their positions; `updated_map` keeps them while records come and go
-    project     along the two directions in which a facet's vectors differ most (PCA)
-    tsne_map    similar records together (t-SNE: van der Maaten and Hinton 2008; openTSNE)
-    interpolate new records between their nearest neighbours
+    Space         the vectors behind a map: those of one facet, or of all facets together ("fused")
+    Map           records and their positions; `updated_map` keeps them while records come and go
+    project       along the two directions in which a facet's vectors differ most (PCA)
+    tsne_map      similar records together (t-SNE: van der Maaten and Hinton 2008; openTSNE)
+    interpolate   new records between their nearest neighbours
 
-Everything heavy is imported where it is used.
+openTSNE, and scikit-learn with it, is imported when records are arranged.
 """
 
 import time

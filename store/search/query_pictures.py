@@ -6,7 +6,6 @@ The first are stored so that links and saved searches keep working.
 import contextlib
 import re
 import time
-from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
 
@@ -118,9 +117,9 @@ def trending_pictures(layout: Layout) -> list[Path]:
     """The files that look like pictures, newest first; links out of the folder are skipped."""
     folder = settings().trends_images_root or layout.memecoins / "trends"
     found = []
-    with suppress(OSError):  # nobody has made the folder
+    with contextlib.suppress(OSError):  # nobody has made the folder
         for path in folder.iterdir():
-            with suppress(OSError):  # it is gone since, which says nothing of the others
+            with contextlib.suppress(OSError):  # it is gone since, which says nothing of the others
                 file_stat = path.lstat()
                 if (
                     path.suffix.lower() in _KINDS
