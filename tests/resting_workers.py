@@ -2,11 +2,18 @@
 
 from store.jobs.background_worker import Worker
 
-_ON_PICTURES = {"looking for copies", "embedding what is new", "reading pictures"}
+COMPARING = "looking for copies"
+_ON_PICTURES = {COMPARING, "embedding what is new", "reading pictures"}
 _wake = Worker.wake
 
 
 def wake_others(worker: Worker, *, after: float = 0.0) -> None:
     """Like `Worker.wake`, but workers that read, embed or compare pictures never begin."""
     if worker.name not in _ON_PICTURES:
+        _wake(worker, after=after)
+
+
+def wake_comparing(worker: Worker, *, after: float = 0.0) -> None:
+    """Like `Worker.wake`, but of the workers on pictures only the one that compares them begins."""
+    if worker.name not in _ON_PICTURES - {COMPARING}:
         _wake(worker, after=after)

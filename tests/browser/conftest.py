@@ -7,7 +7,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
@@ -174,7 +174,7 @@ def _run_server(
     app: str = "app.py",
     chroma: bool = False,
     model: bool = False,
-    looks: bool = False,
+    looks: Literal["", "for copies", "all"] = "",
     **settings: str,
 ) -> Iterator[Server]:
     below = settings.get("STREAMLIT_SERVER_BASE_URL_PATH", "")

@@ -55,7 +55,7 @@ _processes.set_forkserver_preload(
 
 
 def start(
-    arguments: Sequence[str], settings: Mapping[str, str], *, chroma: bool, model: bool, looks: bool
+    arguments: Sequence[str], settings: Mapping[str, str], *, chroma: bool, model: bool, looks: str
 ) -> tuple[BaseProcess, IO[str]]:
     """Run `streamlit run` with these arguments and environment variables; return the process and its output.
 
@@ -79,7 +79,7 @@ def _run(
     environment: dict[str, str],
     chroma: bool,
     model: bool,
-    looks: bool,
+    looks: str,
     writes: Connection,
 ) -> None:
     os.chdir(PROJECT)
@@ -94,10 +94,10 @@ def _run(
     from store.chroma.base_follower import ChromaFollower
     from store.embedding.offline import OfflineEmbedder
     from store.jobs.background_worker import Worker
-    from tests.resting_workers import wake_others
+    from tests.resting_workers import wake_comparing, wake_others
 
-    if not looks:
-        Worker.wake = wake_others  # type: ignore[method-assign]
+    if looks != "all":
+        Worker.wake = wake_comparing if looks else wake_others  # type: ignore[method-assign]
     if not model:
         OfflineEmbedder.warm = lambda self: None  # type: ignore[method-assign]
     if not chroma:

@@ -32,7 +32,7 @@ def fill(library: Library) -> None:
 
 @pytest.fixture(scope="module")
 def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with dashboard(filled_library(tmp_path_factory.mktemp("copycats"), fill), looks=True) as server:
+    with dashboard(filled_library(tmp_path_factory.mktemp("copycats"), fill), looks="for copies") as server:
         yield server
 
 

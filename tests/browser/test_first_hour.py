@@ -26,7 +26,7 @@ def test_somebody_new_reviews_searches_captions_and_asks_the_memory(
         model.answers = [says(json.dumps({**GOOD, "emotions": None}))]
         server = serve(
             tmp_path,
-            looks=True,
+            looks="for copies",
             MEMEDEX_CAPTION_MODEL="openai/any-model",
             MEMEDEX_CAPTION_API_BASE=model.address,
             OPENAI_API_KEY="none",

@@ -39,7 +39,7 @@ def app(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     with Memory.open(root) as memory:
         demo.load(memory)
         assert memory.wait_for_chroma(120)
-    with dashboard(root, chroma=True, looks=True) as server:
+    with dashboard(root, chroma=True, looks="all") as server:
         yield server
 
 

@@ -16,6 +16,8 @@ from tests.browser.grid_page import GridPage, filled_library
 from tests.browser.pending_coins import add_pending, tier
 from tests.store.conftest import coin
 
+REVIEW = "pending?pending_per=24+a+page"
+
 
 @pytest.fixture(scope="module")
 def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
@@ -25,10 +27,11 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
 
 @pytest.fixture
 def grid(app: Server, page: Page) -> GridPage:
-    return GridPage(page, f"{app.url}/pending")
+    return GridPage(page, f"{app.url}/{REVIEW}")
 
 
-def test_a_burst_of_thirty_keys_is_thirty_decisions(app: Server, grid: GridPage) -> None:
+def test_a_burst_of_thirty_keys_is_thirty_decisions(app: Server, page: Page) -> None:
+    grid = GridPage(page, f"{app.url}/pending")
     first = grid.addresses()[:30]
     grid.press(*("a" if number % 3 else "r" for number in range(30)))
     grid.expect_settled()
@@ -47,7 +50,7 @@ def test_undo_works_after_a_reload(app: Server, grid: GridPage) -> None:
     address = grid.at()
     grid.press("a")
     grid.expect_settled()
-    again = GridPage(grid.page, f"{app.url}/pending")
+    again = GridPage(grid.page, f"{app.url}/{REVIEW}")
     expect(again.card(address)).to_have_count(0)
     again.press("z")
     expect(again.card(address)).to_have_count(1)
@@ -67,7 +70,7 @@ def test_a_key_pressed_right_before_the_tab_closes_still_counts(
     grid.press("a")
     grid.page.close(run_before_unload=True)
     # Sent while the tab closes; if the browser ends it too early, the next page sends it.
-    GridPage(context.new_page(), f"{app.url}/pending").expect_settled()
+    GridPage(context.new_page(), f"{app.url}/{REVIEW}").expect_settled()
     assert tier(app, address) == "approved"
 
 
@@ -84,8 +87,8 @@ def test_a_coin_decided_by_another_curator_is_refused_with_a_reason(
     app: Server, grid: GridPage, browser: Browser
 ) -> None:
     held = DelayedMessages(grid.page)
-    grid = GridPage(grid.page, f"{app.url}/pending")
-    other = GridPage(browser.new_page(), f"{app.url}/pending")
+    grid = GridPage(grid.page, f"{app.url}/{REVIEW}")
+    other = GridPage(browser.new_page(), f"{app.url}/{REVIEW}")
     address = grid.at()
     with app.stored() as library:
         before = len(library.history(address=address))
@@ -104,7 +107,7 @@ def test_a_coin_decided_by_another_curator_is_refused_with_a_reason(
 def test_a_coin_decided_in_another_window_stays_as_a_shadow_under_the_cursor(
     app: Server, grid: GridPage, browser: Browser
 ) -> None:
-    other = GridPage(browser.new_page(), f"{app.url}/pending")
+    other = GridPage(browser.new_page(), f"{app.url}/{REVIEW}")
     address, following = other.addresses()[:2]
     assert grid.at() == address
     other.press("a")
@@ -140,7 +143,7 @@ def test_a_refused_decision_brings_the_card_back_with_the_reason(app: Server, gr
     grid.page.evaluate(
         "([key, log]) => localStorage.setItem(key, log)", [key, json.dumps([{**stale, **place}])]
     )
-    again = GridPage(grid.page, f"{app.url}/pending")
+    again = GridPage(grid.page, f"{app.url}/{REVIEW}")
     again.expect_settled()
     expect(again.message).to_contain_text("It was changed since you decided")
     expect(again.card(address)).to_be_visible()
@@ -153,7 +156,7 @@ def test_deciding_a_coin_edited_by_hand_is_refused_once_and_shows_the_new_text(
     app = serve(
         filled_library(tmp_path / "res", lambda library: library.add(coin(number) for number in range(3)))
     )
-    grid = GridPage(page, f"{app.url}/pending")
+    grid = GridPage(page, f"{app.url}/{REVIEW}")
     edited = grid.at()
     sidecar = Layout(app.root).sidecar("pending", edited)
     sidecar.write_text(json.dumps({**json.loads(sidecar.read_text()), "token_name": "Renamed by hand"}))
