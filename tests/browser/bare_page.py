@@ -1,8 +1,10 @@
 """A component's script alone on an empty page, with the test as its server."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, Route
 
 from components.shell import javascript
@@ -43,6 +45,15 @@ def mount(
     if not page.url.startswith(ORIGIN):
         visit(page)
     page.evaluate(_HOST, [script, html, style, around, data])
+
+
+@contextmanager
+def captured(module: Any) -> Iterator[dict[str, Any]]:
+    """What this module, run outside of a page, would send to its component."""
+    sent: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_component", lambda **given: sent.update(given["data"]))
+        yield sent
 
 
 def give(page: Page, **data: Any) -> None:

@@ -4,7 +4,6 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,7 +18,7 @@ from store.permissions import Actor
 from store.runtime import open_library
 from store.settings import settings
 from tests.browser import dashboard
-from tests.browser.bare_page import mount, visit
+from tests.browser.bare_page import captured, mount, visit
 from tests.browser.coins import DOG, FROG, UNCAPTIONED
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import Server
@@ -41,10 +40,7 @@ def library(seed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 def edit(page: Page, library: Library, address: str) -> None:
     """Open the editor alone on this coin, with what its page sends to it."""
-    sent: dict[str, Any] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(editor, "_component", lambda **given: sent.update(given["data"]))
-        patch.setattr(editor.st, "caption", lambda text: None)
+    with captured(editor) as sent:
         editor.show(library, library.get(address), go=lambda address: None)
     client = Client()
 

@@ -1,15 +1,30 @@
 """The map in a real browser: selecting with the lasso, tagging the selection, and search results on a map."""
 
+import json
 import re
+from base64 import b64decode
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
-from playwright.sync_api import Locator, Page, expect
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
 
+from components.map import canvas, requests
+from components.map.colours import Colours
+from components.map.points import PointTable
+from components.shell import javascript
+from store.library import Library
+from tests.browser import bare_page
+from tests.browser.bare_page import captured, mount, told
 from tests.browser.coins import COINS, FROG
 from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.browser.delayed_messages import DelayedMessages
 from tests.browser.grid_page import SETTLED
 from tests.waiting import eventually
 
+MAP_SCRIPT = javascript.component(Path(canvas.__file__).parent / "js" / "main.js")
 MAP = "map?map_by=PCA"  # t-SNE is computed meanwhile, and would take its place
 PAINTED = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() => go())))"
 
@@ -25,6 +40,10 @@ def lasso(page: Page) -> None:
     """Draw a lasso around all points."""
     canvas = wait_for_map(page)
     page.get_by_role("button", name="Lasso").click()
+    draw_around_all(page, canvas)
+
+
+def draw_around_all(page: Page, canvas: Locator) -> None:
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box() or {}
     left, top, right, bottom = 12, 12, box["width"] - 12, box["height"] - 12
@@ -154,15 +173,54 @@ def test_coins_selected_with_the_lasso_can_be_tagged(page: Page, seeded: Server)
     expect(pictures(page).first).to_contain_text(FROG.name)
 
 
-def test_the_whole_map_fills_the_page_even_when_it_becomes_wider(page: Page, shared: Server) -> None:
-    page.set_viewport_size({"width": 500, "height": 900})
-    visit(page, shared, MAP, title="Map")
-    in_view = page.locator(".memedex-atlas .told")
-    expect(in_view).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
-    canvas = page.locator(".memedex-atlas canvas")
-    narrow = canvas.evaluate("canvas => canvas.width")
-    page.set_viewport_size({"width": 1440, "height": 900})
-    expect(canvas).not_to_have_js_property("width", narrow)  # the map has taken the width, not only the page
-    wait_until_idle(page)
+@pytest.fixture
+def alone(page: Page) -> Page:
+    """A map of four coins alone on a page, with their points from the app's own table."""
+    addresses = [coin.address for coin in COINS]
+    table = PointTable("four coins")
+    table.update(addresses, np.array([(0, 0), (1, 0), (0, 1), (3, 2)], np.float32), changed=())
+    library = cast(Library, SimpleNamespace(records=lambda addresses: []))
+    with captured(canvas) as data, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(canvas.tokens, "token", lambda library: "any")
+        colours = Colours(addresses, np.zeros(len(addresses), np.uint8))
+        canvas.show("atlas", library, table, colours)
+
+    def answer(route: Route) -> None:
+        body = requests.answer(library, json.loads(route.request.post_data or "")).body
+        route.fulfill(content_type="application/json", body=bytes(body))
+
+    bare_page.visit(page, "map")
+    page.route("**/map/points", answer)
+    page.route("**/map/sprites", lambda route: route.fulfill(status=404))
+    style = (Path(canvas.__file__).parent / "canvas.css").read_text("utf-8")
+    mount(page, script=MAP_SCRIPT, html='<div class="memedex-atlas"></div>', style=style, data=data)
+    expect(page.locator(".told")).to_have_text("4 of 4 in view")
+    return page
+
+
+def test_a_lasso_or_a_button_selects_the_coins_inside_and_escape_none(alone: Page) -> None:
+    canvas = alone.locator("canvas")
+    alone.get_by_role("button", name="Lasso").click()
+    draw_around_all(alone, canvas)
+    expect(alone.locator(".told")).to_have_text("4 selected · 4 of 4 in view")
+    canvas.press("Escape")
+    expect(alone.locator(".told")).to_have_text("4 of 4 in view")
     canvas.press("+")
-    expect(in_view).not_to_contain_text(f"{len(COINS)} of {len(COINS)} in view")
+    expect(alone.locator(".told")).to_have_text(re.compile("^[0-3] of 4 in view$"))
+    canvas.press("0")
+    alone.get_by_role("button", name="Select visible").click()
+    expect(alone.locator(".told")).to_have_text("4 selected · 4 of 4 in view")
+    bits = [b64decode(one["bits"]) for one in told(alone, "chosen")]
+    assert bits == [b"\xf0", b"", b"\xf0"]
+
+
+def test_the_whole_map_fills_the_page_even_when_it_becomes_wider(alone: Page) -> None:
+    alone.set_viewport_size({"width": 500, "height": 900})
+    canvas = alone.locator("canvas")
+    expect(canvas).not_to_have_js_property("width", 1424)
+    narrow = canvas.evaluate("canvas => canvas.width")
+    alone.set_viewport_size({"width": 1440, "height": 900})
+    expect(canvas).not_to_have_js_property("width", narrow)  # the map has taken the width, not only the page
+    expect(alone.locator(".told")).to_have_text("4 of 4 in view")
+    canvas.press("+")
+    expect(alone.locator(".told")).not_to_have_text("4 of 4 in view")
