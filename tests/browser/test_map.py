@@ -164,7 +164,7 @@ def test_coins_selected_with_the_lasso_can_be_tagged(page: Page, seeded: Server)
             return {coin.address for coin in COINS if "mapped" in library.get(coin.address).tags}
 
     assert eventually(lambda: tagged() == {coin.address for coin in COINS})
-    page.goto(f"{seeded.url}/search?q=frog&tags=mapped")
+    page.goto(f"{seeded.url}/search?q=frog+tag%3Amapped")
     page.get_by_role("group", name="View").get_by_role("button", name="Map").click()
     lasso(page)
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()

@@ -143,7 +143,7 @@ def test_a_link_restores_the_query_and_weights(page: Page, shared: Server) -> No
 
 
 def test_a_broken_link_falls_back_to_an_ordinary_search(page: Page, shared: Server) -> None:
-    open_search(page, shared, "?q=frog&w=nonsense&tags=unheard-of&like=nobody")
+    open_search(page, shared, "?q=frog&w=nonsense&like=nobody")
     expect(page.get_by_text("the example is not there")).to_be_visible()
     expect(results(page).first).to_contain_text(FROG.name)
     expect(page.get_by_test_id("stException")).to_have_count(0)

@@ -15,11 +15,10 @@ from tests.store.conftest import address
 
 PARAMETERS = {
     "search": (
-        "q", "n", "fold", "w", "as", "against", "calibrated", "words", "like", "search", "filter", "tags",
-        "since", "until", "length", "tier", "has", "view",
+        "q", "n", "fold", "w", "as", "against", "calibrated", "words", "like", "search", "filter",
     ),
     "pending": ("pending_words", "pending_sort", "pending_like", "pending_page", "filter"),
-    "captions": ("address", "captions_view", "check", "kind", "captions_kind"),
+    "captions": ("address", "captions_view", "check", "captions_kind"),
     "map": ("map_q", "map_of", "map_by", "map_colour"),
 }  # fmt: skip
 WEIGHTS = strategies.lists(NUMBERS.map(lambda number: f"{number}"[:30]), min_size=4, max_size=7).map(",".join)
