@@ -1,48 +1,22 @@
-"""The command line of the library; `main` runs one command."""
+"""The command line of the library; `main` runs one command. `verbs.py` says how a verb is declared."""
 
-import sqlite3
 from collections.abc import Sequence
 
-from store.cli.arguments import parser
-from store.cli.open_library import place_of
-from store.cli.plain_errors import NO_MEMORY, is_short_of_memory, print_plainly
-from store.cli.terminal import Terminal
-from store.disk.files import refused
-from store.errors import LibraryInUse, MemedexError, WrongSetting
+from typer.main import get_command
 
-REFUSED = 1
-WRONG = 2  # as argparse itself ends for wrong usage
-IN_USE = 3
-_INTERRUPTED = 130  # as shells count an end by Ctrl-C
+from store.cli.verbs import app, program
+
+# Importing them declares their verbs, in the order in which the help lists them.
+# isort: off
+from store.cli import server, exchange, decisions, search, models, jobs, maintenance  # noqa: F401
+from store.cli import memory_sources, memory_trust  # noqa: F401
+# isort: on
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status: 0 done, 1 some refused, 2 wrong usage, 3 in use elsewhere."""
-    given = parser().parse_args(
-        arguments
-    )  # first: help and version are answers, and belong on standard output
-    terminal = Terminal()
     try:
-        with print_plainly(terminal):
-            status = int(given.run(given, terminal))
-    except LibraryInUse as error:
-        terminal.say(str(error))
-        return IN_USE
-    except WrongSetting as error:
-        terminal.say(str(error))
-        return WRONG
-    except MemedexError as error:
-        terminal.say(f"{given.verb}: {error}")
-        return REFUSED
-    except (OSError, sqlite3.Error) as error:
-        terminal.say(f"{given.verb}: {refused(error, place_of(given))}")
-        return REFUSED
-    except KeyboardInterrupt:
-        terminal.say("stopped")
-        return _INTERRUPTED
-    except Exception as error:
-        if not is_short_of_memory(error):
-            raise
-        terminal.say(f"{given.verb}: {NO_MEMORY}")
-        return REFUSED
-    return _INTERRUPTED if terminal.was_interrupted else status
+        get_command(app).main(arguments, prog_name=program())
+    except SystemExit as end:  # how typer ends
+        return int(end.code or 0)
+    return 0

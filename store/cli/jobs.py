@@ -1,13 +1,12 @@
-"""The command for jobs: list, continue and watch them."""
+"""The verb for background jobs, and how a command watches one."""
 
 import time
-from argparse import ArgumentParser, Namespace
-from typing import Any, Protocol
+from typing import Annotated, Any, Literal
 
-from store.cli import values
-from store.cli.open_library import reading, writing
-from store.cli.output import named
-from store.cli.terminal import Terminal
+from typer import Argument
+
+from store.cli.call import Call
+from store.cli.verbs import verb, whole
 from store.errors import InvalidRecord, UnknownJob
 from store.jobs import Job
 from store.library import Library
@@ -15,54 +14,41 @@ from store.outcome import Refusal
 from store.progress import Progress
 
 _LOOK = 0.1  # seconds between two looks at a job
-_ACTIONS = ("resume", "retry", "cancel")
 
 
-class Verbs(Protocol):
-    """Where the verbs of the command line are registered."""
-
-    def add(self, verb: str, run: Any, meaning: str) -> ArgumentParser:
-        """Register a verb with its function and meaning; returns its parser."""
-
-
-def add_arguments(verbs: Verbs) -> None:
-    """`jobs`."""
-    jobs = verbs.add("jobs", jobs_, "list background jobs; resume, retry or cancel one")
-    jobs.add_argument("action", nargs="?", choices=_ACTIONS)
-    jobs.add_argument("number", nargs="?", type=values.positive, metavar="N")
-
-
-def jobs_(arguments: Namespace, terminal: Terminal) -> int:
-    """List the jobs; resume one, try its refused items again, or cancel it.
-
-    Raises UnknownJob if it is not stored, InvalidRecord if it has nothing left to do.
-    """
-    if (arguments.action is None) != (arguments.number is None):
-        arguments.parser.error("give an action and the number of a job, or neither")
-    if arguments.action is None:
-        with reading(arguments, terminal) as reader:
-            _print_jobs(reader.jobs.all(), arguments, terminal)
-        return 0
-    with writing(arguments, terminal) as library:
-        number = arguments.number
+@verb("jobs")
+def jobs(
+    call: Call,
+    action: Annotated[
+        Literal["resume", "retry", "cancel"] | None, Argument(metavar="resume|retry|cancel")
+    ] = None,
+    number: Annotated[int | None, Argument(metavar="N", parser=whole)] = None,
+) -> int:
+    """List background jobs; resume, retry or cancel one."""
+    if action is None:
+        with call.reading() as reader:
+            return _print_jobs(reader.jobs.all(), call)
+    if number is None:
+        call.fail("give an action and the number of a job, or neither")
+    with call.writing() as library:
         job = library.jobs.get(number)
         if job is None:
             raise UnknownJob(f"there is no job {number}; `jobs` lists those there are")
-        if arguments.action == "cancel":
+        if action == "cancel":
             if not library.jobs.cancel(number):
                 raise InvalidRecord(f"job {number} has ended")
-            terminal.say(f"job {number} is cancelled; what was done is kept")
+            call.say(f"job {number} is cancelled; what was done is kept")
             return 0
-        if arguments.action == "retry" and not library.jobs.try_again(number):
+        if action == "retry" and not library.jobs.try_again(number):
             raise InvalidRecord(f"job {number} refused nothing")
-        if arguments.action == "resume":
+        if action == "resume":
             if not (job.can_resume or job.is_stuck):
                 raise InvalidRecord(f"job {number} has nothing left to do")
             library.jobs.resume(number)
-        return follow(library, job, arguments, terminal)
+        return follow(library, job, call)
 
 
-def watched(library: Library, job: Job, terminal: Terminal) -> Job:
+def watched(library: Library, job: Job, call: Call) -> Job:
     """The job once it rests; Ctrl-C pauses it."""
 
     def work(progress: Progress) -> Job:
@@ -71,7 +57,7 @@ def watched(library: Library, job: Job, terminal: Terminal) -> Job:
             now = library.jobs.get(job.id) or job
             doing = now.what or job.name
             if now.what and doing != progress.what:  # such as why it waits; not everybody sees the bar
-                terminal.say(now.what)
+                call.say(now.what)
             progress.what = doing
             progress.total, progress.done = now.total, now.done + now.refused
             if rests:
@@ -79,20 +65,20 @@ def watched(library: Library, job: Job, terminal: Terminal) -> Job:
             if progress.cancelled:
                 library.jobs.pause(job.id)
 
-    return terminal.watch(work)
+    return call.watch(work)
 
 
-def follow(library: Library, job: Job, arguments: Namespace, terminal: Terminal) -> int:
+def follow(library: Library, job: Job, call: Call) -> int:
     """Watch a job to its end, and report it."""
-    over = watched(library, job, terminal)
+    over = watched(library, job, call)
     refused = library.jobs.items(over.id, state="refused", limit=over.refused or 1)
-    if arguments.json:
-        terminal.answer_json({**_as_json(over), "reasons": {item.key: item.reason for item in refused}})
-    terminal.say(f"job {over.id}: {over.state}, {_figures(over)}")
+    if call.json:
+        call.answer_json({**_as_json(over), "reasons": {item.key: item.reason for item in refused}})
+    call.say(f"job {over.id}: {over.state}, {_figures(over)}")
     for line in what_is_left(over):
-        terminal.say(line)
+        call.say(line)
     is_left = over.is_stuck or over.state == "failed"
-    return max(named([Refusal(item.key, item.reason) for item in refused], terminal), is_left)
+    return max(call.named([Refusal(item.key, item.reason) for item in refused]), is_left)
 
 
 def what_is_left(job: Job) -> list[str]:
@@ -105,24 +91,20 @@ def what_is_left(job: Job) -> list[str]:
     return lines
 
 
-def _print_jobs(found: list[Job], arguments: Namespace, terminal: Terminal) -> None:
-    if arguments.json:
-        terminal.answer_json([_as_json(job) for job in found])
-    elif found:
-        rows = [
-            (
-                str(job.id),
-                job.state,
-                job.name,
-                job.actor,
-                time.strftime("%Y-%m-%d %H:%M", time.localtime(job.made_at)),
-                " · ".join(part for part in (_figures(job), job.error) if part),
-            )
-            for job in found
-        ]
-        terminal.answer_table(("JOB", "STATE", "WHAT", "WHO", "BEGUN", ""), rows)
-    else:
-        terminal.say("no jobs yet")
+def _print_jobs(found: list[Job], call: Call) -> int:
+    rows = [
+        (
+            str(job.id),
+            job.state,
+            job.name,
+            job.actor,
+            time.strftime("%Y-%m-%d %H:%M", time.localtime(job.made_at)),
+            " · ".join(part for part in (_figures(job), job.error) if part),
+        )
+        for job in found
+    ]
+    head = ("JOB", "STATE", "WHAT", "WHO", "BEGUN", "")
+    return call.listed([_as_json(job) for job in found], head, rows, empty="no jobs yet")
 
 
 def _figures(job: Job) -> str:

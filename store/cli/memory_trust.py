@@ -1,220 +1,215 @@
-"""Commands about whom the text memory obeys: versions, what waits, pins, merging, moments, kept contexts."""
+"""Verbs about whom the text memory obeys: versions, what waits, pins, merging, moments, kept contexts."""
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from store.cli.memory_edits import KINDS, writing
-from store.cli.memory_queries import answered, reading
-from store.cli.output import as_json, named
-from store.cli.terminal import Terminal
+from typer import Argument, Option
+
+from store.cli.call import Call
+from store.cli.memory import Id, Ids, KindName, decided, verb
 
 if TYPE_CHECKING:
-    from store.outcome import Outcome
+    from store.memory.engine.recall import Recall
 
-Add = Callable[[str, Callable[[Namespace, Terminal], int], str], ArgumentParser]
-
-
-def add_arguments(add: Add) -> None:
-    """Add these commands with their flags."""
-    parser = add("versions", versions, "every version of an entry: who wrote it, when, through what")
-    parser.add_argument("id", metavar="ID")
-    parser.add_argument("--kind", choices=KINDS, default="memories", help="memories")
-    add("pending", pending, "what agents wrote and nobody has decided about")
-    taken = add("accept", accept, "accept what agents wrote")
-    taken.add_argument("ids", nargs="+", metavar="ID", help="as `pending` lists it")
-    refused = add("reject", reject, "reject what agents wrote")
-    refused.add_argument("ids", nargs="+", metavar="ID", help="as `pending` lists it")
-    for verb, state, meaning in (
-        ("pin", "pinned", "have entries in every context"),
-        ("never-recall", "never", "have entries in no context and no answer"),
-        ("recall-again", "", "treat entries as all others again"),
-    ):
-        marked = add(verb, mark, meaning)
-        marked.add_argument("ids", nargs="+", metavar="ID")
-        marked.add_argument("--kind", choices=KINDS, default="memories", help="memories")
-        marked.set_defaults(state=state)
-    differs = add("diff", difference, "what was added, removed or changed between two moments")
-    differs.add_argument("since", metavar="SINCE", help="a date or time")
-    differs.add_argument("until", nargs="?", metavar="UNTIL", help="now")
-    merged = add(
-        "merge", merge, "merge entries that say nearly the same into the first; shows it without --yes"
-    )
-    merged.add_argument("keep", metavar="ID")
-    merged.add_argument("others", nargs="+", metavar="ID", help="are removed")
-    merged.add_argument("--kind", choices=KINDS, default="memories", help="memories")
-    merged.add_argument("--text", default="", metavar="TEXT", help="instead of the text that is shown")
-    merged.add_argument("--yes", action="store_true", help="do it")
-    listed = add("contexts", contexts, "contexts that were handed out; with an id, what was in one")
-    listed.add_argument("id", nargs="?", metavar="ID", help="its beginning is enough")
-    again = add("replay", replay, "what a context would have been otherwise")
-    again.add_argument("id", metavar="ID", help="as `contexts` lists it; its beginning is enough")
-    again.add_argument("--threshold", type=float, metavar="PERCENT", help="another minimum score")
-    again.add_argument("--without", action="append", default=[], metavar="ID", help="without this entry")
-    again.add_argument(
-        "--chunk", type=int, nargs=2, metavar=("SIZE", "OVERLAP"), help="of papers, in characters"
-    )
-    again.add_argument("--model", default="", metavar="NAME", help="embedded by another model")
-    tried = add("try-chunks", try_chunks, "a paper's passages with another chunk size; stores nothing")
-    tried.add_argument("id", metavar="PROTOCOL/FILE")
-    tried.add_argument("--size", type=int, default=1000, metavar="N", help="characters (1000)")
-    tried.add_argument("--overlap", type=int, default=100, metavar="N", help="characters (100)")
-    tried.add_argument("--question", default="", metavar="TEXT", help="the passages that fit it best")
+Kind = Annotated[KindName, Option(help="memories")]
+Waiting = Annotated[list[str], Argument(metavar="ID", help="as `pending` lists it")]
 
 
-def versions(arguments: Namespace, terminal: Terminal) -> int:
-    """Print every version of an entry, newest first."""
-    with reading(arguments) as memory:
-        passages = memory.passages[arguments.kind]
-        found = passages.versions(arguments.id)
+@verb("versions")
+def versions(call: Call, id: Id, kind: Kind = KindName.MEMORIES) -> int:
+    """Every version of an entry: who wrote it, when, through what."""
+    with call.reading_memory(kind) as memory:
+        passages = memory.passages[kind]
+        found = passages.versions(id)
         text = passages.kind.text
     lines = [
         f"{_moment(one.created_at)}  {one.author or 'unknown'}  {one.via or 'unknown'}  {one.verb}: "
         f"{one.row[text] if one.row else '(removed)'}"
         for one in found
     ]
-    return answered([asdict(one) for one in found], arguments, terminal, lines)
+    return call.answered([asdict(one) for one in found], lines)
 
 
-def pending(arguments: Namespace, terminal: Terminal) -> int:
-    """Print what waits, with what speaks against it."""
+def _moment(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}" if seconds else "unknown"
+
+
+# -- what agents wrote ------------------------------------------------------------------------------------
+
+
+@verb("pending")
+def pending(call: Call) -> int:
+    """What agents wrote and nobody has decided about."""
     from store.memory.trust import review
 
-    with reading(arguments) as memory:
+    with call.reading_memory() as memory:
         found = review.waiting(memory)
     lines = []
     for one in found:
         lines.append(f"{one.entry.id}  {one.entry.kind}  {one.entry.agent}  {one.text}")
         lines += [f"  {flag.why}: {flag.reason}" for flag in one.flags]
     if not found:
-        terminal.say("nothing waits for review")
-    return answered([asdict(one) for one in found], arguments, terminal, lines)
+        call.say("nothing waits for review")
+    return call.answered([asdict(one) for one in found], lines)
 
 
-def accept(arguments: Namespace, terminal: Terminal) -> int:
-    """Accept what waits under these ids."""
+@verb("accept")
+def accept(call: Call, ids: Waiting) -> int:
+    """Accept what agents wrote."""
     from store.memory.trust import review
 
-    with writing(arguments, terminal) as memory:
-        outcome = review.accept(memory, arguments.ids, actor=arguments.actor or "")
-    return _decided(outcome, arguments, terminal)
+    with call.writing_memory() as memory:
+        outcome = review.accept(memory, ids, actor=call.actor)
+    return decided(outcome, call)
 
 
-def reject(arguments: Namespace, terminal: Terminal) -> int:
-    """Reject what waits under these ids."""
+@verb("reject")
+def reject(call: Call, ids: Waiting) -> int:
+    """Reject what agents wrote."""
     from store.memory.trust import review
 
-    with writing(arguments, terminal) as memory:
-        outcome = review.reject(memory, arguments.ids, actor=arguments.actor or "")
-    return _decided(outcome, arguments, terminal)
+    with call.writing_memory() as memory:
+        outcome = review.reject(memory, ids, actor=call.actor)
+    return decided(outcome, call)
 
 
-def mark(arguments: Namespace, terminal: Terminal) -> int:
-    """Pin entries, never recall them, or neither."""
+# -- what a context may hold ------------------------------------------------------------------------------
+
+
+@verb("pin")
+def pin(call: Call, ids: Ids, kind: Kind = KindName.MEMORIES) -> int:
+    """Have entries in every context."""
+    return _marked(ids, kind, "pinned", call)
+
+
+@verb("never-recall")
+def never_recall(call: Call, ids: Ids, kind: Kind = KindName.MEMORIES) -> int:
+    """Have entries in no context and no answer."""
+    return _marked(ids, kind, "never", call)
+
+
+@verb("recall-again")
+def recall_again(call: Call, ids: Ids, kind: Kind = KindName.MEMORIES) -> int:
+    """Treat entries as all others again."""
+    return _marked(ids, kind, "", call)
+
+
+def _marked(ids: Sequence[str], kind: str, state: "Recall", call: Call) -> int:
     from store.memory.engine.recall import set_recall
 
-    with writing(arguments, terminal) as memory:
-        passages = memory.passages[arguments.kind]
-        set_recall(passages, arguments.ids, arguments.state, actor=arguments.actor or "")
-    return answered({"done": arguments.ids}, arguments, terminal, arguments.ids)
+    with call.writing_memory() as memory:
+        set_recall(memory.passages[kind], ids, state, actor=call.actor)
+    return call.answered({"done": ids}, ids)
 
 
-def merge(arguments: Namespace, terminal: Terminal) -> int:
-    """Show the merged text; with --yes, merge."""
+@verb("merge")
+def merge(
+    call: Call,
+    keep: Id,
+    others: Annotated[list[str], Argument(metavar="ID", help="are removed")],
+    kind: Kind = KindName.MEMORIES,
+    text: Annotated[str, Option(metavar="TEXT", help="instead of the text that is shown")] = "",
+    yes: Annotated[bool, Option("--yes", help="do it")] = False,
+) -> int:
+    """Merge entries that say nearly the same into the first; shows it without --yes."""
     from store.memory.trust import merge as merging
 
-    request = (arguments.keep, arguments.others)
-    if arguments.yes:
-        with writing(arguments, terminal) as memory:
-            done = merging.merge(
-                memory.passages[arguments.kind], *request, text=arguments.text, actor=arguments.actor or ""
-            )
+    if yes:
+        with call.writing_memory() as memory:
+            done = merging.merge(memory.passages[kind], keep, others, text=text, actor=call.actor)
     else:
-        with reading(arguments) as memory:
-            done = merging.preview(memory.passages[arguments.kind], *request)
-        terminal.say("nothing was changed; --yes merges them into this text")
-    return answered(asdict(done), arguments, terminal, [arguments.text or done.text])
+        with call.reading_memory(kind) as memory:
+            done = merging.preview(memory.passages[kind], keep, others)
+        call.say("nothing was changed; --yes merges them into this text")
+    return call.answered(asdict(done), [text or done.text])
 
 
-def difference(arguments: Namespace, terminal: Terminal) -> int:
-    """Print the entries that differ between two moments."""
+# -- moments and kept contexts ----------------------------------------------------------------------------
+
+
+@verb("diff")
+def diff(
+    call: Call,
+    since: Annotated[str, Argument(metavar="SINCE", help="a date or time")],
+    until: Annotated[str | None, Argument(metavar="UNTIL", help="now")] = None,
+) -> int:
+    """What was added, removed or changed between two moments."""
     from store.memory.engine.inputs import checked_moment
-    from store.memory.trust.difference import difference as between
+    from store.memory.trust.difference import difference
 
-    until = checked_moment(arguments.until) if arguments.until else None
-    with reading(arguments) as memory:
-        found = between(memory, checked_moment(arguments.since), until)
+    last = checked_moment(until) if until else None
+    with call.reading_memory() as memory:
+        found = difference(memory, checked_moment(since), last)
     lines = []
     for one in found:
         lines.append(f"{one.what}  {one.kind}  {one.id}")
         lines += [f"  {sign} {text}" for sign, text in (("-", one.before), ("+", one.after)) if text]
     if not found:
-        terminal.say("nothing changed between these moments")
-    return answered([asdict(one) for one in found], arguments, terminal, lines)
+        call.say("nothing changed between these moments")
+    return call.answered([asdict(one) for one in found], lines)
 
 
-def contexts(arguments: Namespace, terminal: Terminal) -> int:
-    """Print the kept contexts, newest first, or what was in one."""
+@verb("contexts")
+def contexts(
+    call: Call, id: Annotated[str | None, Argument(metavar="ID", help="its beginning is enough")] = None
+) -> int:
+    """Contexts that were handed out; with an id, what was in one."""
     from store.memory.trust import replay as replaying
 
-    with reading(arguments) as memory:
-        if arguments.id:
-            shown = replaying.entries(memory, replaying.context(memory, arguments.id))
+    with call.reading_memory() as memory:
+        if id:
+            shown = replaying.entries(memory, replaying.context(memory, id))
             lines = [f"{one.score:.3f}  {one.id}  {one.text}" for one in shown]
-            return answered([asdict(one) for one in shown], arguments, terminal, lines)
+            return call.answered([asdict(one) for one in shown], lines)
         found = replaying.contexts(memory)
     lines = [
         f"{one.id[:8]}  {_moment(one.created_at)}  {one.kind}  {one.agent or one.actor}  {one.question}"
         for one in found
     ]
-    return answered([asdict(one) for one in found], arguments, terminal, lines)
+    return call.answered([asdict(one) for one in found], lines)
 
 
-def replay(arguments: Namespace, terminal: Terminal) -> int:
-    """Print what a context would have been, beside what it was."""
+@verb("replay")
+def replay(
+    call: Call,
+    id: Annotated[str, Argument(metavar="ID", help="as `contexts` lists it; its beginning is enough")],
+    threshold: Annotated[float | None, Option(metavar="PERCENT", help="another minimum score")] = None,
+    without: Annotated[list[str] | None, Option(metavar="ID", help="without this entry")] = None,
+    chunk: Annotated[
+        tuple[int, int] | None, Option(metavar="SIZE OVERLAP", help="of papers, in characters")
+    ] = None,
+    model: Annotated[str, Option(metavar="NAME", help="embedded by another model")] = "",
+) -> int:
+    """What a context would have been otherwise."""
     from store.memory.trust import replay as replaying
 
-    request = replaying.WhatIf(
-        threshold=arguments.threshold,
-        without=arguments.without,
-        chunk=tuple(arguments.chunk) if arguments.chunk else None,
-        model=arguments.model,
-    )
-    with reading(arguments) as memory:
-        found = replaying.replay(memory, replaying.context(memory, arguments.id), request)
+    request = replaying.WhatIf(threshold=threshold, without=without or [], chunk=chunk, model=model)
+    with call.reading_memory() as memory:
+        found = replaying.replay(memory, replaying.context(memory, id), request)
     signs = {"same": " ", "added": "+", "removed": "-"}
     lines = [f"{signs[one.what]} {one.score:.3f}  {one.id}  {one.text}" for one in found]
-    return answered([asdict(one) for one in found], arguments, terminal, lines)
+    return call.answered([asdict(one) for one in found], lines)
 
 
-def try_chunks(arguments: Namespace, terminal: Terminal) -> int:
-    """Print a paper's passages with another chunk size.
-
-    Raises UnknownEntry if there is no such paper.
-    """
+@verb("try-chunks")
+def try_chunks(
+    call: Call,
+    id: Annotated[str, Argument(metavar="PROTOCOL/FILE")],
+    size: Annotated[int, Option(metavar="N", help="characters (1000)")] = 1000,
+    overlap: Annotated[int, Option(metavar="N", help="characters (100)")] = 100,
+    question: Annotated[str, Option(metavar="TEXT", help="the passages that fit it best")] = "",
+) -> int:
+    """A paper's passages with another chunk size; stores nothing."""
     from store.memory.engine.errors import UnknownEntry
     from store.memory.engine.names import offered
     from store.memory.trust import replay as replaying
 
-    with reading(arguments) as memory:
+    with call.reading_memory() as memory:
         known = {one.id: one for one in memory.documents.sources()}
-        if arguments.id not in known:
-            raise UnknownEntry(f"there is no paper {arguments.id!r}{offered(arguments.id, known)}")
-        found = replaying.try_chunks(
-            memory, known[arguments.id], size=arguments.size, overlap=arguments.overlap,
-            question=arguments.question,
-        )  # fmt: skip
+        if id not in known:
+            raise UnknownEntry(f"there is no paper {id!r}{offered(id, known)}")
+        found = replaying.try_chunks(memory, known[id], size=size, overlap=overlap, question=question)
     shown = [{name: value for name, value in row.items() if name != "vector"} for row in found]
-    return answered(shown, arguments, terminal, [f"{one['content']}\n" for one in shown])
-
-
-def _decided(outcome: "Outcome", arguments: Namespace, terminal: Terminal) -> int:
-    result = {"done": outcome.done, "refused": as_json(outcome.refused)}
-    answered(result, arguments, terminal, outcome.done)
-    return named(outcome.refused, terminal)
-
-
-def _moment(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}" if seconds else "unknown"
+    return call.answered(shown, [f"{one['content']}\n" for one in shown])

@@ -9,7 +9,7 @@ import pytest
 
 import store.disk.exchange
 from store.backup import backup, restore_backup
-from store.cli.open_library import has_library
+from store.cli.call import has_library
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.errors import BadBackup, LibraryInUse, NotWritten

@@ -1,57 +1,62 @@
 """The verbs of the command line as lines of text, for a comparison."""
 
-import argparse
 from collections.abc import Iterator
+from enum import Enum
+from typing import Any
 
-from store.cli.arguments import parser
+from typer.core import TyperArgument, TyperGroup, TyperOption
+from typer.main import get_command
+
+from store.cli.verbs import app
 
 COMMON = {"--root", "--actor", "--json", "--help"}
 
 
+def verbs(group: Any = None, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every verb, also of the text memory, by its whole name."""
+    for name, verb in (group or get_command(app)).commands.items():
+        yield f"{before}{name}", verb
+        if isinstance(verb, TyperGroup):
+            yield from verbs(verb, f"{before}{name} ")
+
+
 def help_lines() -> list[str]:
     """A line for each verb and each of its arguments; verbs and options in alphabetical order."""
-    return [line for verb in sorted(_of(parser(), "")) for line in verb]
-
-
-def _of(whole: argparse.ArgumentParser, before: str) -> Iterator[list[str]]:
-    (verbs,) = (one for one in whole._actions if isinstance(one, argparse._SubParsersAction))
-    helps = {one.dest: one.help for one in verbs._choices_actions}
-    seen: dict[int, list[str]] = {}
-    for name, verb in verbs.choices.items():
-        seen.setdefault(id(verb), []).append(name)
-    for name, verb in verbs.choices.items():
-        if seen[id(verb)][0] != name:
+    lines, every = [], list(verbs())
+    for name, verb in sorted(every, key=lambda one: f"{one[0]}:"):
+        if verb.hidden:  # a second name
             continue
-        aliases = f" ({', '.join(seen[id(verb)][1:])})" if len(seen[id(verb)]) > 1 else ""
-        sentence = helps.get(name, (verb.description or "").partition(": ")[2])
-        lines = [f"{before}{name}{aliases}: {_sentence(sentence)}{'' if name in helps else ' (not listed)'}"]
-        options = []
-        nested = False
-        for action in verb._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                nested = True
-            elif not COMMON & set(action.option_strings):
-                (options if action.option_strings else lines).append(_line(action))
-        yield lines + sorted(options)
-        if nested:
-            yield from _of(verb, f"{before}{name} ")
+        same = [other for other, one in every if one.hidden and _function(one) is _function(verb)]
+        also = f" ({', '.join(same)})" if same else ""
+        lines.append(f"{name}{also}: {_sentence(verb.help)}")
+        lines += [_line(one) for one in verb.params if isinstance(one, TyperArgument)]
+        options = [one for one in verb.params if isinstance(one, TyperOption)]
+        lines += sorted(_line(one) for one in options if not COMMON & set(one.opts))
+    return lines
 
 
-def _line(action: argparse.Action) -> str:
-    several = isinstance(action, argparse._AppendAction) or (action.option_strings and action.nargs == "+")
-    if action.option_strings:
-        mark = "" if action.nargs == 0 else "=" * (action.nargs if isinstance(action.nargs, int) else 1)
-        name = "/".join(action.option_strings) + mark + ("…" if several else "")
-        name += " (required)" if action.required else ""
+def _function(verb: Any) -> Any:
+    return getattr(verb.callback, "__wrapped__", verb.callback)
+
+
+def _line(one: TyperArgument | TyperOption) -> str:
+    kept = one.type_descriptor.choices
+    several = isinstance(one, TyperOption) and one.multiple
+    if isinstance(one, TyperOption):
+        mark = "" if one.is_flag else "=" * one.nargs
+        name = "/".join(one.opts) + mark + ("…" if several else "")
+        name += " (required)" if one.required else ""
     else:
-        count = {None: "", "...": "*"}.get(action.nargs, action.nargs)
-        name = f"{action.metavar or action.dest.upper()}{count}"
-    choices = f" {'|'.join(map(str, action.choices))}" if action.choices else ""
-    default = f" [{action.default}]" if action.default not in (None, "", [], False, True, 0) else ""
-    return f"  {name}{choices}{default}: {_sentence(action.help)}".rstrip(": ")
+        count = ("+" if one.required else "*") if one.nargs == -1 else "" if one.required else "?"
+        name = f"{one.name.upper() if kept else one.metavar}{count}"
+    choices = f" {'|'.join(str(getattr(choice, 'value', choice)) for choice in kept)}" if kept else ""
+    value = one.default.value if isinstance(one.default, Enum) else one.default
+    default = f" [{value}]" if value not in (None, "", [], False, True, 0) else ""
+    default = "" if not isinstance(one, TyperOption) else default
+    return f"  {name}{choices}{default}: {_sentence(one.help)}".rstrip(": ")
 
 
 def _sentence(text: str | None) -> str:
     """The text on one line, without the capital and the full stop of a docstring."""
-    line = " ".join((text or "").replace("%%", "%").split())
-    return (line if line[:2].isupper() else line[:1].lower() + line[1:]).removesuffix(".")
+    line = " ".join((text or "").split())
+    return (line if line[1:2].isupper() else line[:1].lower() + line[1:]).removesuffix(".")

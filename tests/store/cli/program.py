@@ -43,10 +43,7 @@ def run_in_process(*arguments: object, folder: Path, **more: str) -> CompletedPr
     given = environment(**{"MEMEDEX_ROOT": str(folder / "res"), **more})
     answers, messages = _text_stream(), _text_stream()
     with _environment_of(folder, given), redirect_stdout(answers), redirect_stderr(messages):
-        try:
-            status = main([str(argument) for argument in arguments])
-        except SystemExit as end:  # argparse exits like this on wrong usage
-            status = int(end.code or 0)
+        status = main([str(argument) for argument in arguments])
     return CompletedProcess(program(*arguments), status, _text_of(answers), _text_of(messages))
 
 

@@ -1,4 +1,4 @@
-"""Commands that import, move, caption and undo."""
+"""Verbs that decide about coins."""
 
 import json
 from pathlib import Path
@@ -9,8 +9,10 @@ import pytest
 from store import demo
 from store.catalog.filters import Filter
 from store.embedding import open_embedder
+from store.progress import Progress
 from store.reading.reader import Reader
 from store.runtime import open_library
+from store.tasks import tags
 from tests.store.cli.program import ALSO_KEPT, APPROVED, CAPTIONED, KEPT, NOWHERE, PENDING, Run, caption, tier
 from tests.store.conftest import address, coin, picture
 from tests.store.hashed import Hashed
@@ -231,7 +233,102 @@ def test_an_empty_address_is_refused_visibly(run: Run, root: Path) -> None:
 @pytest.mark.parametrize("verb", ["promote", "draft", "accept"])
 def test_addresses_and_all_exclude_each_other(run: Run, root: Path, verb: str) -> None:
     both = run(verb, PENDING, "--all")
-    assert (both.returncode, both.stderr.splitlines()[-1].partition("error: ")[2]) == (
+    assert (both.returncode, both.stderr.splitlines()[-1].partition("Error: ")[2]) == (
         2,
         "give addresses or --all, not both",
     )
+
+
+def tags_of(run: Run, address: str) -> tuple[list[str], list[str]]:
+    record = json.loads(run("show", address, "--json").stdout)
+    return record["tags"], record["tags_categories"]
+
+
+@pytest.mark.usefixtures("root")
+def test_tags_are_added_and_removed_for_several_records(run: Run) -> None:
+    assert run("tag", APPROVED, PENDING, "--add", "moon, new", "--remove", "dog").returncode == 0
+    assert tags_of(run, APPROVED) == (["moon", "new"], ["space", "other"])
+    assert run("undo").returncode == 0
+    assert tags_of(run, PENDING) == (["dog"], ["animals"])
+
+
+@pytest.mark.usefixtures("root")
+def test_renaming_a_tag_everywhere_can_be_undone(run: Run) -> None:
+    renamed = run("rename-tag", "dog", "--to", "hound")
+    assert renamed.returncode == 0
+    assert "renamed on 5" in renamed.stderr
+    assert tags_of(run, KEPT) == (["hound"], ["animals"])
+    assert json.loads(run("taxonomy", "--json").stdout)["hound"] == "animals"
+    run("undo")
+    assert tags_of(run, KEPT) == (["dog"], ["animals"])
+
+
+@pytest.mark.usefixtures("root")
+def test_editing_the_taxonomy_updates_the_categories(run: Run, tmp_path: Path) -> None:
+    assert run("taxonomy", "--set", "dog=pets", "--remove", "cat").returncode == 0
+    assert json.loads((tmp_path / "res/taxonomy.json").read_text()) == {"dog": "pets", "moon": "space"}
+    assert tags_of(run, KEPT) == (["dog"], ["pets"])
+
+
+@pytest.mark.parametrize(
+    ("given", "edit", "category"), [("--set", "dog=pets", "pets"), ("--remove", "Dog", "other")]
+)
+def test_an_edit_of_the_taxonomy_that_was_interrupted_is_completed_by_giving_it_again(
+    run: Run, root: Path, given: str, edit: str, category: str
+) -> None:
+    stopped = Progress()
+    stopped.cancel()
+    with open_library(root) as library:
+        entries = {**library.taxonomy.entries, "dog": category}
+        if given == "--remove":
+            del entries["dog"]
+        tags.change_taxonomy(library, entries, progress=stopped)
+    assert tags_of(run, KEPT) == (["dog"], ["animals"])
+    done = run("taxonomy", given, edit)
+    assert (done.returncode, done.stderr) == (0, "gave other categories to 5\n")
+    assert tags_of(run, KEPT) == (["dog"], [category])
+    assert run("taxonomy", "--remove", "nothere").returncode == 1
+
+
+@pytest.mark.usefixtures("root")
+def test_nothing_to_add_or_remove_is_wrong_usage(run: Run) -> None:
+    assert run("tag", KEPT).returncode == 2
+    assert run("taxonomy", "--set", "dog").returncode == 2
+
+
+@pytest.mark.usefixtures("root")
+def test_what_changes_nothing_is_not_counted_as_changed(run: Run) -> None:
+    done = run("tag", APPROVED, "--remove", "neverthere")
+    assert (done.returncode, done.stderr) == (0, "tagged 0, unchanged 1\n")
+
+
+@pytest.mark.usefixtures("root")
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["rename-tag", "dogg", "--to", "x"], "refused dogg: there is no such tag; the nearest: dog"),
+        (["rename-tag", "", "--to", "x"], "refused '': there is no such tag"),
+        (["taxonomy", "--remove", "nothere"], "refused nothere: there is no such tag"),
+        (["unfit-words", "--remove", "neverthere"], "refused neverthere: it is no word of the list"),
+    ],
+)
+def test_an_unknown_tag_or_word_is_named(run: Run, given: list[str], message: str) -> None:
+    done = run(*given)
+    assert done.returncode == 1
+    assert message in done.stderr.splitlines()
+    assert "rename tag" not in run("history").stdout
+    assert run("unfit-words").stderr == "added: none; removed: none\n"
+
+
+@pytest.mark.usefixtures("root")
+def test_a_word_that_is_added_and_removed_at_once_is_known(run: Run) -> None:
+    done = run("unfit-words", "--add", "dogecoin", "--remove", "dogecoin")
+    assert (done.returncode, done.stderr) == (0, "added: none; removed: none\n")
+
+
+@pytest.mark.usefixtures("root")
+def test_a_known_tag_is_renamed_although_another_is_unknown(run: Run) -> None:
+    renamed = run("rename-tag", "dog", "nope", "--to", "hound")
+    assert renamed.returncode == 1
+    assert "renamed on 5, refused 1" in renamed.stderr
+    assert tags_of(run, KEPT) == (["hound"], ["animals"])

@@ -1,4 +1,4 @@
-"""`doctor`, `model`, `backup` and `restore`."""
+"""The doctor, the model, its vectors, and backups."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from store.chroma.collections import own_files
 from store.disk.layout import Layout
 from store.embedding import open_embedder
 from store.reading.reader import Reader
-from store.runtime import open_library
+from store.runtime import open_library, open_reader
 from tests.store.cli.program import CAPTIONED, KEPT, PENDING, Run, caption, tier
 from tests.store.invariants import chroma_agrees_with_the_sidecars
 
@@ -152,3 +152,23 @@ def test_a_backup_that_the_system_refuses_names_no_hidden_folder(
 
 def test_removing_a_password_that_there_is_not_says_so(run: Run, root: Path) -> None:
     assert run("password", "--remove").stderr == "there was no password\n"
+
+
+def test_forget_vectors_requires_yes_and_is_recorded_in_the_history(run: Run, root: Path) -> None:
+    with open_library(root) as library, library.catalog.writing() as db:
+        db.execute("INSERT INTO vectors SELECT 'old' || key, 'litellm:paid', vector FROM vectors LIMIT 2")
+    models = json.loads(run("delete-vectors", "--json").stdout)["vectors"]["library"]
+    assert [(one["model"], one["is_in_use"]) for one in models] == [
+        ("offline", True),
+        ("litellm:paid", False),
+    ]
+    preview = run("delete-vectors", "litellm:paid")
+    assert (preview.returncode, "2 vectors, 6,144 bytes" in preview.stderr) == (1, True)
+    assert run("delete-vectors", "offline", "--yes").returncode == 1, "questions are embedded with it"
+    done = run("delete-vectors", "litellm:paid", "--yes", "--actor", "ann")
+    assert done.returncode == 0
+    with open_reader(root) as reader:
+        assert [one.model for one in reader.vectors_by_model()] == ["offline"]
+        event = reader.history()[0]
+    assert (event.verb, event.address, event.actor) == ("forget vectors", "litellm:paid", "ann")
+    assert event.reason == "2 vectors, 6,144 bytes"

@@ -1,6 +1,5 @@
 """The text memory on the command line."""
 
-import argparse
 import json
 import sys
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from store.cli.memory_arguments import add_arguments
+from store.cli import main
 from store.cli.terminal import Terminal
 from store.errors import MemedexError
 from store.memory.memory import Memory
@@ -29,17 +28,15 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     monkeypatch.setattr(sys, "stdout", sys.stdout)
 
     def run(*words: str, root: str = str(tmp_path / "res")) -> tuple[int, Any]:
-        parser = argparse.ArgumentParser()
-        parser.set_defaults(actor=None, root=None, json=False)
-        add_arguments(parser)
-        given = parser.parse_args([*words, "--root", root, "--json"])
         capsys.readouterr()
         stdout = sys.stdout
         try:
-            status = given.run(given, Terminal())
+            status = main(["memory", *words, "--root", root, "--json"])
         finally:
             sys.stdout = stdout
-        answer = capsys.readouterr().out
+        answer, messages = capsys.readouterr()
+        if messages.startswith("memory: "):
+            raise MemedexError(messages)
         return status, json.loads(answer) if answer else None
 
     monkeypatch.setattr("store.memory.memory.Memory.wait_for_chroma", lambda self, timeout=None: True)

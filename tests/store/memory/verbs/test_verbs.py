@@ -1,11 +1,11 @@
 """The four faces of the text memory: page, Python, command line and agents have the same verbs."""
 
-import argparse
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
-from store.cli import memory_arguments
+from store.cli.memory import memory_verbs
 from store.mcp.access import Access
 from store.mcp.tools import server
 from store.memory.engine.errors import InvalidInput, UnknownEntry
@@ -21,10 +21,7 @@ NAMES = ("worlds", "sessions", "protocols", "tags")
 
 def listed() -> set[str]:
     """The commands that the help lists."""
-    memory = argparse.ArgumentParser()
-    memory_arguments.add_arguments(memory)
-    (verbs,) = (one for one in memory._actions if isinstance(one, argparse._SubParsersAction))
-    return {str(one.dest) for one in verbs._choices_actions}
+    return {name for name, command in get_command(memory_verbs).commands.items() if not command.hidden}
 
 
 @pytest.fixture(scope="module")

@@ -1,25 +1,23 @@
-"""Opening a library: its folder, its progress, and Ctrl-C."""
+"""A command that opens a library, is interrupted, or fails: its folder, its progress, its errors."""
 
+import errno
 import json
+import logging
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from store.chroma.process import ChildProcess, ChromaEnded
+from store.cli import main
+from store.cli.call import print_plainly
 from store.cli.terminal import Terminal
 from store.progress import Progress
-from store.reading.reader import Reader
 from tests.store.cli.program import KEPT, PENDING, Run
 from tests.store.conftest import address, coin, picture
-
-
-def tier(root: Path, key: str) -> str:
-    with Reader(root) as reader:
-        return reader.get(key).tier
-
-
-# -- list and show -----------------------------------------------------------------------------------------
 
 
 def test_a_mistyped_root_creates_no_library(run: Run, tmp_path: Path) -> None:
@@ -59,9 +57,6 @@ def test_a_root_that_cannot_be_looked_at_is_named(run: Run, tmp_path: Path, verb
     assert done.stderr == f"{verb}: File name too long: {root}\n"
 
 
-# -- export, doctor, model, backup -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("verb", ["list", "undo"])
 def test_progress_is_shown_while_manually_added_files_are_read(
     verb: str, run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
@@ -94,11 +89,69 @@ def test_ctrl_c_while_opening_a_library_cancels_the_command(
     assert json.loads(run("show", KEPT, "--json").stdout)["tier"] == "library"
 
 
-# -- usage and output --------------------------------------------------------------------------------------
-
-
 def test_root_is_accepted_before_and_after_the_command(run: Run, root: Path, tmp_path: Path) -> None:
     elsewhere = {"MEMEDEX_ROOT": str(tmp_path / "empty")}
     assert len(json.loads(run("--root", root, "list", "--json", **elsewhere).stdout)) == 5
     assert len(json.loads(run("list", "--root", root, "--json", **elsewhere).stdout)) == 5
     assert json.loads(run("list", "--json", **elsewhere).stdout) == []
+
+
+def test_warnings_and_thread_failures_are_printed_as_one_sentence_each(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail() -> None:
+        raise MemoryError
+
+    def refuse() -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    with print_plainly(Terminal()):
+        try:
+            refuse()
+        except OSError:
+            logging.getLogger("store.chroma.base_follower").warning("Chroma is behind", exc_info=True)
+            logging.getLogger("store.jobs").warning(
+                "it failed: [Errno 24] Too many open files", exc_info=True
+            )
+        thread = threading.Thread(target=fail, name="memedex-looks")
+        thread.start()
+        thread.join()
+
+    printed = capsys.readouterr().err
+    assert printed.splitlines() == [
+        "Chroma is behind: [Errno 24] Too many open files",
+        "it failed: [Errno 24] Too many open files",
+        "memedex-looks stopped: there was not enough memory; what is done is kept",
+    ]
+
+
+def test_the_traceback_of_chromas_process_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with print_plainly(Terminal()):
+        process = ChildProcess(_without_memory)
+        with pytest.raises(ChromaEnded, match=r"it said: .*MemoryError"):
+            process._call(NoCollections.close)
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence == "Chroma's process ended with status 1"
+
+
+class NoCollections:
+    def close(self) -> None: ...
+
+
+def _without_memory() -> NoCollections:
+    raise MemoryError
+
+
+@pytest.mark.parametrize(
+    "error",
+    [MemoryError(), RuntimeError("can't start new thread"), RuntimeError("Failed to allocate memory")],
+)
+def test_running_out_of_memory_is_printed_as_one_sentence(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("store.cli.maintenance.has_library", fail)
+    assert main(["doctor"]) == 1
+    assert capsys.readouterr().err == "doctor: there was not enough memory; what is done is kept\n"

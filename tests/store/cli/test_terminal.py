@@ -4,7 +4,7 @@ from io import StringIO
 
 import pytest
 
-from store.cli.table import print_table
+from store.cli.terminal import print_table
 from tests.store.conftest import address
 
 NAME = "Frog of the Mountain King [red]"

@@ -1,0 +1,351 @@
+"""Verbs that bring coins, captions and other programs' data in, and copy coins out."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from typer import Argument, Option
+
+from store.catalog.filters import Filter
+from store.cli.call import Call, as_json, spelled
+from store.cli.jobs import follow, watched, what_is_left
+from store.cli.verbs import CaptionFacet, Only, typed_path, verb
+from store.demo import load
+from store.disk.files import absolute, read_regular
+from store.disk.layout import Layout
+from store.errors import BadSource
+from store.exporting import FORMATS, TEXTS, Format
+from store.exporting import export as write_export
+from store.importing import candidates
+from store.importing.candidate import RemoteLogo
+from store.importing.tables import MAX_TEXT_BYTES, decoded, parsed
+from store.jobs import Job
+from store.library import Library
+from store.outcome import ImportReport, Refusal, not_taken_notes
+from store.progress import Progress
+from store.records import TIERS, Tier
+from store.settings import settings
+from store.tasks.import_captions import Preview, preview
+from store.tasks.import_captions import start as start_import
+from store.tasks.inbox import EVERY, Inbox
+
+if TYPE_CHECKING:
+    from store.adopting.system import AdoptionReport, DataSurvey
+
+
+# -- coins in ---------------------------------------------------------------------------------------------
+
+
+@verb("import")
+def import_(
+    call: Call,
+    paths: Annotated[
+        list[Path],
+        Argument(metavar="PATH", parser=typed_path, help="folder, zip, list, table, picture"),
+    ],
+) -> int:
+    """Import coins for review (pending)."""
+
+    def work(progress: Progress) -> ImportReport:
+        progress.what = "import"
+        source = ", ".join(path.resolve().name for path in paths)
+        return library.add(candidates(paths), source=source, progress=progress, actor=call.actor)
+
+    with call.making() as library:
+        report = call.watch(work)
+    return call.report_import(report)
+
+
+@verb("demo")
+def demo(call: Call) -> int:
+    """Load the demo library."""
+    with call.making() as library:
+        report = call.watch(lambda progress: load(library, progress=progress))
+    return call.report_import(report)
+
+
+@verb("inbox")
+def inbox(
+    call: Call,
+    folder: Annotated[
+        Path | None, Option(metavar="DIR", parser=typed_path, help="instead of MEMEDEX_INBOX")
+    ] = None,
+) -> int:
+    """Import what is in the watched folder, once."""
+    watched_folder = folder or settings().inbox
+    if watched_folder is None:
+        call.fail("set MEMEDEX_INBOX, or give --folder")
+
+    def work(progress: Progress) -> ImportReport:
+        box = Inbox(library, watched_folder)
+        box.scan(progress=progress)
+        time.sleep(EVERY)  # what is still being copied grows in that time
+        return box.scan(progress=progress)
+
+    with call.making() as library:
+        report = call.watch(work)
+    return call.report_import(report)
+
+
+@verb("fetch-logos")
+def fetch_logos(
+    call: Call,
+    paths: Annotated[
+        list[Path] | None,
+        Argument(metavar="PATH", parser=typed_path, help="token lists; without one, go on with what is left"),
+    ] = None,
+) -> int:
+    """Import a token list whose logos are on the network."""
+    with call.making() as library:
+        refused, job = _begun(library, paths, call.actor) if paths else ([], _left(library))
+        done = watched(library, job, call) if job else None
+        if done:
+            refused += [
+                Refusal(item.key, item.reason)
+                for item in library.jobs.items(done.id, state="refused", limit=done.total)
+            ]
+    fetched = done.done if done else 0
+    call.say(f"fetched {fetched:,}, refused {len(refused):,}" if job else "there is nothing to fetch")
+    if call.json:
+        call.answer_json({"fetched": fetched, "refused": as_json(refused)})
+    for line in what_is_left(done) if done else []:
+        call.say(line)
+    return max(call.named(refused), bool(done and done.error))
+
+
+def _begun(library: Library, paths: Sequence[Path], actor: str) -> tuple[list[Refusal], Job | None]:
+    from store.tasks.fetch_logos import start
+
+    found = list(candidates(paths))
+    logos = [one for one in found if isinstance(one, RemoteLogo)]
+    refused = [one for one in found if type(one) is Refusal]
+    return refused, start(library, logos, name=f"Fetch logos of {paths[0].name}", actor=actor)
+
+
+def _left(library: Library) -> Job | None:
+    for job in library.jobs.all():
+        if job.kind == "logos" and (job.can_resume or job.refused):
+            if job.can_resume:
+                library.jobs.resume(job.id)
+            else:
+                library.jobs.try_again(job.id)
+            return job
+    return None
+
+
+# -- captions alone ---------------------------------------------------------------------------------------
+
+
+@verb("import-captions")
+def import_captions(
+    call: Call,
+    paths: Annotated[
+        list[Path], Argument(metavar="PATH", parser=typed_path, help="folder, zip, table, ADDRESS.txt")
+    ],
+    facet: Annotated[CaptionFacet, Option(help="what .txt files contain (entity)")] = "entity",
+    is_preview: Annotated[bool, Option("--preview", help="only show what would change")] = False,
+) -> int:
+    """Captions and tags alone, from what export writes."""
+    from store.importing.captions import captions_at  # Pillow, which other verbs do without
+
+    with (call.reading if is_preview else call.writing)() as library:
+        shown = preview(library, captions_at(paths, facet=facet))
+        if is_preview:
+            _print_preview(shown, call)
+        call.say(f"{len(shown.changes):,} to change, {shown.same:,} the same, {len(shown.refused):,} refused")
+        for note in not_taken_notes(shown.not_taken):
+            call.say(note)
+        status = call.named(shown.refused)
+        if is_preview or not shown.changes:
+            return status
+        assert isinstance(library, Library)  # opened by `writing`
+        return max(status, follow(library, start_import(library, shown.changes, actor=call.actor), call))
+
+
+def _print_preview(shown: Preview, call: Call) -> None:
+    if call.json:
+        changes = [
+            {"address": one.record.address, "caption": one.caption, "tags": one.tags, "others": one.others}
+            for one in shown.changes
+        ]
+        call.answer_json(
+            {
+                "changes": changes, "same": shown.same,
+                "not_taken": [asdict(one) for one in shown.not_taken], "refused": as_json(shown.refused),
+            }
+        )  # fmt: skip
+    elif shown.changes:
+        rows = [
+            (one.record.address, one.record.name, facet, text)
+            for one in shown.changes
+            for facet, text in [
+                *one.caption.items(),
+                *([("tags", ", ".join(one.tags))] if one.tags else []),
+                *((name, str(value)) for name, value in one.others.items()),
+            ]
+        ]
+        call.answer_table(("ADDRESS", "NAME", "FACET", "WOULD SAY"), rows)
+
+
+# -- another program's data -------------------------------------------------------------------------------
+
+
+@verb("adopt")
+def adopt(
+    call: Call,
+    path: Annotated[
+        Path, Argument(metavar="PATH", parser=typed_path, help="the folder or file of another program")
+    ],
+    vectors: Annotated[str, Option(metavar="MODEL", help="the model that its vectors are of")] = "",
+    system: Annotated[str, Option("--as", metavar="SYSTEM", help="what it is, if several fit")] = "",
+    dry_run: Annotated[bool, Option("--dry-run", help="say what would come, and change nothing")] = False,
+    undo: Annotated[bool, Option("--undo", help="undo what came from PATH, coins and texts")] = False,
+    report: Annotated[
+        Path | None, Option(metavar="FILE", parser=typed_path, help="write the report: .json or .csv")
+    ] = None,
+) -> int:
+    """Take over what another program left."""
+    from store.adopting.systems import recognise
+    from store.tasks.adopt import together
+
+    if report and report.suffix.lower() not in (".json", ".csv"):
+        call.fail("--report takes a name that ends in .json or .csv")
+    path = absolute(path)
+    if undo:
+        return _undo_adoption(path, call)
+    surveys = recognise(path, system=system)
+    if not surveys:
+        raise BadSource(
+            f"nothing that is known was found in {path}; `import` takes lists, tables and pictures"
+        )
+    for survey in surveys:
+        _describe(survey, call)
+    if note := together(surveys):
+        call.say(note)
+    if dry_run:
+        if call.json:
+            call.answer_json([_survey_json(survey) for survey in surveys])
+        return 1 if any(survey.refused for survey in surveys) else 0
+    return _print_adoption(_adopted(surveys, vectors, call), report, call)
+
+
+def _adopted(surveys: "Sequence[DataSurvey]", vectors: str, call: Call) -> "AdoptionReport":
+    from store.adopting.systems import library_system
+    from store.tasks import adopt as task
+
+    if not any(library_system(survey.system) for survey in surveys):  # a memory needs no library
+        return call.watch(partial(task.adopt_texts, call.root, surveys, vectors=vectors, actor=call.actor))
+    with call.making() as library:
+        job = task.start(library, surveys, vectors=vectors, actor=call.actor)
+        done = watched(library, job, call)
+        report = task.report_of(library, done)
+        if done.state != "done" or report is None:
+            raise BadSource("\n".join(what_is_left(done)) or f"it is {done.state}")
+    return report
+
+
+def _undo_adoption(path: Path, call: Call) -> int:
+    from store.tasks import adopt as task
+
+    with call.writing() as library:
+        job = task.last_from(library, path)
+        if job is None:
+            raise BadSource(f"no coins were adopted from {path}; `memory undo` undoes texts")
+        outcome = call.watch(lambda progress: task.undo(library, job, actor=call.actor, progress=progress))
+    return call.report(outcome, "undone")
+
+
+def _print_adoption(report: "AdoptionReport", path: Path | None, call: Call) -> int:
+    call.say(
+        f"{report.system}: imported {len(report.taken):,}, already there {len(report.present):,}, "
+        f"refused {len(report.refused):,}, moved aside {len(report.moved_aside):,}; "
+        f"vectors reused {report.reused:,}, computed {report.embedded:,}"
+    )
+    for note in report.notes:
+        call.say(note)
+    if call.json:
+        call.answer_json(asdict(report))
+    if path:
+        text = report.as_csv() if path.suffix.lower() == ".csv" else report.as_json()
+        path.write_text(text, encoding="utf-8", newline="")
+    return call.named(report.refused)
+
+
+def _describe(survey: "DataSurvey", call: Call) -> None:
+    call.say(f"{survey.title} in {survey.path}")
+    for one in survey.found:
+        call.say(f"  {one.count:,} {one.what} ({one.where}){f': {one.note}' if one.note else ''}")
+    for note in survey.notes:
+        call.say(f"  {note}")
+    if survey.refused:
+        call.say(f"  would be refused: {len(survey.refused):,}")
+        call.named(survey.refused)
+
+
+def _survey_json(survey: "DataSurvey") -> dict[str, Any]:
+    return {
+        "system": survey.system,
+        "title": survey.title,
+        "path": str(survey.path),
+        "found": [asdict(one) for one in survey.found],
+        "refused": as_json(survey.refused),
+        "notes": list(survey.notes),
+        "needs_model": survey.needs_model,
+    }
+
+
+# -- coins out --------------------------------------------------------------------------------------------
+
+
+@verb("export")
+def export(
+    call: Call,
+    path: Annotated[Path, Argument(metavar="PATH", parser=typed_path)],
+    format: Annotated[Format, Option(metavar="F", help=", ".join(FORMATS))] = FORMATS[0],
+    texts: Annotated[
+        Literal["joined", "entity", "context", "visual", "emotions"],
+        Option(metavar="T", help=f"with --format txt: {', '.join(TEXTS)}"),
+    ] = "joined",
+    tier: Annotated[Tier | None, Option(help="this tier alone; else all but rejected")] = None,
+    previous: Annotated[
+        Path | None,
+        Option(metavar="FILE", parser=typed_path, help="with --format tokenlist: the previous list"),
+    ] = None,
+    only: Only = None,
+) -> int:
+    """Coins and pictures to a new folder or zip."""
+    tiers = [tier] if tier else [tier for tier in TIERS if tier != "trash"]
+    if Layout(call.root).owns(absolute(path)):
+        raise BadSource(f"{path} lies inside the library; export to a place outside")
+    earlier = _earlier_list(previous) if previous else None
+    with call.reading() as reader:
+        if only:
+            records = [reader.get(address) for address in spelled(only)]
+        else:
+            records = [record for tier in tiers for record in reader.find(Filter(tier=tier))]
+        exported = call.watch(
+            lambda progress: write_export(
+                records, reader.picture, destination=path, format=format, texts=texts,
+                vectors_of=reader.stored_vectors, previous=earlier, progress=progress,
+            )
+        )  # fmt: skip
+    if call.json:
+        refused = as_json(exported.refused)
+        call.answer_json({"path": str(path), "done": exported.done, "refused": refused})
+    call.say(f"exported {len(exported.done):,} to {path}")
+    return call.named(exported.refused)
+
+
+def _earlier_list(path: Path) -> dict[str, Any]:
+    try:
+        found = parsed(decoded(read_regular(path, limit=MAX_TEXT_BYTES)))
+    except OSError as error:
+        raise BadSource(f"{path} cannot be read: {error.strerror}") from error
+    except BadSource as error:
+        raise BadSource(f"{path}: {error}") from error
+    if not isinstance(found, dict):
+        raise BadSource(f"{path} is no token list")
+    return found
