@@ -12,7 +12,11 @@ from typing import IO, Any, Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
+from components.shell import pictures, resources
+from store.chroma.base_follower import ChromaFollower
+from store.library import Library
 from store.runtime import open_library
+from store.settings import settings
 from tests.browser import server_process
 from tests.browser.coins import COINS, PENDING, UNCAPTIONED
 from tests.browser.dashboard import Server
@@ -242,3 +246,15 @@ def shared(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) 
     root = shutil.copytree(seed, tmp_path_factory.mktemp("shared") / "res")
     with dashboard(root, model=True) as server:
         yield server
+
+
+@pytest.fixture
+def seeded_library(seed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
+    """The seeded library in this process, whose routes answer the editor's requests."""
+    monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
+    library = open_library(shutil.copytree(seed, tmp_path / "res"))
+    monkeypatch.setattr(settings(), "root", tmp_path / "res")
+    monkeypatch.setattr(pictures, "library_of_routes", lambda: library)
+    monkeypatch.setattr(resources, "taxonomy", lambda: library.taxonomy)
+    yield library
+    library.close()

@@ -2,57 +2,22 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from components.editor import assets, editor
-from components.shell import pictures, resources
 from components.shell.tokens import token
-from store.chroma.base_follower import ChromaFollower
 from store.library import Library
 from store.permissions import Actor
-from store.runtime import open_library
 from store.settings import settings
 from tests.browser import dashboard
-from tests.browser.bare_page import captured, mount, visit
+from tests.browser.bare_editor import edit
 from tests.browser.coins import DOG, FROG, UNCAPTIONED
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import Server
 from tests.components.conftest import Client
 from tests.store.language_model_server import running, says
-
-
-@pytest.fixture
-def library(seed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
-    """The seeded library in this process, whose routes answer the editor's requests."""
-    monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
-    library = open_library(shutil.copytree(seed, tmp_path / "res"))
-    monkeypatch.setattr(settings(), "root", tmp_path / "res")
-    monkeypatch.setattr(pictures, "library_of_routes", lambda: library)
-    monkeypatch.setattr(resources, "taxonomy", lambda: library.taxonomy)
-    yield library
-    library.close()
-
-
-def edit(page: Page, library: Library, address: str) -> None:
-    """Open the editor alone on this coin, with what its page sends to it."""
-    with captured(editor) as sent:
-        editor.show(library, library.get(address), go=lambda address: None)
-    client = Client()
-
-    def answer(route: Route) -> None:
-        request = route.request
-        found = client.post(urlsplit(request.url).path, content=request.post_data or "")
-        route.fulfill(status=found.status_code, content_type=found.headers["content-type"], body=found.text)
-
-    visit(page, "captions")
-    page.route("**/editor/*", answer)
-    mount(page, script=assets.script(), html=assets.HTML, style=assets.style(), data=sent)
-    expect(page.get_by_role("textbox", name="Entity")).to_be_visible()
 
 
 def edit_on_the_page(page: Page, server: Server, address: str) -> None:
@@ -75,8 +40,8 @@ def state(page: Page) -> Locator:
     return page.locator(".memedex-editor .state")
 
 
-def test_a_caption_is_written_and_saved_with_the_keyboard_alone(page: Page, library: Library) -> None:
-    edit(page, library, UNCAPTIONED.address)
+def test_a_caption_is_written_and_saved_with_the_keyboard_alone(page: Page, seeded_library: Library) -> None:
+    edit(page, seeded_library, UNCAPTIONED.address)
     expect(page.get_by_role("textbox", name="Entity")).to_be_focused()
     page.keyboard.type("An ape on a bench")
     page.keyboard.press("Tab")
@@ -85,13 +50,13 @@ def test_a_caption_is_written_and_saved_with_the_keyboard_alone(page: Page, libr
     page.keyboard.press("Control+s")
     expect(state(page)).to_have_text("Saved")
     expect(page.get_by_role("heading", level=2).first).to_have_text(UNCAPTIONED.name)
-    record = library.get(UNCAPTIONED.address)
+    record = seeded_library.get(UNCAPTIONED.address)
     assert record.caption == {
         "entity": "An ape on a bench",
         "context": "Waiting for the next cycle",
         "visual": "",
     }
-    assert library.drafts.of(UNCAPTIONED.address) == []
+    assert seeded_library.drafts.of(UNCAPTIONED.address) == []
 
 
 def test_a_coin_is_saved_and_promoted_by_one_key(page: Page, seeded: Server) -> None:
@@ -132,30 +97,32 @@ def test_typed_text_survives_a_server_crash(page: Page, serve: Serve, seed: Path
     expect(page.get_by_role("textbox", name="Visual")).to_have_value("")
 
 
-def test_two_people_editing_one_coin_lose_nothing(page: Page, browser: Browser, library: Library) -> None:
-    edit(page, library, FROG.address)
+def test_two_people_editing_one_coin_lose_nothing(
+    page: Page, browser: Browser, seeded_library: Library
+) -> None:
+    edit(page, seeded_library, FROG.address)
     page.get_by_role("textbox", name="Entity").fill("A green frog in a raincoat")
     expect(state(page)).to_have_text("Draft saved")
 
     other = browser.new_page()
-    edit(other, library, FROG.address)
+    edit(other, seeded_library, FROG.address)
     expect(other.get_by_role("textbox", name="Entity")).to_have_value("A green frog in a raincoat")
     other.close()
 
-    commit(library, FROG.address, actor="bob", entity="A wet frog under an umbrella", context="Rain")
+    commit(seeded_library, FROG.address, actor="bob", entity="A wet frog under an umbrella", context="Rain")
     page.keyboard.press("Control+s")
     expect(page.get_by_text("bob wrote this meanwhile")).to_be_visible()
     expect(page.get_by_role("textbox", name="Context")).to_have_value("Rain")
-    assert library.get(FROG.address).caption["entity"] == "A wet frog under an umbrella"
+    assert seeded_library.get(FROG.address).caption["entity"] == "A wet frog under an umbrella"
     page.locator(".dispute .change").filter(has_text="umbrella").click()
     page.get_by_role("button", name="Keep mine").click()
     page.keyboard.press("Control+s")
     expect(state(page)).to_have_text("Saved")
-    kept = library.get(FROG.address).caption
+    kept = seeded_library.get(FROG.address).caption
     assert kept["context"] == "Rain"
     assert "umbrella" in kept["entity"]
     assert kept["entity"] != "A wet frog under an umbrella"
-    assert [each.event.actor for each in library.revisions(FROG.address)][1] == "bob"
+    assert [each.event.actor for each in seeded_library.revisions(FROG.address)][1] == "bob"
 
 
 def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Page, seeded: Server) -> None:
@@ -210,8 +177,10 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     expect(state(other)).to_have_text("Draft saved")
 
 
-def test_an_answer_from_before_a_window_was_typed_in_changes_nothing(page: Page, library: Library) -> None:
-    edit(page, library, UNCAPTIONED.address)
+def test_an_answer_from_before_a_window_was_typed_in_changes_nothing(
+    page: Page, seeded_library: Library
+) -> None:
+    edit(page, seeded_library, UNCAPTIONED.address)
     late: list[Route] = []
     page.route("**/editor/own", lambda route: late.append(route))
     kept: list[str] = []
@@ -229,9 +198,9 @@ def test_an_answer_from_before_a_window_was_typed_in_changes_nothing(page: Page,
     assert len(kept) == 1
 
 
-def test_a_caption_shows_its_neighbours_while_it_is_typed(page: Page, library: Library) -> None:
-    library.embedder.warm()
-    edit(page, library, UNCAPTIONED.address)
+def test_a_caption_shows_its_neighbours_while_it_is_typed(page: Page, seeded_library: Library) -> None:
+    seeded_library.embedder.warm()
+    edit(page, seeded_library, UNCAPTIONED.address)
     page.get_by_role("textbox", name="Entity").press_sequentially("a puppy in a spacesuit")
     first = page.locator(".neighbours li").first
     expect(first).to_contain_text(DOG.name)
@@ -260,7 +229,7 @@ def test_the_nearest_coins_are_those_of_the_coin_in_the_editor_and_of_none_befor
 
 
 def test_suggestions_are_partly_accepted_and_dismissed(
-    page: Page, library: Library, monkeypatch: pytest.MonkeyPatch
+    page: Page, seeded_library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proposed = {
         "entity": "An ape in a suit. It holds a banana.",
@@ -273,7 +242,7 @@ def test_suggestions_are_partly_accepted_and_dismissed(
         monkeypatch.setattr(settings(), "caption_model", "openai/any-model")
         monkeypatch.setattr(settings(), "caption_api_base", model.address)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        edit(page, library, UNCAPTIONED.address)
+        edit(page, seeded_library, UNCAPTIONED.address)
         page.get_by_role("button", name="Suggest a caption").click()
         entity = page.locator(".facet[data-facet=entity]")
         entity.locator(".change").filter(has_text="It holds a banana.").click()
@@ -291,37 +260,37 @@ def test_suggestions_are_partly_accepted_and_dismissed(
         page.keyboard.press("Control+s")
         expect(state(page)).to_have_text("Saved")
         expect(context.locator(".by")).to_contain_text("openai/any-model")
-        record = library.get(UNCAPTIONED.address)
+        record = seeded_library.get(UNCAPTIONED.address)
         assert record.caption == {
             "entity": "It holds a banana.",
             "context": "Apes together strong.",
             "visual": "Thick oil paint.",
         }
         assert record.tags == ["neon"]
-        sources = library.revisions(UNCAPTIONED.address)[0].sources
+        sources = seeded_library.revisions(UNCAPTIONED.address)[0].sources
         assert {facet: source.edited for facet, source in sources.items()} == {
             "entity": True,
             "context": False,
             "visual": False,
         }
-        assert {each.text for each in library.suggestions.of(UNCAPTIONED.address, states=("refused",))} == {
-            "Oil paint."
-        }
+        assert {
+            each.text for each in seeded_library.suggestions.of(UNCAPTIONED.address, states=("refused",))
+        } == {"Oil paint."}
 
 
-def test_an_older_text_is_restored_and_the_history_shows_both(page: Page, library: Library) -> None:
-    edit(page, library, DOG.address)
+def test_an_older_text_is_restored_and_the_history_shows_both(page: Page, seeded_library: Library) -> None:
+    edit(page, seeded_library, DOG.address)
     page.get_by_role("textbox", name="Visual").fill("")
     page.get_by_role("textbox", name="Emotions").fill("Proud and silly")
     page.keyboard.press("Control+s")
     expect(state(page)).to_have_text("Saved")
-    assert sorted(library.embedded_facets(DOG.address)) == ["context", "emotions", "entity", "image"]
-    assert "visual" not in library.get(DOG.address).caption
+    assert sorted(seeded_library.embedded_facets(DOG.address)) == ["context", "emotions", "entity", "image"]
+    assert "visual" not in seeded_library.get(DOG.address).caption
     page.get_by_text("History of this caption").click()
     expect(page.locator(".revisions del").first).to_have_text("Pixel art")
     page.get_by_role("button", name="Restore this").first.click()
     expect(page.get_by_role("textbox", name="Visual")).to_have_value("Pixel art")
     expect(state(page)).to_have_text("Saved")
-    record = library.get(DOG.address)
+    record = seeded_library.get(DOG.address)
     assert record.caption == {"entity": DOG.entity, "context": DOG.context, "visual": DOG.visual}
-    assert len(library.revisions(DOG.address)) == 3
+    assert len(seeded_library.revisions(DOG.address)) == 3
