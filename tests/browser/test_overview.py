@@ -47,14 +47,6 @@ def token_list(folder: Path) -> Path:
     return path
 
 
-def test_an_empty_library_offers_three_ways_to_import(page: Page, empty: Server) -> None:
-    visit(page, empty, "", title="Overview")
-    expect(page.get_by_role("button", name="Load the demo library")).to_be_enabled()
-    expect(page.get_by_role("textbox", name="Or give a path")).to_be_visible()
-    expect(page.get_by_test_id("stFileUploader")).to_be_visible()
-    expect(tile(page, "Review")).to_have_count(0)
-
-
 def test_an_import_reports_added_refused_and_existing_coins(
     page: Page, empty: Server, tmp_path: Path
 ) -> None:
@@ -92,8 +84,13 @@ def test_pictures_dropped_on_the_page_are_imported(page: Page, empty: Server) ->
         assert sorted(record.name for record in library.find(EVERYTHING)) == ["Blue Thing", "Red Thing"]
 
 
-def test_undo_reverts_the_users_own_last_decision(page: Page, empty: Server, tmp_path: Path) -> None:
+def test_an_empty_library_offers_three_ways_to_import_and_undo_reverts_one(
+    page: Page, empty: Server, tmp_path: Path
+) -> None:
     visit(page, empty, "", title="Overview")
+    expect(page.get_by_role("button", name="Load the demo library")).to_be_enabled()
+    expect(page.get_by_test_id("stFileUploader")).to_be_visible()
+    expect(tile(page, "Review")).to_have_count(0)
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     page.get_by_role("textbox", name="Or give a path").fill(str(token_list(tmp_path / "tokens")))
     page.get_by_role("button", name="Import path").click()
@@ -104,8 +101,13 @@ def test_undo_reverts_the_users_own_last_decision(page: Page, empty: Server, tmp
         assert library.counts() == {"pending": 0, "approved": 0, "library": 0, "trash": 2}
 
 
-def test_the_overview_shows_tier_counts_and_next_steps(page: Page, shared: Server) -> None:
+def test_the_overview_shows_tier_counts_next_steps_and_that_the_model_is_ready(
+    page: Page, shared: Server
+) -> None:
     visit(page, shared, "", title="Overview")
+    expect(page.get_by_test_id("stMain").get_by_text("Built-in model", exact=True).first).to_be_visible()
+    expect(page.get_by_text("loading")).to_have_count(0)
+    expect(page.get_by_text("Index up to date").first).to_be_visible()
     for tier, count in {"Review": 1, "Approved": 1, "Library": len(COINS), "Rejected": 0}.items():
         expect(tile(page, tier)).to_contain_text(str(count))
     expect(page.get_by_text("1 coin to review")).to_be_visible()
@@ -124,13 +126,6 @@ def test_the_navigation_links_to_every_page_and_shows_counts(page: Page, shared:
     for title in ("Review", "Approved", "Captions", "Search", "Lore & memory", "System status", "Overview"):
         links.filter(has_text=title).click()
         expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
-
-
-def test_the_header_says_when_the_model_is_ready(page: Page, shared: Server) -> None:
-    visit(page, shared, "", title="Overview")
-    expect(page.get_by_test_id("stMain").get_by_text("Built-in model", exact=True).first).to_be_visible()
-    expect(page.get_by_text("loading")).to_have_count(0)
-    expect(page.get_by_text("Index up to date").first).to_be_visible()
 
 
 def test_a_rejected_coin_can_be_restored(page: Page, seeded: Server) -> None:
