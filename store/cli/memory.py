@@ -6,25 +6,31 @@ from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from typer import Argument, Option
 
 from store.cli.call import REFUSED, Call, as_json
 from store.cli.maintenance import Vectors, Whose, choose_vectors, print_deleted
-from store.cli.verbs import Model, Repair, Yes, app, group, text_memory, typed_path
+from store.cli.verbs import Model, Repair, Yes, group, typed_path
 from store.cli.verbs import verb as declare
 from store.disk.files import absolute
+from store.memory import demo as made_up
+from store.memory import doctor as checking
+from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.engine.inputs import checked_moment
+from store.memory.engine.names import offered
+from store.memory.engine.reembedding import reembed
+from store.memory.exporting.export import export as write
+from store.memory.memories import FoundMemory
+from store.memory.memory import Memory
+from store.memory.verbs.asking import Answer, configured_model
+from store.memory.verbs.searching import SearchFilters
+from store.memory.verbs.verbs import LORE, MEMORIES, SESSIONS, MemoryVerbs
+from store.outcome import Outcome, Refusal
 from store.progress import Progress
 
-if TYPE_CHECKING:
-    from store.memory.memories import FoundMemory
-    from store.memory.memory import Memory
-    from store.memory.verbs.searching import SearchFilters
-    from store.outcome import Outcome
-
-memory_verbs = group(callback=text_memory)
-app.add_typer(memory_verbs, name="memory")
+memory_verbs = group()
 verb = partial(declare, of=memory_verbs)
 
 
@@ -54,7 +60,7 @@ World = Annotated[str, Option(metavar="WORLD")]
 Session = Annotated[str, Option(metavar="KEY", help="CHARACTER_SESSION")]
 
 
-def decided(outcome: "Outcome", call: Call, shown: Sequence[str] | None = None) -> int:
+def decided(outcome: Outcome, call: Call, shown: Sequence[str] | None = None) -> int:
     """Print what was done, or these lines instead, and what was refused; returns the exit status."""
     result = {"done": outcome.done, "refused": as_json(outcome.refused)}
     call.answered(result, outcome.done if shown is None else shown)
@@ -67,8 +73,6 @@ def decided(outcome: "Outcome", call: Call, shown: Sequence[str] | None = None) 
 @verb("demo")
 def demo(call: Call) -> int:
     """Import a few made-up worlds, sessions, memories, papers and transcripts."""
-    from store.memory import demo as made_up
-
     with call.writing_memory() as memory:
         counts = call.watch(lambda progress: made_up.load(memory, progress=progress))
     return call.answered(counts, [f"{name}: {count:,}" for name, count in counts.items()])
@@ -87,8 +91,6 @@ def status(call: Call) -> int:
 @verb("doctor")
 def doctor(call: Call, repair: Repair = False) -> int:
     """Check files, full text, vectors and Chroma."""
-    from store.memory import doctor as checking
-
     call.check_there_is_a_memory()
     for told in checking.salvage_damaged(call.root) if repair else ():
         call.say(told)
@@ -113,7 +115,6 @@ def model(
     """The models in use; with a name, embed everything again with that one."""
     if name:
         from store.embedding import open_embedder
-        from store.memory.engine.reembedding import reembed
 
         embedder = open_embedder(name)
 
@@ -158,8 +159,6 @@ def export(
     vectors: Annotated[str, Option(metavar="MODEL", help="whose vectors (the kind's model)")] = "",
 ) -> int:
     """Write entries in the layout of their reference."""
-    from store.memory.exporting.export import export as write
-
     with call.reading_memory() as memory:
         whole_path = absolute(path)
         outcome = write(memory, whole_path, kinds=kinds, model=vectors)
@@ -185,10 +184,6 @@ def store(
     new: New = False,
 ) -> int:
     """Store a memory, a text of lore or an exchange."""
-    from store.memory.engine.errors import InvalidInput
-    from store.memory.engine.names import offered
-    from store.memory.verbs.verbs import LORE, MEMORIES, SESSIONS, MemoryVerbs
-
     with call.writing_memory() as memory:
         if kind == MEMORIES and not (scope or name):
             done = memory.memories.store_memory(content, tags or [], actor=call.actor)
@@ -215,8 +210,6 @@ def list_(
     kind: Kind = KindName.MEMORIES,
 ) -> int:
     """The entries of one kind."""
-    from store.memory.verbs.verbs import MemoryVerbs
-
     with call.reading_memory(kind) as memory:
         total, rows = MemoryVerbs(memory).list(kind=kind, scope=scope, words=words, offset=offset, limit=n)
         text = memory.passages[kind].kind.text
@@ -228,8 +221,6 @@ def list_(
 @verb("show")
 def show(call: Call, id: Id, kind: Kind = KindName.MEMORIES) -> int:
     """One entry."""
-    from store.memory.verbs.verbs import MemoryVerbs
-
     with call.reading_memory(kind) as memory:
         row = MemoryVerbs(memory).show(id, kind=kind)
     return call.answered(row, [f"{name}: {value}" for name, value in row.items()])
@@ -244,8 +235,6 @@ def edit(
     kind: Kind = KindName.MEMORIES,
 ) -> int:
     """Change an entry's text, or a memory's tags."""
-    from store.memory.verbs.verbs import MemoryVerbs
-
     with call.writing_memory() as memory:
         row = MemoryVerbs(memory).edit(id, kind=kind, text=text, tags=tags, actor=call.actor)
     return call.answered(row, [row["id"]])
@@ -254,8 +243,6 @@ def edit(
 @verb("remove")
 def remove(call: Call, ids: Ids, kind: Kind = KindName.MEMORIES) -> int:
     """Remove entries; undo brings them back."""
-    from store.memory.verbs.verbs import MemoryVerbs
-
     with call.writing_memory() as memory:
         outcome = MemoryVerbs(memory).remove(ids, kind=kind, actor=call.actor)
     return decided(outcome, call)
@@ -270,9 +257,6 @@ def forget(
     ],
 ) -> int:
     """Delete a session's memory for good, from every file."""
-    from store.memory.engine.errors import UnknownEntry
-    from store.outcome import Refusal
-
     gone, refused = dict[str, int](), list[Refusal]()
     with call.writing_memory() as memory:
         for session in keys:
@@ -308,8 +292,6 @@ def redo(call: Call) -> int:
 @verb("sessions")
 def sessions(call: Call) -> int:
     """The keys of session memory, with the number of exchanges."""
-    from store.memory.verbs.verbs import MemoryVerbs
-
     with call.reading_memory() as memory:
         return _counted(MemoryVerbs(memory).sessions(), call)
 
@@ -317,8 +299,6 @@ def sessions(call: Call) -> int:
 @verb("protocols")
 def protocols(call: Call) -> int:
     """The protocols of documents, with the number of passages."""
-    from store.memory.verbs.verbs import MemoryVerbs
-
     with call.reading_memory() as memory:
         return _counted(MemoryVerbs(memory).protocols(), call)
 
@@ -326,8 +306,6 @@ def protocols(call: Call) -> int:
 @verb("tags")
 def tags(call: Call) -> int:
     """The tags of memories, with the number of memories."""
-    from store.memory.verbs.verbs import MemoryVerbs
-
     with call.reading_memory() as memory:
         return _counted(MemoryVerbs(memory).tags(), call)
 
@@ -363,10 +341,6 @@ def search(
     as_of: AsOf = "",
 ) -> int:
     """The most relevant memories, or entries of another kind."""
-    from store.memory.engine.inputs import checked_moment
-    from store.memory.verbs.searching import SearchFilters
-    from store.memory.verbs.verbs import MEMORIES, MemoryVerbs
-
     filters = SearchFilters(
         section=section, scope=scope, user=user, project=project, tags=tags or [],
         since=checked_moment(since) if since else None, until=checked_moment(until) if until else None,
@@ -388,7 +362,7 @@ def search(
     return call.answered(json.loads(json.dumps(hits, default=str)), rows)
 
 
-def _search_memories(memory: "Memory", query: str, limit: int, filters: "SearchFilters", call: Call) -> int:
+def _search_memories(memory: Memory, query: str, limit: int, filters: SearchFilters, call: Call) -> int:
     found = memory.memories.search_memory(
         query, limit, threshold=filters.min_score, near_misses=filters.near_misses, mmr=filters.mmr,
         where=filters.where(memory.memories.passages),
@@ -406,7 +380,7 @@ def _search_memories(memory: "Memory", query: str, limit: int, filters: "SearchF
     return call.answered(found, rows)
 
 
-def _memory_line(hit: "FoundMemory") -> str:
+def _memory_line(hit: FoundMemory) -> str:
     by = "  (by words)" if hit.get("found_by") else ""
     return f"{hit['relevance_score']:5.1f} %{by}  {hit['memory_id']}  {hit['content']}"
 
@@ -437,8 +411,6 @@ def assemble(
     session: Session = "",
 ) -> int:
     """The context that a model gets for a prompt."""
-    from store.memory.verbs.verbs import MemoryVerbs
-
     with call.reading_memory() as memory:
         found = MemoryVerbs(memory).assemble(
             prompt, world=world, session=session, kinds=kinds or list(KindName)
@@ -473,9 +445,6 @@ def ask(
     session: Session = "",
 ) -> int:
     """Ask a language model; it cites the entries it answers from."""
-    from store.memory.verbs.asking import Answer, configured_model
-    from store.memory.verbs.verbs import MemoryVerbs
-
     asked = configured_model(model)
 
     def ask_model(progress: Progress) -> Answer:

@@ -4,18 +4,23 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
 from store.cli.call import Call, as_json
 from store.cli.memory import AsOf, Mmr, Query, Since, Until, verb
 from store.cli.verbs import Paths, typed_path
+from store.disk.files import read_regular
 from store.errors import BadSource
-
-if TYPE_CHECKING:
-    from store.memory.engine.fusion import PassageHit
-    from store.memory.engine.passages import Passages
+from store.memory.documents.documents import ImportedDocument, pages_of
+from store.memory.engine.errors import UnknownEntry
+from store.memory.engine.fusion import PassageHit
+from store.memory.engine.inputs import MOST_CHARS, checked_count, checked_moment
+from store.memory.engine.passages import Passages
+from store.memory.story.worlds import LARGEST
+from store.memory.transcripts.events import EventFilter
+from store.outcome import Refusal
 
 Protocols = Annotated[list[str] | None, Option("--protocol", metavar="NAME", help="may be repeated")]
 
@@ -60,12 +65,11 @@ def recall(
 
 
 def _checked_characters(most: int) -> int:
-    from store.memory.engine.inputs import MOST_CHARS, checked_count
 
     return checked_count(most, what="--max-chars", most=MOST_CHARS)
 
 
-def _scored(found: Sequence["PassageHit"], most: int, call: Call) -> int:
+def _scored(found: Sequence[PassageHit], most: int, call: Call) -> int:
     characters = sum(len(hit.row["text"]) for hit in found)
     if characters > most:
         call.say(f"context_warning: {characters:,} characters, more than {most:,}; nothing was left out")
@@ -75,7 +79,7 @@ def _scored(found: Sequence["PassageHit"], most: int, call: Call) -> int:
     return call.answered([{**hit.row, "score": hit.score, **hit.parts()} for hit in found], rows)
 
 
-def _say_if_not_read(passages: "Passages", query: str, call: Call) -> None:
+def _say_if_not_read(passages: Passages, query: str, call: Call) -> None:
     if note := passages.not_read(query):
         call.say(note)
 
@@ -94,10 +98,6 @@ def worlds(
     """The worlds; with a folder, import its YAML files."""
     refused = []
     if folder:
-        from store.disk.files import read_regular
-        from store.memory.story.worlds import LARGEST
-        from store.outcome import Refusal
-
         if not folder.is_dir():
             raise BadSource(f"there is no folder {folder}")
         files = sorted(folder.glob("*.y*ml"))
@@ -139,9 +139,6 @@ def import_document(
     ] = False,
 ) -> int:
     """Import papers of a protocol: PDF, HTML, Word, text."""
-    from store.memory.documents.documents import ImportedDocument
-    from store.outcome import Refusal
-
     done, refused = list[ImportedDocument](), list[Refusal]()
     with call.writing_memory() as memory:
         for path in paths:
@@ -180,8 +177,6 @@ def documents(
     as_of: AsOf = "",
 ) -> int:
     """The passages of papers nearest to a question."""
-    from store.memory.documents.documents import pages_of
-
     with call.reading_memory("documents", as_of) as memory:
         found: Any
         memory.documents.check_known(protocols or (), section)
@@ -210,8 +205,6 @@ def documents(
 @verb("find-sections")
 def find_sections(call: Call) -> int:
     """Find the headings of papers imported by an earlier version."""
-    from store.outcome import Refusal
-
     done, refused = {}, []
     with call.writing_memory() as memory:
         for source in memory.documents.sources():
@@ -269,8 +262,6 @@ def transcripts(
     as_of: AsOf = "",
 ) -> int:
     """Messages of recorded sessions."""
-    from store.memory.engine.inputs import checked_moment
-
     first, last = (checked_moment(at) if at else None for at in (since, until))
     with call.reading_memory("transcripts", as_of) as memory:
         memory.transcripts.check_known(session_id=session, project_slug=project)
@@ -309,9 +300,6 @@ def events(
     offset: Annotated[int, Option(metavar="N", help="after how many newer ones (0)")] = 0,
 ) -> int:
     """Events of recorded sessions, by their structure."""
-    from store.memory.engine.errors import UnknownEntry
-    from store.memory.transcripts.events import EventFilter
-
     filter = EventFilter(
         event=event, tool_name=tool, lvl=level, session_id=session, error_type=error_type,
         model_used=model, project_slug=project, since=since, until=until,

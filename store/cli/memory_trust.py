@@ -3,15 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
 from store.cli.call import Call
 from store.cli.memory import Id, Ids, KindName, decided, verb
-
-if TYPE_CHECKING:
-    from store.memory.engine.recall import Recall
+from store.memory.engine.errors import UnknownEntry
+from store.memory.engine.inputs import checked_moment
+from store.memory.engine.names import offered
+from store.memory.engine.recall import Recall, set_recall
+from store.memory.trust import merge as merging
+from store.memory.trust import replay as replaying
+from store.memory.trust import review
+from store.memory.trust.difference import difference
 
 Kind = Annotated[KindName, Option(help="memories")]
 Waiting = Annotated[list[str], Argument(metavar="ID", help="as `pending` lists it")]
@@ -42,8 +47,6 @@ def _moment(seconds: float) -> str:
 @verb("pending")
 def pending(call: Call) -> int:
     """What agents wrote and nobody has decided about."""
-    from store.memory.trust import review
-
     with call.reading_memory() as memory:
         found = review.waiting(memory)
     lines = []
@@ -58,8 +61,6 @@ def pending(call: Call) -> int:
 @verb("accept")
 def accept(call: Call, ids: Waiting) -> int:
     """Accept what agents wrote."""
-    from store.memory.trust import review
-
     with call.writing_memory() as memory:
         outcome = review.accept(memory, ids, actor=call.actor)
     return decided(outcome, call)
@@ -68,8 +69,6 @@ def accept(call: Call, ids: Waiting) -> int:
 @verb("reject")
 def reject(call: Call, ids: Waiting) -> int:
     """Reject what agents wrote."""
-    from store.memory.trust import review
-
     with call.writing_memory() as memory:
         outcome = review.reject(memory, ids, actor=call.actor)
     return decided(outcome, call)
@@ -96,8 +95,7 @@ def recall_again(call: Call, ids: Ids, kind: Kind = KindName.MEMORIES) -> int:
     return _marked(ids, kind, "", call)
 
 
-def _marked(ids: Sequence[str], kind: str, state: "Recall", call: Call) -> int:
-    from store.memory.engine.recall import set_recall
+def _marked(ids: Sequence[str], kind: str, state: Recall, call: Call) -> int:
 
     with call.writing_memory() as memory:
         set_recall(memory.passages[kind], ids, state, actor=call.actor)
@@ -114,8 +112,6 @@ def merge(
     yes: Annotated[bool, Option("--yes", help="do it")] = False,
 ) -> int:
     """Merge entries that say nearly the same into the first; shows it without --yes."""
-    from store.memory.trust import merge as merging
-
     if yes:
         with call.writing_memory() as memory:
             done = merging.merge(memory.passages[kind], keep, others, text=text, actor=call.actor)
@@ -136,9 +132,6 @@ def diff(
     until: Annotated[str | None, Argument(metavar="UNTIL", help="now")] = None,
 ) -> int:
     """What was added, removed or changed between two moments."""
-    from store.memory.engine.inputs import checked_moment
-    from store.memory.trust.difference import difference
-
     last = checked_moment(until) if until else None
     with call.reading_memory() as memory:
         found = difference(memory, checked_moment(since), last)
@@ -156,8 +149,6 @@ def contexts(
     call: Call, id: Annotated[str | None, Argument(metavar="ID", help="its beginning is enough")] = None
 ) -> int:
     """Contexts that were handed out; with an id, what was in one."""
-    from store.memory.trust import replay as replaying
-
     with call.reading_memory() as memory:
         if id:
             shown = replaying.entries(memory, replaying.context(memory, id))
@@ -183,8 +174,6 @@ def replay(
     model: Annotated[str, Option(metavar="NAME", help="embedded by another model")] = "",
 ) -> int:
     """What a context would have been otherwise."""
-    from store.memory.trust import replay as replaying
-
     request = replaying.WhatIf(threshold=threshold, without=without or [], chunk=chunk, model=model)
     with call.reading_memory() as memory:
         found = replaying.replay(memory, replaying.context(memory, id), request)
@@ -202,10 +191,6 @@ def try_chunks(
     question: Annotated[str, Option(metavar="TEXT", help="the passages that fit it best")] = "",
 ) -> int:
     """A paper's passages with another chunk size; stores nothing."""
-    from store.memory.engine.errors import UnknownEntry
-    from store.memory.engine.names import offered
-    from store.memory.trust import replay as replaying
-
     with call.reading_memory() as memory:
         known = {one.id: one for one in memory.documents.sources()}
         if id not in known:

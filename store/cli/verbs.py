@@ -173,7 +173,7 @@ class _Verb(TyperCommand):
         _write_arguments(self, ctx, formatter)
 
 
-class _Verbs(TyperGroup):
+class Verbs(TyperGroup):
     """Verbs in the order of their declaration."""
 
     def get_short_help_str(self, limit: int = 0) -> str:
@@ -204,10 +204,10 @@ def program() -> str:
     return "memedex" if Path(sys.argv[0]).stem == "memedex" else "python -m store"
 
 
-def group(**options: Any) -> typer.Typer:
+def group(cls: type[TyperGroup] = Verbs, **options: Any) -> typer.Typer:
     """Verbs that belong together; nothing of theirs is drawn by rich, which takes long to import."""
     return typer.Typer(
-        cls=_Verbs,
+        cls=cls,
         subcommand_metavar="VERB …",
         rich_markup_mode=None,
         pretty_exceptions_enable=False,

@@ -14,7 +14,9 @@ COMMON = {"--root", "--actor", "--json", "--help"}
 
 def verbs(group: Any = None, before: str = "") -> Iterator[tuple[str, Any]]:
     """Every verb, also of the text memory, by its whole name."""
-    for name, verb in (group or get_command(app)).commands.items():
+    group = group or get_command(app)
+    for name in group.list_commands(None):
+        verb = group.get_command(None, name)
         yield f"{before}{name}", verb
         if isinstance(verb, TyperGroup):
             yield from verbs(verb, f"{before}{name} ")
