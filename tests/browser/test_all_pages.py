@@ -16,7 +16,7 @@ from tests.waiting import eventually
 COINS = 70
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     def fill(library: Library) -> None:
         library.add(coin(number) for number in range(COINS))

@@ -85,21 +85,7 @@ def test_arrow_keys_lead_through_the_tour_and_all_is_taken_back(
         assert state(library) == before
 
 
-def test_a_closed_tab_leaves_an_offer_to_take_the_tour_back(page: Page, serve: Serve, tmp_path: Path) -> None:
-    server = serve(root_with_three_demo_coins(tmp_path / "res"))
-    visit(page, server, "?tour=1", title="Review")
-    arrive(page, 1)
-    panel(page).get_by_role("button", name="Reject the copycat").click()
-    arrive(page, 2)
-    page.goto("about:blank")
-    visit(page, server, "", title="Overview")
-    page.get_by_role("button", name="Undo 1 change of a tour").click()
-    expect(page.get_by_text("What the tour did is undone.")).to_be_visible()
-    with server.stored() as library:
-        assert library.get(COPYCAT).tier == "pending"
-
-
-def test_the_keys_of_the_tour_wait_while_something_is_open_over_the_page(
+def test_its_keys_wait_while_something_is_open_over_the_page_and_a_closed_tab_leaves_an_offer_to_take_it_back(
     page: Page, serve: Serve, tmp_path: Path
 ) -> None:
     server = serve(root_with_three_demo_coins(tmp_path / "res"))
@@ -115,3 +101,9 @@ def test_the_keys_of_the_tour_wait_while_something_is_open_over_the_page(
         expect(opened).to_be_hidden()
     panel(page).get_by_role("button", name="Reject the copycat").click()
     arrive(page, 2)
+    page.goto("about:blank")
+    visit(page, server, "", title="Overview")
+    page.get_by_role("button", name="Undo 1 change of a tour").click()
+    expect(page.get_by_text("What the tour did is undone.")).to_be_visible()
+    with server.stored() as library:
+        assert library.get(COPYCAT).tier == "pending"
