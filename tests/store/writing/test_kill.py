@@ -26,6 +26,7 @@ from tests.store.invariants import chroma_agrees_with_the_sidecars, contents, ho
 
 pytestmark = pytest.mark.kills
 KILLS = repeated(30)
+FEW = 10  # kills, of which each may come between two verbs
 MOST = 20  # finished verbs before the kill, which interrupts another one
 LONGEST = 0.01  # seconds after the last of them; a verb takes some milliseconds
 PROGRAM = Path(__file__).resolve().parents[3]
@@ -65,7 +66,7 @@ def test_a_process_killed_at_any_moment_keeps_all_acknowledged_changes(
             with open_library(root, embedder=Hashed()) as library:
                 assert contents(library) == kept, "recovering twice equals once"
     assert verbs > 5 * KILLS, "it was killed while it worked, not while it began"
-    assert cut_short > KILLS / 5, "and often in the middle of something"
+    assert cut_short > KILLS / 5 or KILLS < FEW, "and often in the middle of something"
 
     with open_library(root, embedder=Hashed()) as library:
         assert library.wait_for_chroma(120)
