@@ -3,8 +3,8 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from components.editor.routes import routes as editor_routes
-from components.grid import beacon, deferred_cards, tags
+from components.editor import messages as editor_messages
+from components.grid import decisions, deferred_cards, tags
 from components.map import requests as map_requests
 from components.shell import (
     error_page,
@@ -15,6 +15,7 @@ from components.shell import (
     job_control,
     lifespan,
     logs,
+    messages,
     metrics,
     password_login,
     pictures,
@@ -30,15 +31,17 @@ app = st.App(
     routes=[
         *javascript.routes(),
         *pictures.routes(),
-        *beacon.routes(),
-        *editor_routes(),
-        *deferred_cards.routes(),
-        *tags.routes(),
-        *map_requests.routes(),
+        *messages.routes(
+            decisions.KIND,
+            forms.KIND,
+            deferred_cards.KIND,
+            tags.KIND,
+            job_control.KIND,
+            *map_requests.KINDS,
+            *editor_messages.KINDS,
+        ),
         *events.routes(),
         *password_login.routes(),
-        *job_control.routes(),
-        *forms.routes(),
         *health_check.routes(),
         *metrics.routes(),
     ],

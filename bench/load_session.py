@@ -116,9 +116,10 @@ class Session:
         _, grid = self.components[GRID]
         ranking = grid["ranking"]
         rows = [(self._n * 97 + 13 * number) % 200 for number in range(20)]
-        body = {"token": grid["beacon"]["token"], "query": ranking["query"], "rows": rows}
+        server = grid["server"]
+        body = {"token": server["token"], "query": ranking["query"], "rows": rows}
         began = time.perf_counter()
-        answer = await self._post(ranking["late"], body)
+        answer = await self._post(f"{server['url']}/cards", body)
         seconds = time.perf_counter() - began
         if answer.status_code != 200:
             self.errors.append(f"cards: {answer.status_code} {answer.text[:80]}")
@@ -135,12 +136,12 @@ class Session:
             "tags": [], "client": self._client, "n": self._n, "sources": {},
             "base": {"revision": revision, "caption": {}, "tags": []},
         }  # fmt: skip
-        token = self.components[LIVE][1]["token"]
+        server = self.components[LIVE][1]["server"]
         for verb in ("keep", "own"):
-            body = {"token": token, "address": address, "draft": draft}
-            answer = await self._post(f"/editor/{verb}", body)
+            body = {"token": server["token"], "address": address, "draft": draft}
+            answer = await self._post(f"{server['url']}/editor-{verb}", body)
             self._overhear(answer.content)
-            if answer.status_code != 200 or b"failed" in answer.content:
+            if answer.status_code != 200:
                 self.errors.append(f"{verb}: {answer.status_code} {answer.text[:80]}")
 
     async def _post(self, url: str, body: Mapping[str, Any]) -> httpx.Response:
@@ -177,7 +178,7 @@ class Session:
 
     async def _follow(self) -> None:
         live = self.components[LIVE][1]
-        headers = {"X-Memedex-Token": live["token"]}
+        headers = {"X-Memedex-Token": live["server"]["token"]}
         async with self._http.stream("GET", live["url"], headers=headers, timeout=None) as stream:
             if stream.status_code != 200:
                 self.errors.append(f"stream: {stream.status_code}")

@@ -39,7 +39,6 @@ show_view(
     view,
     actions=[PROMOTE, CAPTION, RETURN, REJECT, TAGS, DELETE, DRAFT, REPLACE, EXPORT],
     handlers={
-        "promote": promote.handler(library),
         "caption": go_to("pages/captions.py", "address"),
         "draft": draft.preselect,
         "replace": replace.preselect,

@@ -27,7 +27,9 @@ from store.writing.upkeep import LibraryUpkeep
 class Library(LibraryUpkeep):
     """Every change of a library's records is one of these verbs, and can be undone.
 
-    If opened for reading, or used by a viewer, each raises ReadOnly.
+    If opened for reading, or used by a viewer, each raises ReadOnly. Each takes the id of its `decision`,
+    which the caller may make (`uuid4().hex`): given again with the same id, only what is left of it is done.
+    It raises NotPermitted for the id of another person's decision, Superseded if the decision was undone.
     """
 
     def _make_shared(self) -> None:
@@ -48,46 +50,50 @@ class Library(LibraryUpkeep):
 
     # -- verbs that move records ---------------------------------------------------------------------------
 
-    def approve(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
+    def approve(self, addresses: Iterable[str], *, actor: str = "", decision: str | None = None) -> Outcome:
         """Move records from pending to approved."""
-        return self._transitions.move("approve", addresses, actor=actor)
+        return self._transitions.move("approve", addresses, actor=actor, decision=decision)
 
-    def send_back(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
+    def send_back(self, addresses: Iterable[str], *, actor: str = "", decision: str | None = None) -> Outcome:
         """Move records from approved to pending; in the history the verb is `return`."""
-        return self._transitions.move("return", addresses, actor=actor)
+        return self._transitions.move("return", addresses, actor=actor, decision=decision)
 
-    def reject(self, addresses: Iterable[str], *, reason: str = "", actor: str = "") -> Outcome:
+    def reject(
+        self, addresses: Iterable[str], *, reason: str = "", actor: str = "", decision: str | None = None
+    ) -> Outcome:
         """Move records from pending or approved to the trash."""
-        return self._transitions.move("reject", addresses, actor=actor, reason=reason)
+        return self._transitions.move("reject", addresses, actor=actor, reason=reason, decision=decision)
 
     def promote(
-        self, addresses: Iterable[str], *, progress: Progress | None = None, actor: str = ""
+        self,
+        addresses: Iterable[str],
+        *,
+        progress: Progress | None = None,
+        actor: str = "",
+        decision: str | None = None,
     ) -> Outcome:
         """Move records from approved to the library, every facet embedded.
 
         Records without a caption are refused.
         """
-        return self._transitions.move("promote", addresses, actor=actor, progress=progress)
+        return self._transitions.move("promote", addresses, actor=actor, progress=progress, decision=decision)
 
-    def degrade(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
+    def degrade(self, addresses: Iterable[str], *, actor: str = "", decision: str | None = None) -> Outcome:
         """Move records from the library to approved; caption, tags and vectors stay."""
-        return self._transitions.move("degrade", addresses, actor=actor)
+        return self._transitions.move("degrade", addresses, actor=actor, decision=decision)
 
-    def delete(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
+    def delete(self, addresses: Iterable[str], *, actor: str = "", decision: str | None = None) -> Outcome:
         """Move records from any tier to the trash."""
-        return self._transitions.move("delete", addresses, actor=actor)
+        return self._transitions.move("delete", addresses, actor=actor, decision=decision)
 
-    def restore(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
+    def restore(self, addresses: Iterable[str], *, actor: str = "", decision: str | None = None) -> Outcome:
         """Move records from the trash to their former tier."""
-        return self._transitions.move("restore", addresses, actor=actor)
+        return self._transitions.move("restore", addresses, actor=actor, decision=decision)
 
     def move(
         self, verb: Move, addresses: Iterable[str], *, decision: str, reason: str = "", actor: str = ""
     ) -> Outcome:
-        """Run one part of a decision that is too large for one call; finished records are skipped.
-
-        Raises Superseded if the decision was undone meanwhile.
-        """
+        """Run one part of a decision that is too large for one call; finished records are skipped."""
         return self._transitions.move(verb, addresses, actor=actor, reason=reason, decision=decision)
 
     # -- verbs that change what a record says --------------------------------------------------------------
@@ -165,6 +171,7 @@ class Library(LibraryUpkeep):
         revision: int | None = None,
         sources: Mapping[Facet, CaptionSource] | None = None,
         actor: str = "",
+        decision: str | None = None,
     ) -> Outcome:
         """Write facets: a text, "" to leave one empty on purpose, None to clear it; others stay as they are.
 
@@ -172,36 +179,49 @@ class Library(LibraryUpkeep):
         `revision`. `sources` names the model of each facet that a model wrote. Ends the person's own draft.
         """
         written = edits.with_caption(caption, tags=tags, revision=revision, taxonomy=lambda: self.taxonomy)
-        outcome = self._transitions.rewrite("caption", [address], written, actor=actor, sources=sources)
+        outcome = self._transitions.rewrite(
+            "caption", [address], written, actor=actor, sources=sources, decision=decision
+        )
         if outcome.done and not outcome.decision:  # it said so already
             with contextlib.suppress(*DISK_ERRORS):
                 self.drafts.discard(address, actor=actor)
         return outcome
 
-    def correct_text(self, addresses: Iterable[str], text: str | None, *, actor: str = "") -> Outcome:
+    def correct_text(
+        self, addresses: Iterable[str], text: str | None, *, actor: str = "", decision: str | None = None
+    ) -> Outcome:
         """Say what stands in these records' pictures, "" for nothing, instead of what a program reads there.
 
         With None, what a program read counts again.
         """
         return self._transitions.rewrite(
-            "correct text", addresses, edits.with_picture_text(text), actor=actor
+            "correct text", addresses, edits.with_picture_text(text), actor=actor, decision=decision
         )
 
-    def flag(self, addresses: Iterable[str], unfit: bool | None, *, actor: str = "") -> Outcome:
+    def flag(
+        self, addresses: Iterable[str], unfit: bool | None, *, actor: str = "", decision: str | None = None
+    ) -> Outcome:
         """Say whether these coins are unfit for the screen, for safe mode.
 
         With None, what is recognised in the picture and the word list decide again.
         """
         return self._transitions.rewrite(
-            "flag", addresses, edits.with_flag(unfit), actor=actor, in_trash=True
+            "flag", addresses, edits.with_flag(unfit), actor=actor, decision=decision, in_trash=True
         )
 
     def replace(
-        self, replacements: Iterable[Replacement], *, progress: Progress | None = None, actor: str = ""
+        self,
+        replacements: Iterable[Replacement],
+        *,
+        progress: Progress | None = None,
+        actor: str = "",
+        decision: str | None = None,
     ) -> Outcome:
         """Replace texts as one decision. A record changed since the preview is refused."""
         addresses, written = edits.with_replacements(replacements)
-        return self._transitions.rewrite("replace", addresses, written, actor=actor, progress=progress)
+        return self._transitions.rewrite(
+            "replace", addresses, written, actor=actor, progress=progress, decision=decision
+        )
 
     def import_captions(
         self, captions: Mapping[str, Mapping[str, Any]], *, decision: str, actor: str = ""
@@ -270,11 +290,16 @@ class Library(LibraryUpkeep):
         return self._undo.redo(n, actor=actor)
 
     def undo_decisions(
-        self, decisions: Sequence[str], *, actor: str = "", progress: Progress | None = None
+        self,
+        decisions: Sequence[str],
+        *,
+        actor: str = "",
+        progress: Progress | None = None,
+        decision: str | None = None,
     ) -> Outcome:
         """Undo these decisions one by one, newest first, of any person; an undo among them is redone.
 
         Records changed since are refused one by one; decisions already undone are skipped. If it is
-        cancelled, the rest can still be undone.
+        cancelled, the rest can still be undone. `decision` is the id of what takes back the first.
         """
-        return self._undo.undo_decisions(decisions, actor=actor, progress=progress)
+        return self._undo.undo_decisions(decisions, actor=actor, progress=progress, id=decision)

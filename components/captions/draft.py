@@ -1,12 +1,11 @@
 """Draft captions: which coins, by which model, with which prompt, for how much money."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
-from components.grid import LoggedDecision, lead_to
+from components.grid import lead_to
 from components.shell import format, forms, job_bar, live
 from components.shell.forms import Button, Field
 from store.catalog.filters import Filter
@@ -41,9 +40,9 @@ def show(library: Library) -> None:
             _begin_row(library, plan, addresses)
 
 
-def preselect(entry: LoggedDecision) -> None:
+def preselect(chosen: Sequence[str]) -> None:
     """Grid handler: take the selection to the page that drafts."""
-    st.session_state[CHOSEN] = list(entry.addresses)
+    st.session_state[CHOSEN] = list(chosen)
     lead_to("pages/drafting.py")
 
 
@@ -130,10 +129,10 @@ def _planned(library: Library, addresses: Sequence[str], model: str, prompt: str
         return None
 
 
-def _go(library: Library, plan: Plan | None, watch: Callable[[Job], Job], given: Mapping[str, Any]) -> str:
+def _go(library: Library, plan: Plan | None, watch: Callable[[Job], Job], sent: forms.Sent) -> str:
     if plan:
-        budget = given.get("budget") or None
-        watch(draft.start(library, plan, budget=budget, lanes=int(given["lanes"])))
+        budget, lanes = sent.get("budget") or None, int(sent["lanes"])
+        watch(draft.start(library, plan, budget=budget, lanes=lanes, decision=sent.decision))
     return ""
 
 

@@ -1,5 +1,7 @@
 """Import captions: a preview of the changes first; one undo reverses all of them."""
 
+from functools import partial
+
 import streamlit as st
 
 from components.editor.facets import PURPOSES
@@ -96,9 +98,10 @@ def _preview(library: Library, shown: Preview) -> None:
             refused = [{"item": refusal.item, "reason": refusal.reason} for refusal in shown.refused[:1000]]
             tables.show(refused, alt="Refused items and reasons")
     if shown.changes:
-        label, watch = f"Import {format.counted(len(shown.changes), 'change')}", job_bar.watcher()
-        if forms.button(
-            "import-captions", library, lambda: watch(import_captions.start(library, shown.changes)),
+        label = f"Import {format.counted(len(shown.changes), 'change')}"
+        if forms.show(
+            "import-captions", library,
+            job_bar.starting(partial(import_captions.start, library, shown.changes)),
             button=Button(label, icon="check", kind="primary", help="One undo reverses all of it."),
             after_run=True,
         ):  # fmt: skip

@@ -146,9 +146,9 @@ def _try_button(library: Library, coins: list[str], variants: list[tuple[str, st
         return
     if plan:
         draft.figures(plan)
-    watch = job_bar.watcher(_TRIED)
-    forms.button(
-        "trial", library, lambda: plan and watch(start(library, plan)), after_run=True,
+    begin = partial(start, library, plan) if plan else lambda **_: None
+    forms.show(
+        "trial", library, job_bar.starting(begin, _TRIED), after_run=True,
         button=Button(
             "Try both, side by side" if len(variants) > 1 else "Try it", icon="experiment",
             disabled=plan is None, help="" if settings().caption_model or variants else "Name a model first.",

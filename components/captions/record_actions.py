@@ -1,15 +1,12 @@
 """Actions on one record beside its caption."""
 
-from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from components.shell import format, forms, job_bar, safe_mode
 from components.shell.forms import Button
 from store.errors import InvalidRecord
-from store.jobs import Job
 from store.library import Library
 from store.records import Record
 from store.tasks import move
@@ -28,8 +25,9 @@ def verbs(library: Library, record: Record) -> None:
                 if library.drafts.own(record.address)
                 else ""
             )
-            forms.button(
-                f"promote-{record.address}", library, partial(_promote, library, record, job_bar.watcher()),
+            forms.show(
+                f"promote-{record.address}", library,
+                job_bar.starting(partial(move.start_promotion, library, record.address)),
                 button=Button(
                     "Promote to the library", icon="publish", disabled=bool(reason),
                     help=reason or "Embeds it and makes it searchable.",
@@ -64,13 +62,8 @@ def _more_like(record: Record) -> None:
     )
 
 
-def _promote(library: Library, record: Record, watch: Callable[[Job], Job]) -> None:
-    if job := move.start_promotion(library, record.address):
-        watch(job)
-
-
-def _degrade(library: Library, record: Record, _: Mapping[str, Any]) -> str:
-    for refusal in library.degrade([record.address]).refused:
+def _degrade(library: Library, record: Record, sent: forms.Sent) -> str:
+    for refusal in library.degrade([record.address], decision=sent.decision).refused:
         raise InvalidRecord(refusal.reason)
     name = format.plain(safe_mode.shown(library, record).name)
     return f"{name} was removed from the library and is back in Approved."

@@ -1,6 +1,6 @@
 """Replace words in many captions: a preview of every change first, and one undo for all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -8,7 +8,7 @@ import streamlit as st
 from components.captions import picker, views
 from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
-from components.grid import LoggedDecision, lead_to
+from components.grid import lead_to
 from components.grid.filters import Drawer
 from components.shell import format, job_bar, presenter
 from components.shell.forms import Button
@@ -77,9 +77,9 @@ def _wanted() -> ReplaceRequest:
     return ReplaceRequest(find or "", put or "", tuple(facets), is_pattern, ignores_case)
 
 
-def preselect(entry: LoggedDecision) -> None:
+def preselect(chosen: Sequence[str]) -> None:
     """Grid handler: continue with the selection."""
-    st.session_state[_CHOSEN] = entry.addresses
+    st.session_state[_CHOSEN] = list(chosen)
     lead_to("pages/captions.py", captions_view="Replace")
 
 

@@ -7,9 +7,7 @@ import streamlit as st
 from components.editor import assets
 from components.editor.content import content
 from components.editor.facets import described
-from components.shell import resources, session
-from components.shell.base_path import base_path
-from components.shell.tokens import token
+from components.shell import messages, resources, session
 from store.library import Library
 from store.records import MAX_TAGS, Record
 from store.settings import settings
@@ -44,8 +42,7 @@ def show(
     _component(
         key=KEY,
         data={
-            "routes": f"{base_path()}/editor",
-            "token": token(library),
+            "server": messages.server(library),
             "who": library.actor_name,
             "library": library.id,
             "canWrite": library.can_write,

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from components.grid import LoggedDecision, lead_to
+from components.grid import lead_to
 from components.grid.filters import Drawer, mended
 from components.shell import format, forms, job_bar, presenter, server_paths
 from components.shell.forms import Button
@@ -48,10 +48,9 @@ def show(library: Library) -> None:
         _ask_form()
         if library.can_write:
             label = f"Export {format.counted(number, 'coin')}" if number else "Nothing to export"
-            watch = job_bar.watcher()
             begin = partial(start, library, addresses, actor=library.actor_name, **_form())
-            forms.button(
-                "export", library, lambda: watch(begin()), after_run=True,
+            forms.show(
+                "export", library, job_bar.starting(begin), after_run=True,
                 button=Button(label, icon="download", kind="primary", disabled=not number),
             )  # fmt: skip
         else:
@@ -64,9 +63,9 @@ def show(library: Library) -> None:
         st.caption(f"The last {KEPT} are kept in {place}; an older one goes when a new one is done.")
 
 
-def preselect(entry: LoggedDecision) -> None:
+def preselect(chosen: Sequence[str]) -> None:
     """Grid handler: continue with the selection."""
-    choose(entry.addresses)
+    choose(chosen)
     lead_to(PAGE)
 
 

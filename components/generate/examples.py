@@ -1,8 +1,10 @@
 """The examples for a generator: nearest to a question, or selected by hand and in one's own order."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from components.grid import Handler, LoggedDecision, lead_to, result_link
+from components.grid import Handler, lead_to, result_link
 from components.grid.filters import Drawer, mended
 from components.shell import address, format, presenter, query_pictures, safe_mode, thumbnails
 from store.catalog.filters import Filter
@@ -23,9 +25,9 @@ _QUESTION, _PICKED, _FOLDED = "gen_q", "gen_pick", "gen_fold"  # in the address
 def preselect(line: str) -> Handler:
     """Grid handler: continue with the selection among the results of this question."""
 
-    def handler(entry: LoggedDecision) -> None:
-        if entry.addresses:
-            lead_to(PAGE, **{_QUESTION: line, _PICKED: ",".join(entry.addresses[:MOST])})
+    def handler(chosen: Sequence[str]) -> None:
+        if chosen:
+            lead_to(PAGE, **{_QUESTION: line, _PICKED: ",".join(chosen[:MOST])})
 
     return handler
 

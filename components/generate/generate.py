@@ -47,14 +47,14 @@ def _ask(library: Library, request: ContextRequest) -> None:
 
 
 def _generate(
-    library: Library, request: ContextRequest, watch: Callable[[Job], Job], given: Mapping[str, Any]
+    library: Library, request: ContextRequest, watch: Callable[[Job], Job], sent: forms.Sent
 ) -> str:
-    prompt = given["prompt"].strip()
+    prompt = sent["prompt"].strip()
     if not prompt:
         raise InvalidRecord("Say what the coin should be about.")
     job = generate.start(
         library.jobs, prompt, request.addresses, model=request.model, budget=request.budget,
-        pictures=request.pictures,
+        pictures=request.pictures, decision=sent.decision,
     )  # fmt: skip
     watch(job)
     return ""

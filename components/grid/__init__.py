@@ -19,12 +19,12 @@ from components.grid.actions import (
     STYLE,
     TAGS,
     Action,
+    Handler,
 )
 from components.grid.browse import View, browse, no_matches, show_reasons, show_tiers, show_view
 from components.grid.cards import Mark, tier_mark
-from components.grid.decision_log import Handler, Repeatable
+from components.grid.decisions import missing_facets, start_promotion
 from components.grid.grid import go_to, lead_to, show_cards
-from components.grid.logged_decision import LoggedDecision
 from components.grid.ordering import resembling
 from components.grid.page_number import turning
 from components.grid.results import (
@@ -61,9 +61,7 @@ __all__ = [
     "TAGS",
     "Action",
     "Handler",
-    "LoggedDecision",
     "Mark",
-    "Repeatable",
     "ResultView",
     "ShownRanking",
     "View",
@@ -76,6 +74,7 @@ __all__ = [
     "go_to",
     "last_moved",
     "lead_to",
+    "missing_facets",
     "no_matches",
     "resembling",
     "show_cards",
@@ -83,6 +82,7 @@ __all__ = [
     "show_results",
     "show_tiers",
     "show_view",
+    "start_promotion",
     "tier_mark",
     "turning",
 ]

@@ -1,9 +1,11 @@
 """Actions of a grid: verb, button, key, and whether the card leaves."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Tone = Literal["good", "bad", "main", "quiet"]
+Handler = Callable[[Sequence[str]], None]  # does what needs the page with the chosen coins, by address
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +13,8 @@ class Action:
     """One action on the selection, or, if `single`, on the card under the cursor.
 
     `leaves`: the card leaves at once, before the server has answered; otherwise it stays. `reasons` are
-    offered on the digits 1 to 9. `goes`: the page it leads to; until that is shown, keys are meant for it.
+    offered on the digits 1 to 9. `goes`: the page does it instead of the store, and leads elsewhere (until
+    that is shown, keys are meant for it) or only runs again; or a dialog asks first.
     `message` is shown once it is done, with the coin's name in place of {} (or at its end). The grid
     itself draws the dialog for tags.
     """
@@ -24,7 +27,7 @@ class Action:
     single: bool = False
     message: str = ""
     reasons: tuple[str, ...] = ()
-    goes: Literal["", "elsewhere", "dialog"] = ""
+    goes: Literal["", "elsewhere", "run", "dialog"] = ""
 
     def as_json(self) -> dict[str, Any]:
         """The action as the grid's JavaScript reads it."""
@@ -54,5 +57,5 @@ MODEL = Action("model", "Generate", "i", leaves=False, goes="elsewhere")
 TAGS = Action("tags", "Tags", "n", leaves=False, goes="dialog")
 LIKE = Action("like", "More like this", "m", leaves=False, single=True, goes="elsewhere")
 STYLE = Action("style", "Same style", "s", leaves=False, single=True, goes="elsewhere")
-GOOD = Action("good", "Good", "g", "good", leaves=False)
-BAD = Action("bad", "Bad", "b", "bad", leaves=False)
+GOOD = Action("good", "Good", "g", "good", leaves=False, goes="run")
+BAD = Action("bad", "Bad", "b", "bad", leaves=False, goes="run")

@@ -7,9 +7,8 @@ from typing import Any
 import streamlit as st
 
 from components.grid import ordering, page_number, saved
-from components.grid.actions import Action
+from components.grid.actions import Action, Handler
 from components.grid.cards import Mark
-from components.grid.decision_log import Handler
 from components.grid.filters import Drawer, mended
 from components.grid.grid import show_cards
 from components.grid.matching import offered

@@ -1,17 +1,16 @@
 """Cards that a moved slider needs, requested beside the page's runs, so that dragging never waits."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Annotated, Any
 
 from cachetools import LRUCache
-from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from pydantic import Field
+from starlette.responses import PlainTextResponse
 
 from components.grid.cards import Mark, card
-from components.shell.base_path import base_path
-from components.shell.signed_post import answered
+from components.shell.messages import Kind, Sender
 from store.library import Library
 from store.reading.reader import Reader
 
@@ -26,19 +25,12 @@ _questions: LRUCache[str, tuple[tuple[str, ...], _Marks]] = LRUCache(
 _lock = Lock()
 
 
-def address() -> str:
-    """The URL of the route."""
-    return f"{base_path()}/results/cards"
+@dataclass(frozen=True, slots=True)
+class CardsQuestion:
+    """Rows of a query that was remembered here."""
 
-
-def routes() -> list[Route]:
-    """The route that answers, for the app."""
-    return [Route(address(), serve, methods=["POST"])]
-
-
-async def serve(request: Request) -> Response:
-    """The cards of some rows of a query; only for pages of this library, which have its token."""
-    return await answered(request, answer)
+    query: str
+    rows: list[Annotated[int, Field(strict=True)]]
 
 
 def remember(question: str, rows: Mapping[str, int], marks: _Marks) -> None:
@@ -64,18 +56,15 @@ def ranked_cards(
     ]
 
 
-def answer(library: Library, message: Mapping[str, Any]) -> Response:
+def answer(library: Library, question: CardsQuestion, _: Sender) -> object:
     """The cards of these rows; deleted records have none."""
     with _lock:
-        known = _questions.get(str(message.get("query")))
+        known = _questions.get(question.query)
     if known is None:
         return PlainTextResponse("not asked here", 404)
     addresses, marks = known
-    given = message.get("rows")
-    rows = {
-        addresses[row]: row
-        for row in (given if isinstance(given, list) else [])[:_AT_ONCE]
-        if type(row) is int and 0 <= row < len(addresses)
-    }
-    cards = ranked_cards(library, rows, rows, marks)
-    return JSONResponse({"cards": cards}, headers={"Cache-Control": "no-store"})
+    rows = {addresses[row]: row for row in question.rows[:_AT_ONCE] if 0 <= row < len(addresses)}
+    return {"cards": ranked_cards(library, rows, rows, marks)}
+
+
+KIND = Kind("cards", CardsQuestion, answer)

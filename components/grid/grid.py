@@ -2,41 +2,39 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from pydantic import TypeAdapter, ValidationError
 
 from components.grid import assets, page_number
-from components.grid.actions import Action
+from components.grid.actions import Action, Handler
 from components.grid.cards import Mark, card, details
 from components.grid.comparison import comparison, twins
-from components.grid.decision_log import BOOT, AppliedDecisions, Handler
-from components.grid.logged_decision import LoggedDecision, belonging, clients_of, strings_of
+from components.grid.matching import addresses
 from components.grid.remote_decisions import shadows
-from components.shell import login, presenter, safe_mode, session
-from components.shell.base_path import base_path
+from components.shell import format, messages, presenter, safe_mode, session
 from components.shell.query_pictures import LINE
 from components.shell.session import LINK
-from components.shell.tokens import token
 from store.catalog.filter_conditions import TIER
 from store.catalog.filter_syntax import KEYS
+from store.errors import MemedexError
 from store.library import Library
-from store.outcome import Outcome
 from store.reading.reader import Reader
 from store.records import Record
+from store.tasks.undo import redoable, undoable
 
 _component = st.components.v2.component(
     "memedex.grid", html=assets.HTML, css=assets.style(), js=assets.script()
 )
+_UNDONE = 50  # decisions that can be undone one after the other before the page runs again
 _AGAIN = 4  # times that a link is followed once more
 _OPENED = 3  # the coin in the large view and its two neighbours
 
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """The page that a verb leads to, and the log that it came from."""
+    """The page that a verb leads to, and the page that it came from."""
 
     page: str
     parameters: Mapping[str, str]
@@ -60,7 +58,7 @@ def show_cards(
 ) -> None:
     """Show these records and apply decisions on them; draws the undo button even if there are none.
 
-    `handlers` carry out verbs that the store does not have, and may only use the store and
+    `handlers` do what needs the page, such as opening another; they may only use the store and
     `st.session_state`, because they run before the page. `pages`: whether there are pages to turn.
     `matching`: everything that matches, on other pages too. `order`: the sort order. `tagging` opens the tag
     dialog, once for each `id`, for its `addresses`. `names_tier`: whether the line above may name a tier.
@@ -87,9 +85,6 @@ def show_cards(
                 library,
                 [record.address for record in records],
                 question=(matching and matching["filter"], order, page_number.shown(key)),
-                is_of_a_window=partial(
-                    applied_decisions_of(library.layout.root).has_made, actor=library.actor_name
-                ),
             ),
         },
         actions=actions,
@@ -114,31 +109,28 @@ def mount(
         ]
     state = session.sent(key)
     _follow_link(state)
-    applied = applied_decisions_of(library.layout.root)
     _component(
         key=key,
         data={
             "key": key,
-            "boot": BOOT,
             "generation": session.beginning().generation,
-            # Whose decisions these are: they stand in each of them, and in the browser's key for it.
+            # Whose decisions these are: what a page could not send waits in its browser under these names.
             "library": library.id,
             "who": library.actor_name,
-            "session": login.session(),
             "actions": [action.as_json() for action in actions],
             "undoable": library.can_write,
+            "undo": undoable(library, limit=_UNDONE),
+            "redo": redoable(library, limit=_UNDONE),
             "safe": safe_mode.parameters(),
             "presents": presenter.is_on(),
-            "confirmed": applied.confirmed(clients_of(state.get("log")), actor=library.actor_name),
-            "foreign": belonging(library, state.get("log"))[1],
-            "tags": f"{base_path()}/tags",
-            "beacon": {"url": f"{base_path()}/decisions", "token": token(library)},
-            "details": _opened(library, strings_of(state.get("open"))[:_OPENED]),
+            "acted": st.session_state.get(_acted(key)),
+            "server": messages.server(library),
+            "details": _opened(library, _strings(state.get("open"))[:_OPENED]),
             "comparison": _compared(library, state.get("compare")),
             "line": _line(key),
             **data,
         },
-        on_log_change=lambda: _apply(key, library, handlers),
+        on_asked_change=lambda: _act(key, library, handlers),
         on_open_change=lambda: page_number.keep(key),
         on_compare_change=lambda: page_number.keep(key),
         on_weights_change=_nothing,
@@ -151,10 +143,9 @@ def mount(
 def go_to(page: str, parameter: str) -> Handler:
     """A handler that opens a page about the coin: `?parameter=address`."""
 
-    def handler(entry: LoggedDecision) -> Outcome | None:
-        if entry.addresses:
-            lead_to(page, **{parameter: entry.addresses[0]})
-        return None
+    def handler(chosen: Sequence[str]) -> None:
+        for address in chosen[:1]:
+            lead_to(page, **{parameter: address})
 
     return handler
 
@@ -164,22 +155,55 @@ def lead_to(page: str, **parameters: str) -> None:
     st.session_state[LINK] = _Link(page, parameters)
 
 
-@lru_cache(maxsize=8)
-def applied_decisions_of(root: Path) -> AppliedDecisions:
-    """The decisions that pages of the library in this folder sent."""
-    return AppliedDecisions()
-
-
 _HARMLESS = {"caption": "Captions", "like": "More like this", "style": "Same style", "model": "Generate"}
 
 
-def _apply(key: str, library: Library, handlers: Mapping[str, Handler]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Act:
+    """One press of a key that needs the page; everything in it comes from a browser."""
+
+    n: int
+    verb: str
+    addresses: list[str]
+    matching: Mapping[str, Any] | None = None  # instead of addresses: all that pass a filter
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What one page asks of its next run, again with each message until a run has done it."""
+
+    client: str  # this page, until it is loaded again
+    entries: list[_Act]
+
+
+_ASKED = TypeAdapter(_Asked)
+
+
+def _act(key: str, library: Library, handlers: Mapping[str, Handler]) -> None:
+    """Let the handlers do what was asked since the last run, in order and once."""
     page_number.keep(key)
-    own, _ = belonging(library, session.sent(key).get("log"))
-    for client, entries in own.items():
-        applied_decisions_of(library.layout.root).apply(
-            library, client, entries, handlers=handlers, session=login.session()
-        )
+    try:
+        asked = _ASKED.validate_python(session.sent(key).get("asked"))
+    except ValidationError:
+        return
+    done = st.session_state.get(_acted(key)) or {}
+    last = done["n"] if done.get("client") == asked.client else 0
+    for entry in asked.entries:
+        if entry.n <= last:
+            continue
+        last = entry.n
+        st.session_state[_acted(key)] = {"client": asked.client, "n": last}
+        chosen = entry.addresses if entry.matching is None else addresses(library, entry.matching)
+        if entry.verb in handlers:
+            try:
+                handlers[entry.verb](chosen)
+            except MemedexError as error:
+                session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
+
+
+def _acted(key: str) -> str:
+    """In the session's state: the number of the last press that a handler has done."""
+    return f"{key}.acted"
 
 
 def _follow_link(state: Mapping[str, Any]) -> None:
@@ -190,8 +214,8 @@ def _follow_link(state: Mapping[str, Any]) -> None:
     link: _Link | None = st.session_state.pop(LINK, None)
     if link is None:
         return
-    log = state.get("log")
-    client = log.get("client") if isinstance(log, Mapping) else None
+    asked = state.get("asked")
+    client = asked.get("client") if isinstance(asked, Mapping) else None
     if link.client is None or (link.client == client and link.again):
         st.session_state[LINK] = replace(link, client=client or "", again=link.again - 1)
         st.switch_page(link.page, query_params=link.parameters)
@@ -220,6 +244,11 @@ def _line(key: str, *, names_tier: bool = False) -> dict[str, Any] | None:
             keys = (*KEYS, *([TIER] if names_tier else [])) if field != LINE else ()
             return {"field": field, "says": st.session_state[field] or "", "keys": keys}
     return None
+
+
+def _strings(value: object) -> list[str]:
+    """The strings of a list that a browser sent; none of anything else."""
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _nothing() -> None:

@@ -1,11 +1,10 @@
 """The order of a grid: by a column of the catalog, or by the pictures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from components.grid.decision_log import Handler
-from components.grid.logged_decision import LoggedDecision
+from components.grid.actions import Handler
 from components.grid.page_number import turn_to
 from components.shell import address, format
 from store.catalog.filters import Filter
@@ -54,11 +53,11 @@ def choose(key: str) -> tuple[str, str]:
 def resembling(key: str) -> Mapping[str, Handler]:
     """The handler that sorts by similarity to the coin under the cursor."""
 
-    def handler(entry: LoggedDecision) -> None:
-        if entry.addresses:
+    def handler(chosen: Sequence[str]) -> None:
+        for coin in chosen[:1]:
             st.session_state[f"{key}_sort"] = LIKE_ONE
             # Through the address: a widget that was not there before takes its first value from it.
-            st.session_state[f"{key}_like"] = st.query_params[f"{key}_like"] = entry.addresses[0]
+            st.session_state[f"{key}_like"] = st.query_params[f"{key}_like"] = coin
             turn_to(key, 1)
 
     return {"like": handler}

@@ -4,14 +4,13 @@ A browser sends the number it shows with everything it asks for. What it sends b
 page still carries the number from before; that must not turn the page back.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from components.grid.decision_log import Handler
-from components.grid.logged_decision import LoggedDecision
+from components.grid.actions import Handler
 
 
 def turning(key: str) -> Mapping[str, Handler]:
@@ -57,7 +56,7 @@ def shown(key: str) -> int:
 
 
 def _turn(key: str, by: int) -> Handler:
-    def handler(_: LoggedDecision) -> None:
+    def handler(_: Sequence[str]) -> None:
         turn_to(key, max(1, st.session_state.get(_shown(key), 1) + by))
 
     return handler

@@ -1,6 +1,6 @@
 """Coins that somebody else decided, or the same person in another window, while they were on a page."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import streamlit as st
@@ -47,12 +47,10 @@ def shadows(
     shown: Sequence[str],
     *,
     question: object,
-    is_of_a_window: Callable[[str], bool] = lambda _: False,
 ) -> dict[str, dict[str, str]]:
     """What others made of coins that this page showed for the same question: label and decision, by address.
 
-    Among them is what the same person decided in any window, if `is_of_a_window` says so of the decision;
-    each window knows which decisions are its own.
+    Among them is what the same person decided: each window knows which decisions are its own.
     """
     kept: dict[str, Any] = st.session_state.get(f"{key}.shadows") or {}
     if kept.get("question") != question:
@@ -61,7 +59,7 @@ def shadows(
     gone = {}
     for address in left[-_SHADOWS:]:
         latest = library.history(address=address, limit=1)
-        if latest and (latest[0].actor != library.actor_name or is_of_a_window(latest[0].decision)):
+        if latest:
             label = decision_text(library, latest[0], with_age=False)
             gone[address] = {"label": label, "decision": latest[0].decision}
     st.session_state[f"{key}.shadows"] = {"question": question, "shown": list(shown), "gone": [*gone]}

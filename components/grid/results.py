@@ -11,9 +11,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from components.grid import deferred_cards
-from components.grid.actions import Action
+from components.grid.actions import Action, Handler
 from components.grid.cards import Mark
-from components.grid.decision_log import Handler
 from components.grid.grid import mount
 from components.shell import session
 from store.library import Library
@@ -106,7 +105,6 @@ def _ranking_data(
     held = ranking.held
     return {
         "query": ranked.id,
-        "late": deferred_cards.address(),
         "means": [None if np.isnan(mean) else float(mean) for mean in results.means],
         "weights": {facet: ranking.weights.get(facet, 0.0) for facet in FACETS},
         "usual": {facet: ranking.usual.get(facet, 0.0) for facet in FACETS} if ranking.usual else None,

@@ -9,7 +9,7 @@ import streamlit as st
 from components.map import requests
 from components.map.colours import Colours
 from components.map.points import PointTable
-from components.shell import javascript, safe_mode, session, tokens
+from components.shell import javascript, messages, safe_mode, session
 from store.maps import Neighbourhood
 from store.reading.reader import Reader
 
@@ -42,9 +42,7 @@ def show(
     _component(
         key=key,
         data={
-            "url": requests.address(),
-            "sprites": requests.sprites_address(),
-            "token": tokens.token(library),
+            "server": messages.server(library),
             "safe": safe_mode.parameters(),
             "sheet": drawn.name,
             "version": drawn.version,

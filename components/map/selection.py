@@ -1,9 +1,8 @@
 """What is done with the coins that were selected on the map: what they have in common, cards, actions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from secrets import token_hex
-from typing import Any
 
 import streamlit as st
 
@@ -89,10 +88,13 @@ def _narrowed(library: Library, addresses: Sequence[str]) -> Sequence[str]:
 
 
 def _degrade(
-    library: Library, addresses: Sequence[str], watch: Callable[[Job], Job], _: Mapping[str, Any]
+    library: Library, addresses: Sequence[str], watch: Callable[[Job], Job], sent: forms.Sent
 ) -> str:
     if len(addresses) > AT_ONCE:
         name = f"Remove {len(addresses):,} coins from the library"
-        watch(library.jobs.start("move", addresses, name=name, options={"verb": "degrade"}))
+        options = {"verb": "degrade"}
+        watch(library.jobs.start("move", addresses, name=name, options=options, decision=sent.decision))
         return ""
-    return undo.result(library.degrade(addresses), message="Removed from the library:")
+    return undo.result(
+        library.degrade(addresses, decision=sent.decision), message="Removed from the library:"
+    )

@@ -1,10 +1,8 @@
 """The audit log: filter, count and export decisions; undo one, or all since a moment."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import time, timedelta
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -130,7 +128,9 @@ def _line(library: Library, decision: PastDecision) -> None:
             )  # fmt: skip
 
 
-def _undo(library: Library, chosen: list[str], _: Mapping[str, Any]) -> str:
-    if undo_task.start(library, chosen, at_once=AT_ONCE):
+def _undo(library: Library, chosen: list[str], sent: forms.Sent) -> str:
+    if len(chosen) == 1:
+        return shell_undo.one(library, chosen[0], sent)
+    if undo_task.start(library, chosen, at_once=AT_ONCE, decision=sent.decision):
         return ""
     return shell_undo.result(library.undo_decisions(chosen), message="Undone for")

@@ -5,15 +5,14 @@ from functools import partial
 
 import streamlit as st
 
-from components.grid import Handler, LoggedDecision, Mark, Repeatable
+from components.grid import Mark, missing_facets, start_promotion
 from components.shell import format, forms, job_bar, presenter, safe_mode
 from components.shell.forms import Button
 from store.catalog.filters import Filter
-from store.errors import MemedexError, UnknownRecord
+from store.errors import MemedexError
 from store.jobs import Job
 from store.library import Library
-from store.outcome import Outcome, Refusal
-from store.records import REQUIRED_FACETS, Record
+from store.records import Record
 
 _SHOWN = 200  # refusals that the summary lists
 _LATELY = 5  # summaries that can be opened
@@ -69,8 +68,8 @@ def controls(library: Library) -> None:
         return
     waiting, promoted = ready(library)
     label = f"Promote all {waiting:,} that are ready" if waiting else "Nothing ready to promote"
-    forms.button(
-        "promote-all", library, partial(_start_all, library, job_bar.watcher()),
+    forms.show(
+        "promote-all", library, job_bar.starting(partial(_start_all, library)),
         button=Button(label, icon="publish", kind="primary", disabled=not waiting or bool(promoted)),
     )  # fmt: skip
 
@@ -83,31 +82,6 @@ def why_not(library: Library) -> None:
         st.error(f"A decided change of {about} cannot be finished:", icon=":material/error:")
         st.text(status.stuck)
         st.page_link("pages/health.py", label="Repair", icon=":material/build:")
-
-
-def handler(library: Library) -> Handler:
-    """Starts the job for the selection; coins without a caption are refused at once, with the remedy."""
-
-    def start(entry: LoggedDecision) -> Outcome:
-        captioned = set(library.addresses(Filter(tier="approved", captioned=True)))
-        ready = [address for address in entry.addresses if address in captioned]
-        rest = [address for address in entry.addresses if address not in captioned]
-        copies = {} if entry.is_sure else library.duplicates.copies()
-        questions = [
-            _asked_about(library, address, copies[address]) for address in ready if address in copies
-        ]
-        ready = [address for address in ready if address not in copies]
-        if ready:
-            _start(library, ready, job_bar.watcher())
-        refused = [Refusal(address, _obstacle(library, address)) for address in rest]
-        return Outcome(refused=[*questions, *refused][:_SHOWN])
-
-    return start
-
-
-def _asked_about(library: Library, address: str, original: str) -> Refusal:
-    reason = f"judged a copy of {_name(library, original)}"
-    return Repeatable(address, reason, seen=library.get(address).revision)
 
 
 def _all_ready(library: Library) -> list[str]:
@@ -135,7 +109,7 @@ def marks(library: Library, records: Sequence[Record]) -> Callable[[Record], Mar
             return {"label": f"a copy of {_name(library, copies[record.address])}", "tone": "warn"}
         if record.is_captioned:
             return {"label": "ready", "tone": "good"}
-        return {"label": f"needs {_missing(record) if record.caption else 'caption'}", "tone": "warn"}
+        return {"label": f"needs {missing_facets(record) if record.caption else 'caption'}", "tone": "warn"}
 
     return mark
 
@@ -151,27 +125,8 @@ def on_their_way(library: Library, records: Sequence[Record]) -> Callable[[Recor
     return mark
 
 
-def _obstacle(library: Library, address: str) -> str:
-    try:
-        record = library.get(address)
-    except UnknownRecord as error:
-        return str(error)
-    if record.tier != "approved":
-        return f"it is in {format.TIERS[record.tier]} now"
-    return f"can't promote yet: write {_missing(record)} on Captions"
-
-
-def _missing(record: Record) -> str:
-    return " and ".join(facet for facet in REQUIRED_FACETS if not record.caption.get(facet, "").strip())
-
-
-def _start_all(library: Library, watch: Callable[[Job], Job]) -> None:
-    _start(library, _all_ready(library), watch)
-
-
-def _start(library: Library, addresses: list[str], watch: Callable[[Job], Job]) -> None:
-    name = f"Promote {format.counted(len(addresses), 'coin')}"
-    watch(library.jobs.start("move", addresses, name=name, options={"verb": "promote"}))
+def _start_all(library: Library, *, decision: str) -> Job:
+    return start_promotion(library, _all_ready(library), decision=decision)
 
 
 def _summaries(library: Library) -> None:

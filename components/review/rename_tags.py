@@ -1,6 +1,5 @@
 """Every tag with its number of coins, and renaming tags everywhere."""
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -65,8 +64,8 @@ def _rename(library: Library, counts: dict[str, int]) -> None:
     affected = tags.carrying(library, [tag for tag in chosen if tag != name])
     st.caption(_preview(library, chosen, name, len(affected), counts))
     label = f"Rename on {format.counted(len(affected), 'coin')}" if affected and name else "Rename"
-    if forms.button(
-        "rename-tags", library, partial(_begin, library, chosen, name, job_bar.watcher()),
+    if forms.show(
+        "rename-tags", library, job_bar.starting(partial(_start, library, chosen, name)),
         button=Button(label, kind="primary", disabled=not (affected and name)),
     ):  # fmt: skip
         st.session_state[_IS_DONE] = True  # the next one begins with empty fields
@@ -105,13 +104,13 @@ def _preview(library: Library, chosen: list[str], name: str, affected: int, coun
     return " · ".join(lines)
 
 
-def _begin(library: Library, chosen: list[str], name: str, watch: Callable[[Job], Job]) -> None:
+def _start(library: Library, chosen: list[str], name: str, *, decision: str) -> Job:
     names = tags.checked_names(dict.fromkeys(chosen, name))
     entries = tags.entries_after(library.taxonomy, names)
-    job = library.jobs.start(
+    return library.jobs.start(
         "tags",
         tags.carrying(library, names),
         name=f"Rename {', '.join(names)} to {name}",
         options={"rename": names, "taxonomy": entries},
+        decision=decision,
     )
-    watch(job)

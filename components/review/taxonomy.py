@@ -1,6 +1,6 @@
 """The category of each known tag, edited as a table; with a preview of the effects."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -10,7 +10,6 @@ import streamlit as st
 from components.shell import format, forms, job_bar, tables
 from components.shell.forms import Button
 from store.errors import MemedexError
-from store.jobs import Job
 from store.library import Library
 from store.tags.taxonomy import Taxonomy, parsed
 from store.tasks import tags
@@ -68,8 +67,8 @@ def _save(library: Library, taxonomy: Taxonomy, entries: Mapping[str, str]) -> N
             summary = f"{_difference(before, entries)} · {coins} get other categories"
     st.caption(f":orange[{format.plain(fault, limit=200)}]" if fault else summary)
     is_valid = entries != before and not fault
-    forms.button(
-        "save-taxonomy", library, partial(_begin, library, entries, affected, job_bar.watcher()),
+    forms.show(
+        "save-taxonomy", library, _start(library, entries, affected),
         button=Button("Save taxonomy", icon="save", kind="primary", disabled=not is_valid),
     )  # fmt: skip
 
@@ -94,14 +93,13 @@ def _behind(library: Library, taxonomy: Taxonomy) -> None:
             f"{format.counted(len(behind), 'coin')} have outdated categories.",
             icon=":material/sync_problem:",
         )
-        forms.button(
-            "follow-taxonomy", library,
-            partial(_begin, library, taxonomy.entries, behind, job_bar.watcher()),
+        forms.show(
+            "follow-taxonomy", library, _start(library, taxonomy.entries, behind),
             button=Button("Update categories"),
         )  # fmt: skip
 
 
-def _begin(
-    library: Library, entries: Mapping[str, str], affected: list[str], watch: Callable[[Job], Job]
-) -> None:
-    watch(library.jobs.start("tags", affected, name="Edit the taxonomy", options={"taxonomy": dict(entries)}))
+def _start(library: Library, entries: Mapping[str, str], affected: list[str]) -> forms.Send:
+    options = {"taxonomy": dict(entries)}
+    start = partial(library.jobs.start, "tags", affected, name="Edit the taxonomy", options=options)
+    return job_bar.starting(start)

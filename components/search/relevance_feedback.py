@@ -1,12 +1,11 @@
 """Judge results of a query good or bad with `g` and `b`; shown on the card."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from components.grid import BAD, GOOD, Action, Handler, LoggedDecision, Mark
+from components.grid import BAD, GOOD, Action, Handler, Mark
 from store.errors import MemedexError
 from store.library import Library
-from store.outcome import Outcome
 from store.search.golden_queries import checked_line
 from store.search.query_syntax import Question, written
 
@@ -35,13 +34,12 @@ def judging(library: Library, question: Question) -> RelevanceFeedback:
     marks = {address: _MARKS[good] for address, good in marks_by_address.items()}
 
     def handler(good: bool) -> Handler:
-        def handle(entry: LoggedDecision) -> Outcome | None:
+        def handle(chosen: Sequence[str]) -> None:
             now = library.golden.relevance_of(line)
             # All of them have this mark already: the same key removes it.
-            taken_back = all(now.get(address) is good for address in entry.addresses)
-            for address in entry.addresses:
+            taken_back = all(now.get(address) is good for address in chosen)
+            for address in chosen:
                 library.golden.judge(line, address, None if taken_back else good)
-            return None
 
         return handle
 

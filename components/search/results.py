@@ -18,7 +18,6 @@ from components.grid import (
     REPLACE,
     STYLE,
     TAGS,
-    LoggedDecision,
     ShownRanking,
     chosen_weights,
     last_moved,
@@ -254,15 +253,15 @@ def _ask_line(line: str) -> None:
     st.session_state[LINE] = line
 
 
-def _like(entry: LoggedDecision) -> None:
-    _ask(entry, lambda address: (Term("like", address),))
+def _like(chosen: Sequence[str]) -> None:
+    _ask(chosen, lambda address: (Term("like", address),))
 
 
-def _style(entry: LoggedDecision) -> None:
-    _ask(entry, chips.same_style)
+def _style(chosen: Sequence[str]) -> None:
+    _ask(chosen, chips.same_style)
 
 
-def _ask(entry: LoggedDecision, terms: Callable[[str], tuple[Term, ...]]) -> None:
+def _ask(chosen: Sequence[str], terms: Callable[[str], tuple[Term, ...]]) -> None:
     """Ask another query, among all coins."""
-    if entry.addresses:
-        st.session_state[LINE] = written(Question(terms(entry.addresses[0]), Filter()))
+    for address in chosen[:1]:
+        st.session_state[LINE] = written(Question(terms(address), Filter()))

@@ -1,38 +1,45 @@
-"""POST /form: forms and buttons that the page sends by itself, so that no click is lost when runs overlap.
+"""Forms and buttons that the page sends by itself, so that no click is lost when runs overlap.
 
 A form keeps what was typed until the server has confirmed it, shows in its place why it was refused, and only
-then asks for a run of its page. It is done once for each key that the page makes, however often it is sent.
+then asks for a run of its page. Each press has an id, and is done once however often it is sent.
 """
 
 import contextlib
+import json
 import sys
-import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
-from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.responses import PlainTextResponse
 
-from components.shell import javascript, login, session, tokens
-from components.shell.base_path import base_path
-from components.shell.signed_post import answered
+from components.shell import javascript, login, messages, session
+from components.shell.messages import Id, Kind, Sender
 from store.errors import InvalidRecord, LoginEnded, MemedexError, NotPermitted, NotWritten
 from store.library import Library
 from store.lru import LruCache
 
 Value = str | float | list[str] | None
-Send = Callable[[Mapping[str, Any]], str]  # does what was asked; returns what to say
+
+
+class Sent(dict[str, Any]):
+    """The values of a form, by field, and the id of the press that sent it."""
+
+    def __init__(self, values: Mapping[str, Any], decision: str) -> None:
+        super().__init__(values)
+        self.decision = decision
+
+
+Send = Callable[[Sent], str]  # does what was asked; returns what to say
 
 _FORMS = 5_000  # of all sessions together, whose confirmation is remembered until their next run
 _KEPT = "memedex.forms"  # in a session's state: its forms, which end with it and may hold files
-_LONGEST_KEY = 64  # characters
+_LONGEST_LINE = 64  # characters of a tag
 _LONGEST_TEXT = 200_000
 _MOST_TAGS = 100
 
@@ -90,18 +97,6 @@ _forms: weakref.WeakValueDictionary[tuple[str, str], _Form] = (
     weakref.WeakValueDictionary()
 )  # by session, form
 _confirmed: LruCache[tuple[str, str], bool] = LruCache(_FORMS)  # whose next run has still to know it
-_under_way: set[str] = set()
-_is_free = threading.Condition()
-
-
-def address() -> str:
-    """Where pages send it."""
-    return f"{base_path()}/form"
-
-
-def routes() -> list[Route]:
-    """The route, for the app."""
-    return [Route(address(), serve, methods=["POST"])]
 
 
 def show(
@@ -117,8 +112,9 @@ def show(
 ) -> bool:
     """Draw a form whose values go to `send`; whether it was confirmed since the last run.
 
-    `send` runs beside the page, once for each time that somebody sends the form. It returns a message for the
-    page's next run, "" for none, or raises MemedexError, whose text is shown beside the button. A press with
+    `send` runs independently of the page, once for each press; what it decides takes the id of the press
+    (`Sent.decision`), so that a crash before the answer does not repeat it. It returns a message for the next
+    run of the page, "" for none, or raises MemedexError, whose text is shown at the button. A press with
     `after_run` waits until the page has run with what its other widgets say by then. What does not change the
     library may be done twice, and asks itself who may do it.
     """
@@ -152,13 +148,12 @@ def register(
     button: Button,
     fields: Sequence[Field] = (),
     changes_library: bool = True,
-) -> dict[str, str]:
+) -> dict[str, Any]:
     """Let the page send this form, which a component of its own draws; returns what its requests need."""
     form = _Form(fields, button, send, changes_library)
     _forms[login.session(), key] = st.session_state.setdefault(_KEPT, {})[key] = form
     return {
-        "url": address(),
-        "token": tokens.token(library),
+        "server": messages.server(library),
         "form": key,
         "place": f"{library.id} {library.actor_name}",
     }
@@ -177,65 +172,61 @@ def button(
     return show(key, library, partial(_without_values, verb, message), button=button, after_run=after_run)
 
 
-def _without_values(verb: Callable[[], object], message: str, values: Mapping[str, Any]) -> str:
+def _without_values(verb: Callable[[], object], message: str, _: Sent) -> str:
     verb()
     return message
 
 
-async def serve(request: Request) -> Response:
-    """Do what a form asks; only for pages of this library, which have its token."""
-    return await answered(request, _answer)
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A form as its page sent it."""
+
+    form: str
+    decision: Id
+    values: dict[str, Any]
 
 
-def _answer(library: Library, body: Mapping[str, Any]) -> Response:
-    """`{"form": …, "key": …, "values": {…}}`: 404 if the page has to be run first, 409 with the reason."""
-    form, key, values = body.get("form"), body.get("key"), body.get("values")
-    is_key = isinstance(key, str) and 0 < len(key) <= _LONGEST_KEY
-    if not isinstance(form, str) or not isinstance(key, str) or not is_key or not isinstance(values, dict):
-        return PlainTextResponse("a form, a key and values are needed", 400)
-    place = (str(body["session"]), form)
+def answer(library: Library, press: Press, sender: Sender) -> object:
+    """Do what a form asks: 404 if the page has to be run first, 409 with the reason."""
+    place = (sender.session, press.form)
     found = _forms.get(place)
     if not library.can_write and (found is None or found.changes_library):
-        return PlainTextResponse("the library can only be looked at here", 403)
-    with _alone(f"{library.actor_name} {key}"):
-        try:
-            message = _do_once(library, found, key, values)
-        except (NotPermitted, LoginEnded):
-            raise
-        except MemedexError as error:
-            return PlainTextResponse(str(error), 409)
-    if message is None:
+        raise NotPermitted("the library can only be looked at here")
+    with messages.alone(press.decision):
+        told = _do_once(library, found, press)
+    if told is None:
         return PlainTextResponse("reload the page and try again", 404)
+    if refusal := told.get("refused"):
+        return PlainTextResponse(refusal, 409)
     _confirmed[place] = True
-    if message:
+    if message := told.get("message"):
         session.queue_message_of(place[0], message, icon=":material/check:")
-    return JSONResponse({"at": time.time()})
+    return {"at": time.time()}
 
 
-def _do_once(library: Library, form: _Form | None, key: str, values: Mapping[str, Any]) -> str | None:
-    """The message of this request, from before if it was done already; None if its form is not known."""
-    if form and not form.changes_library:
-        return form.send(_checked(form.fields, values))
-    if known := library.requests.find(key):
-        if known.answer is None:
-            raise InvalidRecord("an earlier try may have succeeded; check before sending it again")
-        return ""
+KIND = Kind("form", Press, answer)
+
+
+def _do_once(library: Library, form: _Form | None, press: Press) -> Mapping[str, str] | None:
+    """What to answer, as before if it was answered already; None if its form is not known."""
+    is_once = form is None or form.changes_library
+    if is_once and (known := library.answers.find(press.decision)):
+        stored: Mapping[str, str] = json.loads(known)
+        return {**stored, "message": ""}  # its session was told
     if form is None:
         return None
-    if form.button.disabled:
-        raise InvalidRecord(form.button.help or "this cannot be done now")
-    wanted = _checked(form.fields, values)
-    library.requests.begin(key)
     try:
-        message = form.send(wanted)
-    except LoginEnded:  # perhaps after the decision: it is not done again by itself
+        if form.button.disabled:
+            raise InvalidRecord(form.button.help or "this cannot be done now")
+        told = {"message": form.send(Sent(_checked(form.fields, press.values), press.decision))}
+    except (NotPermitted, LoginEnded):
         raise
-    except MemedexError:
-        library.requests.cancel(key)
-        raise
-    with contextlib.suppress(NotWritten):  # it is done all the same; sent again, it is an earlier try
-        library.requests.finish(key, message)
-    return message
+    except MemedexError as error:
+        told = {"refused": str(error)}
+    if form.changes_library:
+        with contextlib.suppress(NotWritten):
+            library.answers.store(press.decision, json.dumps(told))
+    return told
 
 
 def _checked(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -258,21 +249,7 @@ def _checked(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, An
 
 
 def _is_line(value: object) -> bool:
-    return isinstance(value, str) and len(value) <= _LONGEST_KEY
-
-
-@contextlib.contextmanager
-def _alone(key: str) -> Iterator[None]:
-    """Wait for an earlier request with this key: a page sends it again when it gets no answer."""
-    with _is_free:
-        _is_free.wait_for(lambda: key not in _under_way)
-        _under_way.add(key)
-    try:
-        yield
-    finally:
-        with _is_free:
-            _under_way.discard(key)
-            _is_free.notify_all()
+    return isinstance(value, str) and len(value) <= _LONGEST_LINE
 
 
 def _nothing() -> None:

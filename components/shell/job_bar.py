@@ -65,6 +65,18 @@ def watcher(kept_as: str = "") -> Callable[[Job], Job]:
     return watch
 
 
+def starting(start: Callable[..., Job | None], kept_as: str = "") -> forms.Send:
+    """What a form calls to start a job with the id of the press as its `decision`, and to watch it."""
+    watch = watcher(kept_as)
+
+    def send(sent: forms.Sent) -> str:
+        if job := start(decision=sent.decision):
+            watch(job)
+        return ""
+
+    return send
+
+
 def watch_for(session: str, job: Job) -> None:
     """Tell this session when the job is finished."""
     with _lock:

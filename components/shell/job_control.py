@@ -1,63 +1,30 @@
-"""POST /job: pause or stop a job from a page's script, once for each key that the page makes up."""
+"""Pausing and stopping jobs from a page's script.
 
-import threading
-from collections.abc import Callable, Mapping
-from typing import Any
+Both may be sent again: a job that rests already, or has ended, stays as it is.
+"""
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from dataclasses import dataclass
+from typing import Literal
 
-from components.shell.base_path import base_path
-from components.shell.signed_post import answered
-from store.disk.sqlite_values import is_integer
-from store.errors import MemedexError
+from components.shell.messages import Kind, RowNumber, Sender
 from store.library import Library
-from store.lru import LruCache
-
-_REMEMBERED = 1_000  # requests
-_LONGEST = 64  # characters of a key
-
-_done: LruCache[tuple[str, str, str], bool] = LruCache(_REMEMBERED)  # by library, session and key
-_lock = threading.Lock()
 
 
-def address() -> str:
-    """Where pages send it."""
-    return f"{base_path()}/job"
+@dataclass(frozen=True, slots=True)
+class JobOrder:
+    """What is to become of a job."""
+
+    job: RowNumber
+    verb: Literal["pause", "stop"]
 
 
-def routes() -> list[Route]:
-    """The route, for the app."""
-    return [Route(address(), control, methods=["POST"])]
+def answer(library: Library, order: JobOrder, _: Sender) -> dict[str, str]:
+    """Pause or stop the job. Raises UnknownJob if there is none to pause."""
+    if order.verb == "pause":
+        library.jobs.pause(order.job)
+    else:
+        library.jobs.cancel(order.job)
+    return {}
 
 
-async def control(request: Request) -> Response:
-    """Pause or stop; only for pages of this library, which have its token."""
-    return await answered(request, _control)
-
-
-def _control(library: Library, data: Mapping[str, Any]) -> Response:
-    """`{"job": 7, "verb": "pause" or "stop", "key": …}`; sent again with the same key, it does nothing."""
-    number, verb, key = data.get("job"), data.get("verb"), data.get("key")
-    verbs: Mapping[str, Callable[[int], object]] = {"pause": library.jobs.pause, "stop": library.jobs.cancel}
-    if (
-        not is_integer(number)
-        or number <= 0
-        or not isinstance(verb, str)
-        or verb not in verbs
-        or not isinstance(key, str)
-        or not 0 < len(key) <= _LONGEST
-    ):
-        return PlainTextResponse("a job, a verb and a key are needed", 400)
-    if not library.can_write:
-        return PlainTextResponse("jobs can only be looked at here", 403)
-    request = (library.id, data["session"], key)
-    with _lock:
-        if request not in _done:
-            try:
-                verbs[verb](number)
-            except MemedexError as error:
-                return PlainTextResponse(str(error), 409)
-            _done[request] = True
-    return JSONResponse({})
+KIND = Kind("job", JobOrder, answer, writes=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import current_state, events, javascript, job_control, login, resources, session, tokens
+from components.shell import current_state, events, javascript, login, messages, resources, session
 from store.library import Library
 from store.llm.client import is_loaded
 
@@ -72,8 +72,7 @@ def _mount(
         data={
             "part": part,
             "url": events.address(),
-            "control": job_control.address(),
-            "token": tokens.token(library),
+            "server": messages.server(library),
             "canStop": library.can_write,
             **data,
             "shown": shown or {},

@@ -1,9 +1,7 @@
 """Recent decisions, and undo."""
 
 from collections import Counter
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -22,7 +20,8 @@ def undo_button(library: Library) -> None:
     """A button that undoes one's own last decision, and names it."""
     last = library.to_undo(actor=library.actor_name)
     about = f"Undo: {sentence(library, last)}" if last else "Nothing to undo."
-    button("undo", library, partial(_undo, library), about=about, disabled=last is None)
+    send = partial(one, library, last.id if last else "")
+    button("undo", library, send, about=about, disabled=last is None)
 
 
 def button(key: str, library: Library, send: forms.Send, *, about: str, disabled: bool) -> None:
@@ -30,8 +29,10 @@ def button(key: str, library: Library, send: forms.Send, *, about: str, disabled
     forms.show(key, library, send, button=Button("Undo", icon="undo", help=about, disabled=disabled))
 
 
-def _undo(library: Library, _: Mapping[str, Any]) -> str:
-    return result(undo_task.reverse(library, "undo", at_once=AT_ONCE), message="Undone for")
+def one(library: Library, decision: str, sent: forms.Sent) -> str:
+    """Undo this decision, which the page names, or redo what it undid; what to say of it."""
+    reversed_ = undo_task.reverse(library, decision, at_once=AT_ONCE, decision=sent.decision)
+    return result(reversed_, message="Undone for")
 
 
 def result(outcome: Outcome, *, message: str) -> str:

@@ -17,7 +17,7 @@ from store.disk.files import Disk, refused
 from store.disk.replica import is_replica
 from store.disk.sqlite import SqliteFile, not_written
 from store.disk.sqlite_identity import CATALOG_ID, identify, move_foreign_logs
-from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten
+from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotPermitted, NotWritten
 from store.operations import CaptionSource, DecisionIntent
 from store.progress import Progress
 from store.records import Facet
@@ -91,14 +91,20 @@ class Catalog(SqliteFile):
         sources: Mapping[Facet, CaptionSource] | None = None,
         id: str | None = None,
     ) -> DecisionIntent:
-        """Start a decision of this actor, or a further part of the decision `id`.
+        """Start a decision of this actor, with this id if one is given, or a further part of it.
 
-        Raises LoginEnded or ReadOnly if the actor may not decide.
+        Raises LoginEnded or ReadOnly if the actor may not decide, NotPermitted if the id is of another's.
         """
         self.check_writable()
+        person = actor or self.actor.name
+        if id is not None:
+            with self.reading() as db:
+                row = db.execute("SELECT who FROM decisions WHERE id = ?", [id]).fetchone()
+            if row and row["who"] != person:
+                raise NotPermitted("somebody else made a decision with this id")
         return DecisionIntent(
             verb,
-            actor or self.actor.name,
+            person,
             reason=reason,
             reverses=reverses,
             sources=sources or {},

@@ -30,7 +30,7 @@ _PICTURES = {
 _MENTIONS = {
     "meta": ("value",), "history": ("reason",), "jobs": ("name", "options", "note", "error"),
     "job_items": ("key", "payload", "reason"), "removed": ("name", "kept"), "maps": ("addresses",),
-    "evaluations": ("report",), "troubles": ("reason",),
+    "evaluations": ("report",), "troubles": ("reason",), "answers": ("answer",),
 }  # fmt: skip
 
 

@@ -175,6 +175,12 @@ def last_link(db: sqlite3.Connection, decision: str) -> tuple[str, int]:
     return row["id"], row["place"]
 
 
+def reverses(db: sqlite3.Connection, decision: str) -> str | None:
+    """The decision of which this one took back all that could be; None if it reverses none."""
+    row = db.execute("SELECT reverses FROM decisions WHERE id = ?", [decision]).fetchone()
+    return row[0] if row else None
+
+
 def is_reversed(db: sqlite3.Connection, decision: str) -> bool:
     """Whether this decision was undone."""
     row = db.execute("SELECT reversed FROM decisions WHERE id = ?", [decision]).fetchone()
@@ -245,25 +251,25 @@ def decisions(db: sqlite3.Connection, *, only: str | None = None, limit: int = 2
     ]  # fmt: skip
 
 
-def to_undo(db: sqlite3.Connection, actor: str, *, besides: Sequence[str] = ()) -> str | None:
-    """The id of this person's last decision that can be undone, except `besides`; None if there is none."""
-    row = db.execute(
+def to_undo(db: sqlite3.Connection, actor: str, *, limit: int = 1) -> list[str]:
+    """The ids of this person's last decisions that can be undone, newest first."""
+    rows = db.execute(
         "SELECT id FROM decisions WHERE who = ? AND verb NOT IN ('undo', ?, ?, ?) AND NOT reversed "
-        "AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY number DESC LIMIT 1",
-        [actor, *FINAL, json.dumps([*besides])],
-    ).fetchone()
-    return row[0] if row else None
+        "ORDER BY number DESC LIMIT ?",
+        [actor, *FINAL, limit],
+    )
+    return [row[0] for row in rows]
 
 
-def to_redo(db: sqlite3.Connection, actor: str) -> str | None:
-    """The id of this person's last undo; None if they decided something since."""
-    row = db.execute(
+def to_redo(db: sqlite3.Connection, actor: str, *, limit: int = 1) -> list[str]:
+    """The ids of this person's undos since their last other decision, newest first."""
+    rows = db.execute(
         "SELECT id FROM decisions WHERE who = :who AND verb = 'undo' AND NOT reversed AND number > "
         "coalesce((SELECT max(number) FROM decisions WHERE who = :who AND verb NOT IN ('undo', 'redo')), 0) "
-        "ORDER BY number DESC LIMIT 1",
-        {"who": actor},
-    ).fetchone()
-    return row[0] if row else None
+        "ORDER BY number DESC LIMIT :limit",
+        {"who": actor, "limit": limit},
+    )
+    return [row[0] for row in rows]
 
 
 def _state(text: str | None) -> State | None:

@@ -13,6 +13,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from store.catalog import history
 from store.catalog.catalog import Catalog, current_generation, next_derived
 from store.duplicates import alignment, findings
 from store.duplicates.alignment import Confirmation
@@ -273,10 +274,22 @@ class Duplicates:
         with self._catalog.reading() as db:
             return findings.copies_by_verdict(db)
 
-    def judge(self, address: str, verdict: Verdict, others: Iterable[str], *, actor: str = "") -> Outcome:
+    def judge(
+        self,
+        address: str,
+        verdict: Verdict,
+        others: Iterable[str],
+        *,
+        actor: str = "",
+        decision: str | None = None,
+    ) -> Outcome:
         """Record whether a record is a copy of others that look like it, so that nobody is asked again."""
-        decision = self._catalog.decide("judge", actor=actor)
-        return findings.judge(self._catalog, address, verdict, others, decision=decision)
+        others = list(others)
+        decided = self._catalog.decide("judge", actor=actor, id=decision)
+        with self._catalog.reading() as db:
+            if decision and history.decisions(db, only=decision):  # all of it is one transaction
+                return Outcome(done=others, decision=decision)
+        return findings.judge(self._catalog, address, verdict, others, decision=decided)
 
     def examine(self, *, progress: Progress | None = None) -> int:
         """Compare new records with all others; returns how many. If cancelled, finished ones stay."""

@@ -34,6 +34,12 @@ class JobRepository:
             row = db.execute("SELECT * FROM jobs WHERE id = ?", [number]).fetchone()
         return _job(row) if row else None
 
+    def of_decision(self, decision: str) -> Job | None:
+        """The job that carries out this decision; None if there is none."""
+        with self._catalog.reading() as db:
+            row = db.execute("SELECT * FROM jobs WHERE decision = ?", [decision]).fetchone()
+        return _job(row) if row else None
+
     def jobs(self, *, states: Sequence[State] = (), limit: int = KEPT) -> list[Job]:
         """Jobs, newest first."""
         where = f"state IN ({marks(states)})" if states else "TRUE"
@@ -107,18 +113,26 @@ class JobRepository:
         options: Mapping[str, Any],
         *,
         actor: str,
+        decision: str | None = None,
     ) -> int:
-        """Add a waiting job; returns its number. A repeated key counts once.
+        """Add a waiting job; returns its number, or that of this person's job for the same decision.
+
+        A repeated key counts once.
 
         Raises ValueError for numbers that are not in JSON: SQLite could not change such a row again.
         """
         options_json = json.dumps(dict(options), allow_nan=False)
         pairs = [(item, None) if isinstance(item, str) else item for item in items]
         with self._catalog.writing() as db:
+            there = db.execute(
+                "SELECT id FROM jobs WHERE decision = ? AND who = ?", [decision, actor]
+            ).fetchone()
+            if there:
+                return int(there[0])
             number = db.execute(
                 "INSERT INTO jobs (kind, name, who, decision, state, options, made_at) "
                 "VALUES (?, ?, ?, ?, 'waiting', ?, ?)",
-                [kind, name, actor, uuid4().hex, options_json, time.time()],
+                [kind, name, actor, decision or uuid4().hex, options_json, time.time()],
             ).lastrowid
             db.executemany(
                 "INSERT OR IGNORE INTO job_items (job, position, key, payload) VALUES (?, ?, ?, ?)",

@@ -41,6 +41,11 @@ class Jobs:
         job = self._repository.job(number)
         return self._seen(job) if job else None
 
+    def of_decision(self, decision: str) -> Job | None:
+        """The job that carries out this decision; None if there is none."""
+        job = self._repository.of_decision(decision)
+        return self._seen(job) if job else None
+
     def all(self, *, limit: int = 200) -> list[Job]:
         """All stored jobs, newest first."""
         return [self._seen(job) for job in self._repository.jobs(limit=limit)]
@@ -92,17 +97,19 @@ class Jobs:
         name: str,
         options: Mapping[str, Any] | None = None,
         actor: str = "",
+        decision: str | None = None,
     ) -> Job:
         """Start a job over these items (keys, or keys with a JSON value each); returns at once.
 
         The job is in the catalog when this returns. The kinds are listed in store/tasks/__init__.py.
+        `decision` is the id of what it decides; started again with the same id, it is the same job.
         Raises UnknownJob for any other kind.
         """
         runner = self._directed()
         if not runner.knows(kind):
             raise UnknownJob(f"there is no kind of work called {kind!r}")
         number = self._repository.add(
-            kind, name, items, options or {}, actor=actor or self._catalog.actor.name
+            kind, name, items, options or {}, actor=actor or self._catalog.actor.name, decision=decision
         )
         runner.wake()
         return self._there(number)

@@ -15,13 +15,13 @@ from store.captions.drafts import Drafts
 from store.captions.revisions import Revision
 from store.captions.suggestions import Suggestions
 from store.catalog import history, rows
+from store.catalog.answers import Answers
 from store.catalog.catalog import Catalog
 from store.catalog.coin_sets import CoinSets
 from store.catalog.deleted_items import DeletedItems
 from store.catalog.filters import Filter
 from store.catalog.history import Event, PastDecision
 from store.catalog.listing import Listing
-from store.catalog.page_requests import AnsweredRequests
 from store.catalog.record_queries import RecordLists
 from store.catalog.replication import seconds_behind
 from store.catalog.silent_captions import SilentCaptions
@@ -204,7 +204,7 @@ class Reader(RecordLists):
         self.filters = saved_filters(catalog)
         self.searches = SavedSearches(catalog)
         self.presets = saved_weights(catalog)
-        self.requests = AnsweredRequests(catalog)
+        self.answers = Answers(catalog)
         self.samples = QueryPictures(catalog, layout, self._disk)
         self.golden = GoldenQueries(catalog, layout, self._disk, faults=self._golden_faults)
         self.calibration = Calibrations(catalog, self._model, snapshot=self._resident.snapshot)
@@ -272,7 +272,7 @@ class Reader(RecordLists):
         """This person's last decision that can be undone; None if there is none."""
         with self.catalog.reading() as db:
             last = history.to_undo(db, actor)
-            return history.decisions(db, only=last)[0] if last else None
+            return history.decisions(db, only=last[0])[0] if last else None
 
     def revisions(self, address: str) -> list[Revision]:
         """Every text that a record's caption had, newest first."""

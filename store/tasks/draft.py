@@ -249,7 +249,13 @@ KIND = JobKind("draft", _draft, queue="language model")
 
 
 def start(
-    library: "Library", plan: Plan, *, budget: float | None = None, lanes: int = LANES, actor: str = ""
+    library: "Library",
+    plan: Plan,
+    *,
+    budget: float | None = None,
+    lanes: int = LANES,
+    actor: str = "",
+    decision: str | None = None,
 ) -> Job:
     """Start the job; with a budget (US dollars) it stops asking before that would be exceeded.
 
@@ -280,6 +286,7 @@ def start(
         ],
         name=_name(library, plan),
         options=options,
+        decision=decision,
         **({"actor": actor} if actor else {}),
     )
 

@@ -34,6 +34,7 @@ def start(
     format: str,
     texts: str = JOINED,
     actor: str = "",
+    decision: str | None = None,
 ) -> Job:
     """Write these records to a zip in the background; `destination` says where.
 
@@ -49,6 +50,7 @@ def start(
         name=f"Export {coins} as {format}",
         options={"format": format, "texts": texts, "at": time.strftime("%Y%m%d-%H%M%S")},
         actor=actor,
+        decision=decision,
     )
 
 

@@ -27,7 +27,7 @@ _NAME = 60  # characters of the prompt in the job's name
 
 def start(
     jobs: Jobs, prompt: str, addresses: Sequence[str], *, model: str, budget: int | None, pictures: bool,
-    actor: str = "",
+    actor: str = "", decision: str | None = None,
 ) -> Job:  # fmt: skip
     """Let a model invent a coin from a prompt and these records; the job's note has the result."""
     prompt = " ".join(prompt.split())
@@ -35,6 +35,7 @@ def start(
         KIND.name,
         name=f"Make a coin: {prompt[:_NAME]}",
         actor=actor,
+        decision=decision,
         options={
             "prompt": prompt,
             "addresses": list(addresses),

@@ -69,7 +69,13 @@ def preview(reader: "Reader", arrived: "Iterable[ImportedCaption | Refusal]") ->
     return shown
 
 
-def start(library: "Library", changes: Sequence[CaptionChange], *, actor: str = "") -> Job:
+def start(
+    library: "Library",
+    changes: Sequence[CaptionChange],
+    *,
+    actor: str = "",
+    decision: str | None = None,
+) -> Job:
     """Write the changes in the background; undo reverses all of them.
 
     Raises InvalidRecord if there are none.
@@ -94,6 +100,7 @@ def start(library: "Library", changes: Sequence[CaptionChange], *, actor: str = 
         if len(changes) > 1
         else f"Import the caption of {changes[0].record.name}",
         actor=actor,
+        decision=decision,
     )
 
 

@@ -40,8 +40,10 @@ def move(context: "JobContext[Library]") -> None:
 KIND = JobKind("move", move)
 
 
-def start_promotion(library: "Library", address: str) -> Job | None:
+def start_promotion(library: "Library", address: str, *, decision: str | None = None) -> Job | None:
     """Promote this approved record in the background; None if that is under way, or done.
+
+    Started again with the same id of a decision, it is the same job.
 
     Raises UnknownRecord if there is none.
     """
@@ -49,5 +51,5 @@ def start_promotion(library: "Library", address: str) -> Job | None:
     if record.tier != "approved" or address in library.jobs.keys_under_way(KIND.name, verb="promote"):
         return None
     return library.jobs.start(
-        KIND.name, [address], name=f"Promote {record.name}", options={"verb": "promote"}
+        KIND.name, [address], name=f"Promote {record.name}", options={"verb": "promote"}, decision=decision
     )

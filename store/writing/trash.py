@@ -80,14 +80,20 @@ class Trash:
         return TrashContents(tuple(addresses), files, size)
 
     def empty(
-        self, *, days: float = 0, expected: int, actor: str = "", progress: Progress | None = None
+        self,
+        *,
+        days: float = 0,
+        expected: int,
+        actor: str = "",
+        progress: Progress | None = None,
+        decision: str | None = None,
     ) -> TrashContents:
         """Delete what was rejected more than so many days ago; returns what was deleted, also if cancelled.
 
         `expected` is the number of records that somebody agreed to; raises InvalidRecord if there are more.
         """
         self._catalog.check_writable()
-        decision = self._catalog.decide(EMPTY_TRASH, actor=actor)
+        decided = self._catalog.decide(EMPTY_TRASH, actor=actor, id=decision)
         progress, outcome, sizes = progress or Progress(), Outcome(), dict[str, list[int]]()
         found = self.contents(days=days)
         if len(found.addresses) > expected:
@@ -98,7 +104,7 @@ class Trash:
         for batch in batches(found.addresses, _BATCH, progress):
             changes = [change for address in batch if (change := self._change(address))]
             sizes |= {address: self._sizes(address) for address in batch}
-            if not self._path.carry_out(decision, changes, Payload(), outcome):
+            if not self._path.carry_out(decided, changes, Payload(), outcome):
                 break
             self._changed()
         gone = [size for address in outcome.done for size in sizes[address]]

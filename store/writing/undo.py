@@ -41,11 +41,16 @@ class Undo:
         return self._last("redo", n, history.to_redo, actor=actor or self._catalog.actor.name)
 
     def undo_decisions(
-        self, decisions: Sequence[str], *, actor: str, progress: Progress | None = None
+        self,
+        decisions: Sequence[str],
+        *,
+        actor: str,
+        progress: Progress | None = None,
+        id: str | None = None,
     ) -> Outcome:
         """Undo these decisions of any person one by one; an undo among them is redone.
 
-        One that was undone and redone is undone again.
+        One that was undone and redone is undone again. `id` is that of the first reversal.
         """
         outcome = Outcome()
         progress = progress or Progress()
@@ -54,6 +59,9 @@ class Undo:
         for chosen in decisions:
             with self._one_at_a_time:
                 with self._catalog.reading() as db:
+                    if id is not None and (reversed_ := history.reverses(db, id)):
+                        outcome.decision, outcome.reversed, id = id, reversed_, None
+                        continue
                     last, others = history.last_link(db, chosen)
                     row = db.execute("SELECT verb, reversed FROM decisions WHERE id = ?", [last]).fetchone()
                 if row is None:
@@ -62,26 +70,27 @@ class Undo:
                     outcome.refused.append(Refusal(chosen, "it cannot be undone"))
                 elif not row["reversed"] and others % 2 == 0:
                     verb = "redo" if row["verb"] == "undo" else "undo"
-                    decision = self._catalog.decide(verb, actor=actor, reverses=last)
+                    decision = self._catalog.decide(verb, actor=actor, reverses=last, id=id)
+                    id = None
                     if not self._reverse(last, decision, outcome, progress):
                         break
         return outcome
 
     def _last(
-        self, verb: str, n: int, choose: Callable[[sqlite3.Connection, str], str | None], *, actor: str
+        self, verb: str, n: int, choose: Callable[[sqlite3.Connection, str], list[str]], *, actor: str
     ) -> Outcome:
         self._catalog.check_writable()
         outcome = Outcome()
         for number in range(n):
             with self._one_at_a_time:
                 with self._catalog.reading() as db:
-                    chosen = choose(db, actor)
-                if chosen is None:
+                    found = choose(db, actor)
+                if not found:
                     if number == 0:
                         raise NothingToUndo(f"nothing to {verb}")
                     break
-                decision = self._catalog.decide(verb, actor=actor, reverses=chosen)
-                if not self._reverse(chosen, decision, outcome, Progress()):
+                decision = self._catalog.decide(verb, actor=actor, reverses=found[0])
+                if not self._reverse(found[0], decision, outcome, Progress()):
                     break
         return outcome
 

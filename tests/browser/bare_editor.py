@@ -28,7 +28,7 @@ def edit(page: Page, library: Library, address: str) -> None:
         route.fulfill(status=found.status_code, content_type=found.headers["content-type"], body=found.text)
 
     visit(page, "captions")
-    page.route("**/editor/*", answer)
+    page.route("**/message/*", answer)
     mount(
         page, script=assets.script(), html=assets.HTML, style=assets.style(), data=data_of(library, address)
     )

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from uuid import uuid4
 
 from playwright.sync_api import Page
 
@@ -33,17 +34,38 @@ APPROVE = {
     "tone": "",
 }
 DATA: dict[str, Any] = {
-    "key": "pending", "boot": "now", "actions": [APPROVE], "undoable": True, "confirmed": {}, "cards": CARDS,
-    "beacon": {"url": "/decisions", "token": ""}, "details": {}, "pages": False,
-    "library": "a library", "who": "ann@x.org", "session": "one",
+    "key": "pending", "actions": [APPROVE], "undoable": True, "undo": [], "redo": [], "cards": CARDS,
+    "server": {"url": "http://dashboard/message", "token": ""}, "details": {}, "pages": False,
+    "library": "a library", "who": "ann@x.org", "generation": 1,
 }  # fmt: skip
 
 _LINKS = '<a href="approved">Approved</a> <a href="">Overview</a> <a href="pending">Review</a>'
-_IS_LOG = "(key) => key.startsWith('memedex-log:')"
+_IS_LOG = "(key) => key.startsWith('memedex-decisions:')"
+
+# The messages with decisions are in `posted`: those in `confirmed` are answered, others reach nobody.
+_SERVER = """
+() => {
+  window.posted = [];
+  window.confirmed = new Set();
+  const fetched = window.fetch;
+  window.fetch = async (url, options) => {
+    if (!url.endsWith("/decisions")) return fetched(url, options);
+    const message = JSON.parse(options.body);
+    window.posted.push(message);
+    const ids = message.entries.map(({ id }) => id).filter((id) => window.confirmed.has(id));
+    if (!ids.length) throw new TypeError("away");
+    const answers = Object.fromEntries(ids.map((id) => [id, { generation: 2, refused: [], done: [] }]));
+    return new Response(JSON.stringify({ answers }), { headers: { "Content-Type": "application/json" } });
+  };
+}
+"""
 
 
 def mount(page: Page, *, styled: bool = False, **data: Any) -> None:
     """Show the grid with these cards and actions, and links to other pages."""
+    if not page.url.startswith(bare_page.ORIGIN):
+        bare_page.visit(page)
+    page.evaluate(_SERVER)
     bare_page.mount(
         page,
         script=assets.script(),
@@ -54,10 +76,25 @@ def mount(page: Page, *, styled: bool = False, **data: Any) -> None:
     )
 
 
-def confirm(page: Page, n: int) -> None:
-    """Answer like a server that has applied the log up to this number."""
-    client = page.evaluate(f"() => Object.keys(localStorage).find({_IS_LOG}).split(':').at(-1)")
-    give(page, confirmed={client: {"n": n, "results": []}})
+def confirm(page: Page) -> None:
+    """Answer what was decided up to now."""
+    ids = [entry["id"] for entry in written(page)]
+    page.evaluate("ids => ids.forEach((id) => window.confirmed.add(id))", ids)
+    give(page, server={"url": "http://dashboard/message", "token": uuid4().hex})
+    page.wait_for_function("() => window.posted.at(-1).entries.every(({ id }) => window.confirmed.has(id))")
+
+
+def posted(page: Page) -> list[dict[str, Any]]:
+    """The messages with decisions, as soon as there is one."""
+    page.wait_for_function("() => window.posted.length")
+    messages: list[dict[str, Any]] = page.evaluate("() => window.posted")
+    return messages
+
+
+def asked(page: Page) -> list[str]:
+    """The verbs that the next run of the page is to do, in order."""
+    told = "() => window.told.findLast(({ name }) => name === 'asked')?.value.entries ?? []"
+    return [entry["verb"] for entry in page.evaluate(told)]
 
 
 def decided(page: Page) -> list[str]:

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from store.library import Library
 from store.runtime import open_library
 
-SETTLED = "() => !Object.keys(localStorage).some((key) => key.startsWith('memedex-log:'))"
+SETTLED = "() => !Object.keys(localStorage).some((key) => key.startsWith('memedex-decisions:'))"
 
 
 def filled_library(root: Path, fill: Callable[[Library], object]) -> Path:

@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
@@ -31,8 +32,9 @@ def commit(library: Library, address: str, *, actor: str, **caption: str) -> Non
     stored = {"caption": record.caption, "tags": record.tags}
     base = {"revision": record.revision, **stored}
     draft = {**stored, "caption": {**record.caption, **caption}, "base": base, "client": actor, "n": 1}
-    body = {"token": token(library.for_actor(Actor(actor))), "address": address, "draft": draft}
-    assert "saved" in Client().post("/editor/commit", content=json.dumps(body)).json()
+    own = {"token": token(library.for_actor(Actor(actor))), "decision": uuid4().hex}
+    body = {**own, "address": address, "draft": draft}
+    assert "saved" in Client().post("/message/editor-commit", content=json.dumps(body)).json()
 
 
 def state(page: Page) -> Locator:
@@ -84,10 +86,10 @@ def test_typed_text_survives_a_server_crash(page: Page, serve: Serve, seed: Path
         (draft,) = library.drafts.of(UNCAPTIONED.address)
         assert draft.fields["caption"]["visual"] == "Soft light, a grainy phot"
         assert library.get(UNCAPTIONED.address).caption == {}
-    page.route("**/editor/keep", lambda route: route.abort())  # first the connection fails, then a reload
+    page.route("**/editor-keep", lambda route: route.abort())  # first the connection fails, then a reload
     page.get_by_role("textbox", name="Visual").press_sequentially("ograph")
     expect(state(page)).to_contain_text("the server cannot be reached")
-    page.unroute("**/editor/keep")
+    page.unroute("**/editor-keep")
     page.reload()
     expect(page.get_by_role("textbox", name="Visual")).to_have_value("Soft light, a grainy photograph")
     expect(state(page)).to_have_text("Draft saved")
@@ -139,9 +141,9 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     edit_on_the_page(other, seeded, UNCAPTIONED.address)
     held: list[Route] = []
     is_held = True  # both write before either hears of the other
-    page.route("**/editor/keep", lambda route: held.append(route) if is_held else route.continue_())
+    page.route("**/editor-keep", lambda route: held.append(route) if is_held else route.continue_())
     page.bring_to_front()  # in a tab behind another one, what is due in a moment may come after a minute
-    with page.expect_request("**/editor/keep"):
+    with page.expect_request("**/editor-keep"):
         entity(page).fill("from the first window")
     expect(state(page)).to_have_text("Draft …")
     other.bring_to_front()
@@ -155,7 +157,7 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     expect(message).to_be_visible()
     entity(page).press_sequentially(", and more")
     other.bring_to_front()
-    with other.expect_response("**/editor/keep"):  # stored while the first one's words wait for a choice
+    with other.expect_response("**/editor-keep"):  # stored while the first one's words wait for a choice
         entity(other).fill("from the other window as well")
     expect(state(other)).to_have_text("Draft saved")
     page.bring_to_front()
@@ -182,16 +184,18 @@ def test_an_answer_from_before_a_window_was_typed_in_changes_nothing(
 ) -> None:
     edit(page, seeded_library, UNCAPTIONED.address)
     late: list[Route] = []
-    page.route("**/editor/own", lambda route: late.append(route))
+    page.route("**/editor-own", lambda route: late.append(route))
     kept: list[str] = []
-    page.on("request", lambda request: kept.append(request.url) if request.url.endswith("/keep") else None)
-    with page.expect_request("**/editor/own"):
+    page.on(
+        "request", lambda request: kept.append(request.url) if request.url.endswith("/editor-keep") else None
+    )
+    with page.expect_request("**/editor-own"):
         page.evaluate("() => window.dispatchEvent(new Event('focus'))")
     entity = page.get_by_role("textbox", name="Entity")
     entity.fill("A bench")
     expect(state(page)).to_have_text("Draft saved")
     for route in late:
-        with page.expect_response("**/editor/own"):
+        with page.expect_response("**/editor-own"):
             route.fulfill(json={"draft": None})  # so it was when the server was asked
     page.evaluate("() => new Promise(requestAnimationFrame)")
     expect(state(page)).to_have_text("Draft saved")

@@ -41,11 +41,11 @@ def test_a_draft_that_is_not_stored_is_named_until_it_is(page: Page, seeded: Ser
         address = json.loads(route.request.post_data or "{}")["address"]
         if refused[:1] in ([], [address]):
             refused.append(address)
-            route.fulfill(json={"failed": "the disk is full"})
+            route.fulfill(status=409, body="the disk is full")
         else:
             route.continue_()
 
-    page.route("**/editor/keep", keep)
+    page.route("**/editor-keep", keep)
     visit(page, seeded, "captions?captions_view=Check+up&captions_kind=unwritten", title="Captions")
     page.locator(".memedex-rows li").first.click()
     heading = page.get_by_role("heading", level=2).first
@@ -60,7 +60,7 @@ def test_a_draft_that_is_not_stored_is_named_until_it_is(page: Page, seeded: Ser
     visual.fill("A grainy photograph")
     expect(state(page)).to_have_text("Draft saved")
     expect(message).to_be_visible()
-    page.unroute("**/editor/keep")
+    page.unroute("**/editor-keep")
     expect(message).to_be_hidden()
     with seeded.stored() as library:
         assert [draft.fields["caption"]["visual"] for draft in library.drafts.of(refused[0])] == [

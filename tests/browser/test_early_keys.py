@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.bare_grid import APPROVE, confirm, decided, mount
+from tests.browser.bare_grid import APPROVE, asked, confirm, decided, mount
 from tests.browser.bare_page import give, visit
 
 TAGS = {**APPROVE, "verb": "tags", "label": "Tags", "key": "n", "leaves": False, "goes": "dialog"}
@@ -25,7 +25,7 @@ def test_keys_typed_while_the_page_loads_decide_nothing(page: Page) -> None:
 def test_keys_typed_after_a_navigation_key_decide_nothing(page: Page) -> None:
     mount(page, actions=ALL_ACTIONS)
     page.keyboard.type("ea zebra")
-    assert decided(page) == ["caption"]
+    assert (asked(page), decided(page)) == (["caption"], [])
 
 
 def test_text_typed_after_the_tag_key_goes_into_the_tag_field(page: Page) -> None:
@@ -58,8 +58,9 @@ def test_a_key_pressed_as_the_tag_dialog_closes_acts_on_the_cards(page: Page) ->
 def test_a_key_pressed_while_the_next_page_loads_decides_nothing(page: Page) -> None:
     mount(page, pages=True)
     page.keyboard.type("]]a")
-    assert decided(page) == ["next", "next"]
-    confirm(page, 2)
+    assert (asked(page), decided(page)) == (["next", "next"], [])
+    client = page.evaluate("() => window.told.at(-1).value.client")
+    give(page, acted={"client": client, "n": 2}, pages=True)
     page.keyboard.press("Escape")
     page.keyboard.press("a")
     assert decided(page) == ["approve"]
@@ -73,7 +74,7 @@ def test_a_cleared_filter_field_blocks_keys_but_a_loading_one_does_not(page: Pag
     )
     page.keyboard.press("a")
     assert decided(page) == ["approve"]
-    confirm(page, 1)
+    confirm(page)
     page.locator(".st-key-pending_words input").fill("ape")
     page.locator(".st-key-pending_words input").fill("")
     page.evaluate("() => document.activeElement.blur()")

@@ -29,7 +29,7 @@ def test_a_form_keeps_its_text_until_it_is_stored_and_is_stored_once(page: Page,
 
     visit(page, seeded, "lore?view=Browse&kind=Memories", title="Lore & memory")
     wait_until_idle(page)
-    page.route("**/form", lose_the_first_answer)
+    page.route("**/message/form", lose_the_first_answer)
     page.get_by_role("button", name="Add").click()
     text = page.get_by_role("textbox", name="Memory", exact=True)
     page.get_by_role("button", name="Store").click()  # without a text
@@ -49,9 +49,7 @@ def test_a_form_keeps_its_text_until_it_is_stored_and_is_stored_once(page: Page,
 def test_a_form_whose_required_field_is_empty_cannot_be_sent(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        forms, "register", lambda *given, **named: {"url": "/form", "form": "f", "place": "p"}
-    )
+    monkeypatch.setattr(forms, "register", lambda *given, **named: {"server": {}, "form": "f", "place": "p"})
     field = Field("path", "Path", required=True)
     with captured(forms) as data:
         forms.show("f", cast(Library, None), str, button=Button("Import path"), fields=[field])

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.bare_grid import APPROVE, decided, mount, written
+from tests.browser.bare_grid import APPROVE, decided, mount, posted, written
 from tests.store.conftest import address
 
 REJECT = {**APPROVE, "verb": "reject", "label": "Reject", "key": "r"}
@@ -49,8 +49,7 @@ def test_a_key_acts_on_the_card_that_was_focused_by_other_means(page: Page) -> N
     expect(page.get_by_role("gridcell").nth(1)).to_have_class(re.compile(r"\bat\b"))
     expect(page.get_by_role("gridcell").nth(1)).to_be_focused()
     page.keyboard.press("r")
-    page.wait_for_function("() => window.told.some(({ name }) => name === 'log')")
-    logs = page.evaluate("() => window.told.filter(({ name }) => name === 'log').at(-1).value.entries")
+    logs = posted(page)[-1]["entries"]
     assert [entry["addresses"] for entry in logs] == [[address(1)]]
 
 

@@ -1,6 +1,5 @@
 """The map in a real browser: selecting with the lasso, tagging the selection, and search results on a map."""
 
-import json
 import re
 from base64 import b64decode
 from pathlib import Path
@@ -10,11 +9,13 @@ from typing import cast
 import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
+from pydantic import TypeAdapter
 
 from components.map import canvas, requests
 from components.map.colours import Colours
 from components.map.points import PointTable
-from components.shell import javascript
+from components.shell import javascript, messages
+from components.shell.messages import Sender
 from store.library import Library
 from tests.browser import bare_page
 from tests.browser.bare_page import captured, mount, told
@@ -181,17 +182,17 @@ def alone(page: Page) -> Page:
     table.update(addresses, np.array([(0, 0), (1, 0), (0, 1), (3, 2)], np.float32), changed=())
     library = cast(Library, SimpleNamespace(records=lambda addresses: []))
     with captured(canvas) as data, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(canvas.tokens, "token", lambda library: "any")
+        patch.setattr(messages, "server", lambda library: {"url": "/message", "token": "any"})
         colours = Colours(addresses, np.zeros(len(addresses), np.uint8))
         canvas.show("atlas", library, table, colours)
 
     def answer(route: Route) -> None:
-        body = requests.answer(library, json.loads(route.request.post_data or "")).body
-        route.fulfill(content_type="application/json", body=bytes(body))
+        asked = TypeAdapter(requests.PointsRequest).validate_json(route.request.post_data or "")
+        route.fulfill(json=requests.answer_points(library, asked, Sender("")))
 
     bare_page.visit(page, "map")
-    page.route("**/map/points", answer)
-    page.route("**/map/sprites", lambda route: route.fulfill(status=404))
+    page.route("**/message/map-points", answer)
+    page.route("**/message/map-sprites", lambda route: route.fulfill(status=404))
     style = (Path(canvas.__file__).parent / "canvas.css").read_text("utf-8")
     mount(page, script=MAP_SCRIPT, html='<div class="memedex-atlas"></div>', style=style, data=data)
     expect(page.locator(".told")).to_have_text("4 of 4 in view")

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -137,15 +138,12 @@ def test_a_coin_decided_in_another_window_stays_as_a_shadow_under_the_cursor(
 def test_a_refused_decision_brings_the_card_back_with_the_reason(app: Server, grid: GridPage) -> None:
     address = grid.at()
     with app.stored() as library:
-        place = {"library": library.id, "who": library.actor_name, "session": "before"}
-    stale = {"n": 1, "boot": "an earlier server", "verb": "approve", "addresses": [address], "seen": {}}
-    key = ":".join(["memedex-log", *place.values(), "pending", "before"])
-    grid.page.evaluate(
-        "([key, log]) => localStorage.setItem(key, log)", [key, json.dumps([{**stale, **place}])]
-    )
+        key = f"memedex-decisions:{library.id}:{library.actor_name}:before"
+    stale = {"id": uuid4().hex, "verb": "return", "addresses": [address], "seen": {}}
+    grid.page.evaluate("([key, log]) => localStorage.setItem(key, log)", [key, json.dumps([stale])])
     again = GridPage(grid.page, f"{app.url}/{REVIEW}")
     again.expect_settled()
-    expect(again.message).to_contain_text("It was changed since you decided")
+    expect(again.message).to_contain_text("It is in review, not approved")
     expect(again.card(address)).to_be_visible()
     assert tier(app, address) == "pending"
 

@@ -1,7 +1,5 @@
 """The tag dialog offers learned tags; each is added only to the coins that probably lack it."""
 
-import json
-
 from playwright.sync_api import Page, Request, Route, expect
 
 from tests.browser.bare_grid import CARDS, mount, written
@@ -18,8 +16,8 @@ def test_an_accepted_suggestion_is_for_the_coins_that_lack_it_alone(page: Page) 
         "known": [["moon", "theme", 3], ["frog", "animal", 2]], "has": {}, "longest": 50,
         "suggested": [["moon", 0.9, [FIRST, SECOND, THIRD]], ["frog", 0.6, [FIRST, THIRD]]],
     }  # fmt: skip
-    page.route("http://dashboard/tags", lambda route: route.fulfill(body=json.dumps(answer)))
-    mount(page, actions=ALL_ACTIONS, tags="/tags")
+    page.route("http://dashboard/message/tags", lambda route: route.fulfill(json=answer))
+    mount(page, actions=ALL_ACTIONS)
     for _ in range(2):
         page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("n")
@@ -42,7 +40,7 @@ def test_apply_counts_although_suggestions_move_it_while_it_is_pressed(page: Pag
     apply.hover()
     before = apply.bounding_box()
     page.mouse.down()
-    held["suggest"].fulfill(body=json.dumps({**KNOWN, "suggested": [["moon", 0.9, [FIRST]]]}))
+    held["suggest"].fulfill(json={**KNOWN, "suggested": [["moon", 0.9, [FIRST]]]})
     expect(page.get_by_role("group", name="Suggested tags")).to_be_visible()
     after = apply.bounding_box()
     assert before
@@ -70,7 +68,7 @@ def test_apply_counts_before_the_known_tags_have_come(page: Page) -> None:
     page.keyboard.type("frog")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Apply").click()
-    held["known"].fulfill(body=json.dumps(KNOWN))
+    held["known"].fulfill(json=KNOWN)
     expect(page.get_by_role("dialog", name="Tags")).to_be_hidden()
     assert [entry["add"] for entry in written(page)] == [["frog"]]
 
@@ -86,11 +84,11 @@ def _open(page: Page, *, holds: str = "suggest") -> dict[str, Route]:
         if kind(route.request) == holds:
             held[holds] = route
         else:
-            route.fulfill(body=json.dumps({**KNOWN, "suggested": []}))
+            route.fulfill(json={**KNOWN, "suggested": []})
 
     visit(page)
-    page.route("http://dashboard/tags", answer)
-    mount(page, styled=True, actions=ALL_ACTIONS, tags="/tags")
+    page.route("http://dashboard/message/tags", answer)
+    mount(page, styled=True, actions=ALL_ACTIONS)
     with page.expect_request(lambda request: kind(request) == holds):
         page.keyboard.press("n")
     return held

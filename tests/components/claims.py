@@ -3,6 +3,7 @@
 import json
 import time
 from typing import Any
+from uuid import uuid4
 
 from streamlit.auth_util import set_cookie_with_chunks
 from streamlit.web.server.server_util import get_cookie_secret
@@ -10,7 +11,6 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
 from components.grid import deferred_cards
-from components.grid.decision_log import BOOT
 from store.library import Library
 from tests.components.conftest import Client
 from tests.store.conftest import address
@@ -19,9 +19,14 @@ Claims = dict[str, Any]
 
 
 ROUTES = (
-    "/decisions", "/results/cards", "/editor/keep", "/editor/commit", "/editor/own", "/editor/history",
-    "/editor/promote", "/editor/look", "/editor/suggestions", "/editor/discard", "/editor/refuse",
-    "/map/points", "/form",
+    *(
+        f"/message/{kind}"
+        for kind in (
+            "decisions", "form", "cards", "tags", "job", "map-points", "map-sprites", "editor-keep",
+            "editor-commit", "editor-own", "editor-history", "editor-promote", "editor-look",
+            "editor-suggestions", "editor-discard", "editor-refuse",
+        )
+    ),
 )  # fmt: skip
 
 
@@ -52,8 +57,8 @@ def cookies(login: Claims) -> dict[str, str]:
 
 def body(library: Library, token: object, *, actor: str = "ann@x.org") -> str:
     seen = {address(0): library.get(address(0)).revision}
-    entry = {"n": 1, "verb": "delete", "addresses": [address(0)], "seen": seen, "boot": BOOT}
-    place = {"library": library.id, "who": actor, "session": ""}
+    entry = {"id": uuid4().hex, "verb": "delete", "addresses": [address(0)], "seen": seen}
+    place = {"library": library.id, "who": actor}
     draft = {
         "caption": {"entity": "an attacker's"},
         "tags": [],
@@ -64,9 +69,9 @@ def body(library: Library, token: object, *, actor: str = "ann@x.org") -> str:
     deferred_cards.remember("the attackers", {address(0): 0}, {})
     return json.dumps(
         {
-            "token": token, "client": f"of {time.perf_counter_ns()}", "entries": [{**entry, **place}],
+            "token": token, "entries": [entry], **place,
             "address": address(0), "draft": draft, "query": "the attackers", "rows": [0], "facet": "entity",
-            "text": "a dog", "form": "the attackers", "key": "k", "values": {},
+            "text": "a dog", "form": "the attackers", "decision": uuid4().hex, "values": {},
         }
     )  # fmt: skip
 
@@ -87,7 +92,7 @@ def assert_refused(client: Client, library: Library, token: object, *, status: s
 def assert_accepted(
     client: Client, library: Library, token: str, *, actor: str = "ann@x.org", **more: Any
 ) -> None:
-    answer = client.post("/decisions", content=body(library, token, actor=actor), **more)
+    answer = client.post("/message/decisions", content=body(library, token, actor=actor), **more)
     assert answer.status_code == 200, answer.text
     assert library.get(address(0)).tier == "trash"
     assert library.history(address=address(0))[0].actor == actor

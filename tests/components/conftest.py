@@ -12,10 +12,10 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from components.editor import routes as editor
-from components.grid import beacon, deferred_cards, tags
+from components.editor import messages as editor_messages
+from components.grid import decisions, deferred_cards, tags
 from components.map import requests as map_requests
-from components.shell import forms, health_check, job_control, metrics, password_login, pictures
+from components.shell import forms, health_check, job_control, messages, metrics, password_login, pictures
 from store.chroma.base_follower import ChromaFollower
 from store.library import Library
 from store.runtime import open_library
@@ -61,20 +61,13 @@ class Client:
     """Sends requests to the routes, as a browser would."""
 
     def __init__(self) -> None:
-        rooms = (
-            pictures,
-            beacon,
-            editor,
-            deferred_cards,
-            forms,
-            health_check,
-            job_control,
-            metrics,
-            map_requests,
-            password_login,
-            tags,
-        )
-        self._app = Starlette(routes=[route for room in rooms for route in room.routes()])
+        modules = (pictures, health_check, metrics, password_login)
+        kinds = (
+            decisions.KIND, forms.KIND, deferred_cards.KIND, tags.KIND, job_control.KIND, *map_requests.KINDS,
+            *editor_messages.KINDS,
+        )  # fmt: skip
+        routes = [route for module in modules for route in module.routes()]
+        self._app = Starlette(routes=[*routes, *messages.routes(*kinds)])
 
     def get(self, address: str, **more: Any) -> httpx.Response:
         return self._ask("GET", address, **more)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from components.grid.decision_log import BOOT
 from components.shell import pictures
 from components.shell.tokens import token
 from store.disk.layout import Layout
@@ -16,6 +15,7 @@ from store.library import Library
 from store.runtime import open_library
 from store.settings import settings
 from tests.components.conftest import Client
+from tests.components.grid.decisions import entry
 from tests.store.conftest import address, coin, fresh_root
 from tests.store.hashed import Hashed
 
@@ -34,9 +34,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def decision_body() -> dict[str, Any]:
     library = pictures.library_of_routes()
-    place = {"library": library.id, "who": library.actor_name, "session": "", "boot": BOOT, "seen": {}}
-    entry = {"n": 1, "verb": "approve", "addresses": [address(0)], **place}
-    return {"token": token(library), "client": "beside another", "entries": [entry]}
+    place = {"library": library.id, "who": library.actor_name}
+    return {"token": token(library), **place, "entries": [entry("approve", 0)]}
 
 
 def draft_body() -> dict[str, Any]:
@@ -52,12 +51,12 @@ def test_routes_can_write_again_after_the_other_writer_ends(root: Path) -> None:
     client = Client()
     try:
         assert not pictures.library_of_routes().can_write
-        assert client.post("/decisions", content=json.dumps(decision_body())).status_code == 403
-        assert "may look" in client.post("/editor/keep", content=json.dumps(draft_body())).json()["failed"]
+        assert client.post("/message/decisions", content=json.dumps(decision_body())).status_code == 403
+        assert client.post("/message/editor-keep", content=json.dumps(draft_body())).status_code == 403
     finally:
         other.release()
-    assert client.post("/decisions", content=json.dumps(decision_body())).status_code == 200
-    assert client.post("/editor/keep", content=json.dumps(draft_body())).json() == {"kept": 1}
+    assert client.post("/message/decisions", content=json.dumps(decision_body())).status_code == 200
+    assert client.post("/message/editor-keep", content=json.dumps(draft_body())).json() == {"kept": 1}
     written = pictures.library_of_routes()
     assert isinstance(written, Library)
     with written:

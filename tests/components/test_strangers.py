@@ -82,7 +82,7 @@ def test_only_its_own_name_and_pages_reach_it(server: Server) -> None:
     assert upgrade(server, Host="evil.example", Origin="http://evil.example") == 403
     assert upgrade(server, Origin="http://evil.example") == 403
     assert upgrade(server, Origin="http://127.0.0.1:1") == 403, "another program of this machine"
-    for path in ("/decisions", "/editor/commit", "/job", "/tags"):
+    for path in ("/message/decisions", "/message/editor-commit", "/message/job"):
         assert ask(server, path, method="POST", body=b"{}", Origin="http://evil.example").status == 403
 
 
@@ -110,7 +110,7 @@ def test_no_path_leads_to_another_file(server: Server, below: str) -> None:
         assert SECRET.encode() not in ask(server, f"{below}{name}").body
 
 
-@pytest.mark.parametrize("path", ["/decisions", "/editor/commit", "/job", "/tags", "/results/cards"])
+@pytest.mark.parametrize("path", ["/message/decisions", "/message/editor-commit", "/message/job"])
 def test_routes_that_change_something_take_nothing_but_a_post(server: Server, path: str) -> None:
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "POST/..", "CONNECT"):
         assert ask(server, path, method=method, body=b"{}").status in {400, 404, 405}, method
@@ -121,10 +121,15 @@ def test_routes_that_change_something_take_nothing_but_a_post(server: Server, pa
 
 def test_a_gigabyte_is_not_read(server: Server) -> None:
     before = memory(server)
-    for path, method in (("/decisions", "POST"), ("/", "GET"), ("/editor/keep", "POST"), ("/nowhere", "PUT")):
+    for path, method in (
+        ("/message/decisions", "POST"),
+        ("/", "GET"),
+        ("/message/editor-keep", "POST"),
+        ("/nowhere", "PUT"),
+    ):
         announced = ask(server, path, method=method, body=b"x", Content_Length=str(GIGABYTE))
         assert announced.status == 413, path
-    for path in ("/decisions", "/editor/keep"):
+    for path in ("/message/decisions", "/message/editor-keep"):
         assert _send_endlessly(server, path) < 50 * MIB
     assert memory(server) - before < 50 * MIB
 
@@ -215,7 +220,7 @@ def half_sent(server: Server, lines: ExitStack, path: str, count: int) -> None:
 
 def test_half_sent_posts_and_idle_pages_of_strangers_keep_nobody_from_logging_in(asking: Server) -> None:
     with ExitStack() as lines:
-        for path in ("/decisions", "/login", "/nowhere"):
+        for path in ("/message/decisions", "/login", "/nowhere"):
             half_sent(asking, lines, path, 55)
         idle = [lines.enter_context(socket.create_connection(place(asking), timeout=60)) for _ in range(51)]
         for line in idle:

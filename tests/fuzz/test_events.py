@@ -12,11 +12,9 @@ from hypothesis import given, strategies
 
 from components.editor import editor, rows
 from components.grid import deferred_cards, grid, page_number, results
-from components.grid.decision_log import BOOT
-from components.map import requests
 from components.map.points import PointTable
 from components.search import picture_drop
-from components.shell import error_page, pictures, resources, tokens
+from components.shell import error_page, messages, pictures, resources, tokens
 from components.shell import session as page_session
 from store.library import Library
 from tests.components.conftest import Client
@@ -25,19 +23,16 @@ from tests.store.conftest import address
 
 PENDING, APPROVED, KEPT = address(0), address(7), address(6)
 ENTRY: dict[str, Any] = {
-    "n": 1,
+    "id": "1" * 32,
     "verb": "tag",
     "addresses": [PENDING],
     "seen": {PENDING: 1},
     "reason": "a copy",
-    "boot": BOOT,
+    "after": ["2" * 32],
     "add": ["moon"],
     "remove": ["dog"],
     "others": [APPROVED],
     "matching": None,
-    "library": "",
-    "who": "ann",
-    "session": "",
 }
 DRAFT: dict[str, Any] = {
     "caption": {"entity": "a dog", "context": "a joke", "visual": None, "emotions": ""},
@@ -62,18 +57,19 @@ VERBS = (
 )
 TYPED: dict[str, Any] = {
     "address": APPROVED, "draft": DRAFT, "seen": 1, "knows": "here", "texts": {"entity": "a dog"},
-    "facet": "entity", "text": "a dog", "job": 1, "ids": [1],
+    "facet": "entity", "text": "a dog", "job": 1, "ids": [1], "decision": "0" * 32,
 }  # fmt: skip
-LOG: dict[str, Any] = {"client": "here", "entries": [ENTRY], "others": {"there": [ENTRY]}}
+LOG: dict[str, Any] = {"library": "", "who": "ann", "entries": [ENTRY]}
 FILTER = json.dumps({"tier": "pending"})
 SENT = strategies.one_of(
-    strategies.tuples(strategies.sampled_from([f"/editor/{verb}" for verb in VERBS]), altered(TYPED)),
-    strategies.tuples(strategies.just("/decisions"), altered(LOG)),
-    strategies.tuples(strategies.just("/results/cards"), altered({"query": "q", "rows": [0, 1]})),
-    strategies.tuples(strategies.just("/job"), altered({"job": 1, "verb": "pause", "key": "k"})),
-    strategies.tuples(strategies.just("/tags"), altered({"addresses": [PENDING], "matching": None})),
+    strategies.tuples(strategies.sampled_from([f"/message/editor-{verb}" for verb in VERBS]), altered(TYPED)),
+    strategies.tuples(strategies.just("/message/decisions"), altered(LOG)),
+    strategies.tuples(strategies.just("/message/cards"), altered({"query": "q", "rows": [0, 1]})),
+    strategies.tuples(strategies.just("/message/job"), altered({"job": 1, "verb": "pause"})),
+    strategies.tuples(strategies.just("/message/tags"), altered({"addresses": [PENDING], "matching": None})),
     strategies.tuples(
-        strategies.just("/tags"), altered({"matching": {"filter": FILTER, "generation": 9, "except": []}})
+        strategies.just("/message/tags"),
+        altered({"matching": {"filter": FILTER, "generation": 9, "except": []}}),
     ),
 )
 
@@ -118,7 +114,7 @@ def test_any_request_is_answered_without_an_error(
 
 @fuzz(share=0.02)
 @given(
-    route=strategies.sampled_from(("/decisions", "/editor/keep", "/job")),
+    route=strategies.sampled_from(("/message/decisions", "/message/editor-keep", "/message/job")),
     body=garbled(json.dumps(LOG).encode()),
 )
 def test_any_bytes_are_refused(client: Client, route: str, body: bytes) -> None:
@@ -141,8 +137,7 @@ def session() -> Iterator[dict[str, Any]]:
     state: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(st, "session_state", state)
-        patch.setattr(grid, "token", lambda _: "")
-        patch.setattr(editor, "token", lambda _: "")
+        patch.setattr(messages, "server", lambda _: {})
         for module in (grid, rows, editor):
             patch.setattr(module, "_component", Component())
         patch.setattr(picture_drop, "_WELL", Component())
@@ -150,7 +145,7 @@ def session() -> Iterator[dict[str, Any]]:
 
 
 GRID: dict[str, Any] = {
-    "log": LOG,
+    "asked": {"client": "here", "entries": [{"n": 1, "verb": "next", "addresses": [PENDING]}]},
     "open": [PENDING, APPROVED],
     "compare": PENDING,
     "weights": {"image": 1, "entity": 2.5, "calibrated": True, "fused": False},
@@ -177,12 +172,16 @@ def test_any_state_of_the_grid_is_shown(library: Library, session: dict[str, Any
 
 @fuzz(share=0.03)
 @given(sent=altered({"version": 1, "colouring": "c", "cards": [0, 1]}), bits=altered("gA=="))
-def test_any_request_and_selection_of_a_map_is_answered(library: Library, sent: Any, bits: Any) -> None:
+def test_any_request_and_selection_of_a_map_is_answered(
+    library: Library, client: Client, sent: Any, bits: Any
+) -> None:
     sheet = PointTable("topic")
     sheet.update([KEPT], np.zeros((1, 2), np.float32), changed=())
     with bounded():
-        sent = {**sent, "sheet": sheet.name} if isinstance(sent, dict) else {}
-        assert requests.answer(library, sent).status_code in (200, 404)
+        page = {"token": tokens.signed(library, actor="ann"), "sheet": sheet.name, "rows": [0]}
+        for kind in ("map-points", "map-sprites"):
+            content = json.dumps({**sent, **page} if isinstance(sent, dict) else page)
+            assert client.post(f"/message/{kind}", content=content).status_code in (200, 400)
         sheet.select(str(bits))
         assert set(sheet.chosen()) <= {KEPT}
 

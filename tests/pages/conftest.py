@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import streamlit as st
@@ -149,7 +150,7 @@ def send(app: AppTest, form: str, **values: Any) -> AppTest:
     (place,) = (place for place in [*forms._forms] if place[1] == form)
     sent = forms._forms[place]
     assert not sent.button.disabled
-    message = sent.send(forms._checked(sent.fields, values))
+    message = sent.send(forms.Sent(forms._checked(sent.fields, values), uuid4().hex))
     forms._confirmed[place] = True
     if message:
         session.queue_message_of(place[0], message)

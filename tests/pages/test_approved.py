@@ -7,23 +7,18 @@ from typing import Any
 
 import pytest
 
-from components.grid.decision_log import BOOT, AppliedDecisions
-from components.grid.logged_decision import LoggedDecision
 from components.grid.matching import offered
-from components.review.promote import handler, marks
+from components.review.promote import marks
 from store.catalog.filters import Filter
 from store.errors import ModelUnavailable
 from store.library import Library
 from store.reading.reader import Reader
 from store.runtime import open_library
 from tests.browser.coins import DOG, UNCAPTIONED
+from tests.components.grid.decisions import decide, entry
 from tests.pages.conftest import opened, words
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
-
-
-def entry(verb: str, *addresses: str, n: int = 1, **more: Any) -> LoggedDecision:
-    return LoggedDecision(n=n, verb=verb, addresses=list(addresses), seen={}, reason="", boot=BOOT, **more)
 
 
 @pytest.fixture
@@ -69,9 +64,8 @@ def test_a_card_shows_what_its_coin_needs(library: Library) -> None:
     library.caption(UNCAPTIONED.address, caption={"entity": "a frog"})
     record = library.get(UNCAPTIONED.address)
     assert marks(library, [record])(record) == {"label": "needs context", "tone": "warn"}
-    outcome = handler(library)(entry("promote", record.address))
-    assert outcome is not None
-    assert "write context on Captions" in outcome.refused[0].reason
+    [answer] = decide(library, {**entry("promote"), "addresses": [record.address]})
+    assert "write context on Captions" in answer["refused"][0]["reason"]
 
 
 # -- all that match ----------------------------------------------------------------------------------------
@@ -106,9 +100,8 @@ def everything(library: Library) -> dict[str, Any]:
 @pytest.mark.slow
 def test_deciding_on_all_matching_coins_is_one_background_decision(many_coins: Library) -> None:
     many_coins.approve([address(299)])
-    decision_log = AppliedDecisions()
-    decision_log.apply(many_coins, "page", [entry("approve", matching=everything(many_coins))], handlers={})
-    assert decision_log.confirmed(["page"])["page"]["results"][0]["refused"] == []
+    [answer] = decide(many_coins, entry("approve", matching=everything(many_coins)))
+    assert answer["refused"] == []
     (job,) = many_coins.jobs.all()
     assert (job.name, job.total) == ("Approve 299 coins", 299)
     assert many_coins.jobs.wait(job.id, timeout=60)
@@ -128,9 +121,7 @@ def test_a_cancelled_job_keeps_what_is_done_and_undo_reverts_it(many_coins: Libr
 
     moved: Callable[..., Any] = many_coins.move
     many_coins.move = stop  # type: ignore[method-assign]
-    AppliedDecisions().apply(
-        many_coins, "page", [entry("reject", matching=everything(many_coins))], handlers={}
-    )
+    decide(many_coins, entry("reject", matching=everything(many_coins)))
     job = many_coins.jobs.all()[0]
     assert many_coins.jobs.wait(job.id, timeout=60)
     assert seen == [256]
@@ -143,9 +134,7 @@ def test_a_cancelled_job_keeps_what_is_done_and_undo_reverts_it(many_coins: Libr
 def test_undoing_a_waiting_job_cancels_it_and_nothing_older(many_coins: Library) -> None:
     many_coins.approve([address(0)])
     many_coins.jobs._runner._is_closing = True  # type: ignore[union-attr]  # nothing begins
-    AppliedDecisions().apply(
-        many_coins, "page", [entry("approve", matching=everything(many_coins))], handlers={}
-    )
+    decide(many_coins, entry("approve", matching=everything(many_coins)))
     assert many_coins.undo().done == []
     assert many_coins.jobs.all()[0].state == "cancelled"
     assert many_coins.get(address(0)).tier == "approved"

@@ -1,6 +1,6 @@
 // Stores drafts: in this browser immediately, on the server a moment later, with retries until it succeeds.
 
-import { newKey } from "../../shell/js/post.js";
+import { newId } from "../../shell/js/post.js";
 import { stored } from "../../shell/js/storage.js";
 
 const PAUSE = 250; // ms between the last keystroke and sending
@@ -11,7 +11,7 @@ export class DraftStore {
   /** `ask(verb, body)` reaches the server; `say(state, why, address)` shows "draft", "keeping" or "failed". */
   constructor({ ask, beacon, say, elsewhere }) {
     Object.assign(this, { ask, beacon, say, elsewhere });
-    this.client = newKey();
+    this.client = newId();
     this.n = 0;
     this.knows = {}; // address → the client whose draft this one is based on
     this.seen = new Map(); // client and address → number of its last draft that is included here
@@ -152,7 +152,6 @@ export class DraftStore {
     for (const [address, draft] of [...this.waiting]) {
       try {
         const answer = await this.ask(...this.request(address, draft));
-        if (answer.failed) throw new Error(answer.failed);
         if (answer.elsewhere) {
           if (this.waiting.get(address)?.n === draft.n) this.waiting.delete(address); // it stays in this browser
           this.say("draft", "", address);

@@ -40,8 +40,8 @@ export class Neighbours {
     try {
       const answer = await this.editor.server.ask("look", { address, facet: row.facet, text });
       if (address === this.editor.address && row === this.row && !this.stopped) this.take(row, answer);
-    } catch {
-      if (row === this.row) this.show(row, { failed: "No answer from the server." });
+    } catch (error) {
+      if (row === this.row) this.show(row, { failed: error.status === 409 ? error.message : "No answer from the server." });
     } finally {
       clearTimeout(slow);
       this.asking = false;

@@ -16,13 +16,14 @@ export class Revisions {
     if (!this.node.open) return;
     const { address } = this.editor;
     try {
-      const { revisions = [], failed } = await this.editor.server.ask("history", { address });
+      const { revisions } = await this.editor.server.ask("history", { address });
       if (address !== this.editor.address) return;
       const items = revisions.map((revision, place) => ({ revision, isNow: place === 0 }));
       if (items.length) fill(this.list, items, (each) => [each, this.editor.canWrite], (each) => this.item(each));
-      else this.list.replaceChildren(el("li", { class: "quiet" }, failed ?? "Nothing has been written yet."));
-    } catch {
-      this.list.replaceChildren(el("li", { class: "quiet" }, "No answer from the server."));
+      else this.list.replaceChildren(el("li", { class: "quiet" }, "Nothing has been written yet."));
+    } catch (error) {
+      const why = error.status === 409 ? error.message : "No answer from the server.";
+      this.list.replaceChildren(el("li", { class: "quiet" }, why));
     }
   }
 

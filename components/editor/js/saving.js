@@ -1,11 +1,13 @@
 // Saving: the draft becomes the stored caption, unless somebody else saved first.
 
+import { newId } from "../../shell/js/post.js";
 import { sameTags } from "./merge.js";
 
 export class Saving {
   constructor(editor) {
     this.editor = editor;
     this.underWay = new Set(); // addresses
+    this.unanswered = new Map(); // what was decided → the id of its decision, until the server has said what became of it
   }
 
   /** Whether the open coin is being saved; saves of others do not matter to it. */
@@ -41,8 +43,8 @@ export class Saving {
     bar.say("saving");
     try {
       await draftStore.settle(address);
-      const answer = await editor.server.ask("commit", { address, draft, ids });
-      if (answer.failed) throw new Error(answer.failed);
+      const { caption, tags } = draft;
+      const answer = await this.decide("commit", { address, draft, ids }, [address, caption, tags]);
       if (answer.conflict && !isOpen()) throw new Error("somebody else saved first; your text is kept as a draft");
       if (answer.conflict) {
         editor.identify(answer.conflict);
@@ -65,6 +67,22 @@ export class Saving {
       }
     } finally {
       this.underWay.delete(address);
+    }
+  }
+
+  /** Sends a decision; the same `content` has the same id again if nobody knows whether it was made. */
+  async decide(verb, message, content) {
+    const { unanswered } = this;
+    const key = JSON.stringify([verb, content]);
+    const decision = unanswered.get(key) ?? newId();
+    unanswered.set(key, decision);
+    try {
+      const answer = await this.editor.server.ask(verb, { ...message, decision });
+      unanswered.delete(key);
+      return answer;
+    } catch (error) {
+      if (error.status === 409) unanswered.delete(key); // it was not made
+      throw error;
     }
   }
 
@@ -94,8 +112,7 @@ export class Saving {
     const isOpen = () => address === editor.address;
     if (isOpen()) editor.root.getRootNode().activeElement?.blur(); // done with typing: the page may show what comes of it
     try {
-      const { failed } = await editor.server.ask("promote", { address });
-      if (failed) throw new Error(failed);
+      await this.decide("promote", { address }, [address]);
       const { bare } = editor.data.ways;
       if (bare && bare !== address && isOpen()) return editor.go(bare);
     } catch (error) {

@@ -1,34 +1,28 @@
-// The editor's own routes: drafts are sent independently of the page's runs.
+// The editor's messages: a refused token is renewed, and an error says where the text is kept.
 
-const PATIENT = 60_000; // ms; a server that never answers must not block later drafts
+import { post, postLast } from "../../shell/js/post.js";
+
 const RENEWAL = 10_000; // ms until a token is requested again, doubled each time: a page without a connection loses the request
+const KEPT = "your words are kept in this browser";
 
 export class Server {
-  /** `data()`: the routes and the person's token; `renew` requests a new token from the page. */
+  /** `data()`: the page's data with its `server`; `renew` requests a new token from the page. */
   constructor(data, { renew }) {
     this.data = data;
     this.renew = renew;
   }
 
-  async ask(verb, body) {
-    let answer;
-    try {
-      answer = await fetch(this.route(verb), { method: "POST", body: this.signed(body), signal: AbortSignal.timeout(PATIENT) });
-    } catch {
-      throw new Error("the server cannot be reached; your words are kept in this browser and sent again");
-    }
-    if ([401, 403].includes(answer.status)) {
-      this.requestToken();
-      throw new Error(`${await answer.text()}; your words are kept in this browser`);
-    }
-    if (answer.status === 503) throw new Error(`${await answer.text()}; your words are kept in this browser`);
-    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-    return answer.json();
+  /** The answer; throws an error with its reason and `status`, 0 without an answer. */
+  async ask(verb, message) {
+    const { status, answer, text } = await post(this.data().server, `editor-${verb}`, message, { keepalive: false });
+    if (answer) return answer;
+    if ([401, 403].includes(status)) this.requestToken();
+    throw Object.assign(new Error(reason(status, text)), { status });
   }
 
   /** The next run of the page brings a new token. */
   requestToken() {
-    const { token } = this.data();
+    const { token } = this.data().server;
     if (token !== this.refused) Object.assign(this, { refused: token, wait: RENEWAL, next: 0 });
     if (Date.now() < this.next) return;
     this.next = Date.now() + this.wait;
@@ -37,15 +31,13 @@ export class Server {
   }
 
   /** Sends from a closing page. */
-  beacon(verb, body) {
-    navigator.sendBeacon?.(this.route(verb), this.signed(body));
+  beacon(verb, message) {
+    postLast(this.data().server, `editor-${verb}`, message);
   }
+}
 
-  route(verb) {
-    return `${this.data().routes}/${verb}`;
-  }
-
-  signed(body) {
-    return JSON.stringify({ token: this.data().token, ...body });
-  }
+function reason(status, text) {
+  if (!status) return `the server cannot be reached; ${KEPT} and sent again`;
+  if ([401, 403, 503].includes(status)) return `${text}; ${KEPT}`;
+  return status === 409 ? text : `the server answered ${status}`;
 }

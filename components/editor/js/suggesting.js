@@ -48,7 +48,6 @@ export class Suggesting {
     this.editor.refresh();
     try {
       const answer = await this.editor.server.ask(verb, { address, facet, hint });
-      if (answer.failed) throw new Error(answer.failed);
       if (address !== this.editor.address) return;
       this.job = answer.job ?? 0;
       this.editor.bar.noteThat(answer.why ?? "");
@@ -81,8 +80,7 @@ export class Suggesting {
     if (this.taken.has(each.id)) return; // part of it is used here: saving marks it as accepted
     try {
       const answer = await this.editor.server.ask("refuse", { address, ids: [each.id] });
-      if (answer.failed) this.editor.bar.noteThat(answer.failed);
-      else if (address === this.editor.address) this.show(answer);
+      if (address === this.editor.address) this.show(answer);
     } catch (error) {
       this.editor.bar.noteThat(error.message);
     }

@@ -1,6 +1,7 @@
 // Decisions made here: shown immediately, written to the log, undone.
 
 import { count } from "./dom.js";
+import { undoable } from "./log.js";
 
 // ms within which a second click is ignored, as nobody has seen its coin yet: if the browser counts both as a double
 // click, or a button's key is held down, and on the same button otherwise, as the hand moved in between.
@@ -22,7 +23,7 @@ export class Decisions {
 
   /** Applies an action to the selection or the card under the cursor; shown immediately, confirmed later. */
   make(action, { reason = "" } = {}) {
-    const { model, viewer, comparison, log, tools } = this.grid;
+    const { model, viewer, comparison, tools } = this.grid;
     const isOne = viewer.isOpen || comparison.isOpen; // the open coin is the one that is meant
     const everything = !isOne && !action.single && model.everything;
     const addresses = isOne ? [model.cursor] : model.targets(action);
@@ -31,14 +32,11 @@ export class Decisions {
     const { filter, generation, except } = everything || {};
     const about = everything ? { addresses: [], seen: {}, matching: { filter, generation, except } } : this.about(addresses);
     if (action.goes === "dialog") return this.grid.tagging.show(about, { number, name: addresses.length === 1 ? this.called(addresses, 1) : "" });
-    const entry = log.add({ verb: action.verb, reason, goes: action.goes, ...about });
+    if (action.goes) this.grid.acts.add({ verb: action.verb, goes: action.goes, ...about });
+    else this.add({ verb: action.verb, reason, ...about }, { hides: action.leaves ? addresses : null });
     if (everything) model.drop();
     model.passShadows();
-    entry.effect = action.leaves ? { hide: addresses } : null;
-    if (action.leaves) {
-      this.remember(entry, addresses);
-      model.forget(addresses);
-    }
+    if (action.leaves) model.forget(addresses);
     addresses.forEach((address) => model.refused.delete(address));
     const name = this.called(addresses, number);
     tools.say(action.leaves ? action.message.replace("{}", () => name) + because(reason) : `${action.label}: ${name} …`);
@@ -47,8 +45,8 @@ export class Decisions {
 
   /** Adds and removes tags of these coins, as `about` names them. */
   tag(about, { add, remove, number }) {
-    const { log, tools, model } = this.grid;
-    log.add({ verb: "tag", add, remove, ...about });
+    const { tools, model } = this.grid;
+    this.add({ verb: "tag", add, remove, ...about }, { hides: null });
     if (about.matching) model.drop(); // changed coins no longer belong to the selection
     about.addresses.forEach((address) => model.refused.delete(address));
     tools.say(`Tags of ${this.called(about.addresses, number)}: ${[...add.map((tag) => `+${tag}`), ...remove.map((tag) => `−${tag}`)].join(", ")}`);
@@ -61,21 +59,17 @@ export class Decisions {
 
   /** Stores a verdict on a coin and similar ones; the card stays where it is. */
   judge(address, verdict, others, message) {
-    const { log, tools } = this.grid;
-    const entry = log.add({ verb: "judge", reason: verdict, others, ...this.about([address]) });
-    entry.effect = {};
-    this.remember(entry, []);
+    const { tools } = this.grid;
+    this.add({ verb: "judge", reason: verdict, others, ...this.about([address]) });
     tools.say(message);
     this.grid.paint();
   }
 
   /** Says whether a coin is unfit for the screen: "unfit", "fit", or "automatic" for what is recognised. */
   flag(address, reason) {
-    const { log, tools, model } = this.grid;
+    const { tools, model } = this.grid;
     model.refused.delete(address);
-    const entry = log.add({ verb: "flag", reason, ...this.about([address]) });
-    entry.effect = {};
-    this.remember(entry, []);
+    this.add({ verb: "flag", reason, ...this.about([address]) });
     (this.grid.flags ??= new Map())[reason === "automatic" ? "delete" : "set"](address, reason);
     this.blur(model.card(address), reason);
     tools.say(`${this.called([address], 1)}: ${reason === "automatic" ? "as recognised" : `${reason} for the screen`}`);
@@ -91,24 +85,26 @@ export class Decisions {
 
   /** Says what stands in a coin's picture; null: as a program read it. */
   correctText(address, text) {
-    const { log, tools, model } = this.grid;
+    const { tools, model } = this.grid;
     model.refused.delete(address);
-    const entry = log.add({ verb: "correct text", text, ...this.about([address]) });
-    entry.effect = {};
-    this.remember(entry, []);
+    this.add({ verb: "correct text", text, ...this.about([address]) });
     tools.say(`Text in the picture of ${this.called([address], 1)}: saved`);
     this.grid.paint();
   }
 
+  /** Undoes the last decision, by its id: of this page, or else of what its last run listed. */
   undoOrRedo(verb) {
     const { model, log, tools, data } = this.grid;
     if (!data.undoable) return;
-    const target = verb === "undo" ? model.history.findLast((entry) => !entry.undone) : model.history.find((entry) => entry.undone);
-    const entry = log.add({ verb, addresses: [], seen: {} });
-    if (target) {
-      target.undone = verb === "undo";
-      entry.effect = verb === "undo" ? { show: target.hides } : { hide: target.hides };
-      if (verb === "undo") model.moveTo(target.hides[0] ?? model.cursor);
+    const { back, again } = undoable(log.news, data);
+    const undoes = (verb === "undo" ? back : again).at(-1);
+    if (!undoes) return tools.say(`Nothing to ${verb}`);
+    const hides = model.hides.get(undoes);
+    const entry = log.add({ verb, addresses: [], undoes });
+    if (hides) {
+      model.hides.set(entry.id, hides);
+      entry.effect = verb === "undo" ? { show: hides } : { hide: hides };
+      if (verb === "undo") model.moveTo(hides[0] ?? model.cursor);
     }
     tools.say(verb === "undo" ? "Undone" : "Redone");
     this.grid.paint({ focus: true });
@@ -123,7 +119,6 @@ export class Decisions {
     const { model, tools, data } = this.grid;
     const before = model.cursor;
     for (const result of results) {
-      if (result.decision) model.made.add(result.decision);
       if (result.refused.length) this.grid.earlyKeys.rest();
       for (const { item, reason } of result.refused) model.refused.set(item, reason);
       const [first] = result.refused; // has no item if everything was refused
@@ -144,15 +139,13 @@ export class Decisions {
 
   /** Asks about coins that the server would decide only with a reason to, and decides them all the same if that is wanted. */
   ask({ verb, reason = "", again, refused }) {
-    const { log, tools, model } = this.grid;
+    const { tools, model } = this.grid;
     const addresses = Object.keys(again);
     const action = this.grid.actions.find((each) => each.verb === verb);
     const { reason: done } = refused.find(({ item }) => item in again);
     const message = addresses.length > 1 ? `${count(addresses.length, "coin")}: ${done}` : `${this.called(addresses, 1)}: ${done}`;
     tools.ask(message, `${action?.label ?? verb} all the same`, () => {
-      const entry = log.add({ verb, reason, addresses, seen: again, is_sure: true });
-      entry.effect = action?.leaves ? { hide: addresses } : null;
-      if (action?.leaves) this.remember(entry, addresses);
+      this.add({ verb, reason, addresses, seen: again, is_sure: true }, { hides: action?.leaves ? addresses : null });
       addresses.forEach((address) => model.refused.delete(address));
       const name = this.called(addresses, addresses.length);
       tools.say(action?.leaves ? action.message.replace("{}", () => name) + because(reason) : `${action?.label ?? verb}: ${name} …`);
@@ -160,17 +153,20 @@ export class Decisions {
     });
   }
 
-  /** The coins of a decision, each with the revision that was shown. */
+  /** The coins of a decision, each with the revision that was shown, and what was decided about them here since. */
   about(addresses) {
     const { model } = this.grid;
-    return { addresses, seen: Object.fromEntries(addresses.map((address) => [address, model.selection.get(address) ?? model.card(address)?.revision ?? null])) };
+    const seen = Object.fromEntries(addresses.map((address) => [address, model.selection.get(address) ?? model.card(address)?.revision ?? null]));
+    return { addresses, seen, after: [...new Set(addresses.flatMap((address) => model.decided.get(address) ?? []))] };
   }
 
-  /** Records a decision so that undo shows immediately; a new decision clears what could be redone. */
-  remember(entry, hides) {
-    const { model } = this.grid;
-    entry.hides = hides;
-    model.history = [...model.history.filter((each) => !each.undone), entry];
+  /** Writes a decision to the log; `hides`: the cards that leave with it, null for what shows when the page is run. */
+  add(decision, { hides = [] } = {}) {
+    const { model, log } = this.grid;
+    const entry = log.add(decision);
+    entry.effect = hides ? { hide: hides } : null;
+    if (hides) model.hides.set(entry.id, hides);
+    for (const address of decision.addresses) model.decided.set(address, [...(model.decided.get(address) ?? []).slice(-2), entry.id]);
   }
 }
 

@@ -1,9 +1,11 @@
 // Cards of results that appear while a slider moves: requested independently of the page's runs, in batches.
 
+import { post } from "../../shell/js/post.js";
+
 const AT_ONCE = 200;
 
 export class DeferredCards {
-  /** `request()` gives the route, the query and the token; `came(cards)` receives the answer. */
+  /** `request()` gives the server and the query; `came(cards)` receives the answer. */
   constructor({ request, came }) {
     this.request = request;
     this.came = came;
@@ -20,28 +22,18 @@ export class DeferredCards {
   }
 
   async fetch() {
-    const { url, query, token } = this.request();
+    const { server, query } = this.request();
     const rows = [...this.wanted].slice(-AT_ONCE); // the most recent rows: earlier ones are out of sight again
     this.wanted.clear();
-    const cards = await ask(url, { query, token, rows });
+    const { answer } = await post(server, "cards", { query, rows }, { keepalive: false });
     this.timer = this.wanted.size ? setTimeout(() => this.fetch()) : null;
-    if (!cards || query !== this.query) return;
+    if (!answer || query !== this.query) return; // a server that forgot the query sends them when the slider rests
     rows.forEach((row) => this.known.add(row));
-    if (cards.length) this.came(cards);
+    if (answer.cards.length) this.came(answer.cards);
   }
 
   stop() {
     clearTimeout(this.timer);
     this.came = () => {};
-  }
-}
-
-/** The cards; null if the server has forgotten the query: it sends them when the slider rests. */
-async function ask(url, body) {
-  try {
-    const answer = await fetch(url, { method: "POST", body: JSON.stringify(body) });
-    return answer.ok ? (await answer.json()).cards : null;
-  } catch {
-    return null;
   }
 }

@@ -29,9 +29,9 @@ export class EarlyKeys {
 
   /** Whether an earlier key opens a page, a dialog or other cards that have not loaded yet. */
   isGoing(key) {
-    const { log } = this.grid;
-    if (log.entries.some(({ goes }) => goes && goes !== "page")) return true;
-    return (log.entries.some(({ goes }) => goes) || this.isAskedAnew) && !SAME_PAGE.includes(key);
+    const goes = new Set(this.grid.acts.entries.map((act) => act.goes));
+    if (goes.has("elsewhere")) return true;
+    return (goes.has("page") || this.isAskedAnew) && !SAME_PAGE.includes(key);
   }
 
   /** Whether the line above the cards differs from the query they answer. It is empty while it loads. */

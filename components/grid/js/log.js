@@ -1,87 +1,51 @@
-// The numbered log: every decision stays here and in the browser's storage until the server confirms its number.
-// Library, person and session are part of the key and of each decision, so none is sent to the wrong place.
+// The decisions made here: each stays in this page and in the browser's storage until the server has answered it.
+// Library and person are part of the key, so none is sent to the wrong place; its id keeps it from being done twice.
 
-import { isBusy, isLeaving, undecided } from "../../shell/js/hand.js";
-import { newKey } from "../../shell/js/post.js";
+import { undecided } from "../../shell/js/hand.js";
+import { newId, post, postLast } from "../../shell/js/post.js";
 import { stored } from "../../shell/js/storage.js";
 import { count } from "./dom.js";
 
-const PREFIX = "memedex-log:"; // then library, person, session, grid and client, each encoded
-const UNNAMED = "memedex-log-unnamed:"; // from before logs had names: kept, but never sent
-const NAMED = "memedex-named-logs"; // logs already reported in this tab
+const PREFIX = "memedex-decisions:"; // then library, person and page, each encoded
+const NAMED = "memedex-named-decisions"; // those already reported in this tab
 const BATCH = 100; // ms between two messages while keys come fast; the first one is sent immediately
-const PATIENCE = 2500; // ms without a confirmation before the whole log is sent again
-const ABANDONED = 60_000; // ms for one answer of the route
-const LATER = 3; // how often this doubles: a slow page must not be restarted forever
+const PATIENCE = 2500; // ms without an answer before a person is told, and before the next try
+const LATER = 3; // how often this doubles
+const LARGEST = 1_000_000; // characters of one message; a decision about 10,000 coins has as many
 
 export class DecisionLog {
   /**
-   * `place` is {library, who, session}; `send` carries a value to the server; `waits` receives the number of decisions it has
-   * not answered for a while, and 0 once it has; `heard` receives the confirmations of the route. `beacon` is {url, token}
-   * of that route, which also answers while no script can run; without it, and for what needs the page, the script is run.
+   * `place` is {library, who}; `heard(results)` receives what came of decisions, `waits(number)` how many are not answered for
+   * a while, and 0 once they are; `refused()` asks for a run of the page, which brings another token.
    */
-  constructor(grid, { place, send, waits, heard = () => {}, canDecide = true }) {
-    this.grid = grid;
-    this.place = place;
-    this.send = send;
-    this.waits = waits;
-    this.heard = heard;
-    this.client = newKey();
-    this.key = PREFIX + [place.library, place.who, place.session, grid, this.client].map(encodeURIComponent).join(":");
-    this.entries = [];
-    this.applied = []; // confirmed, but not in the cards of the page's last run
+  constructor({ place, heard, waits, refused, canDecide = true, sent = post, sentLast = postLast }) {
+    Object.assign(this, { place, heard, waits, refused, sent, sentLast });
+    this.key = keyOf(place, newId());
+    this.entries = []; // made here, not answered
+    this.left = []; // made before a reload or in a tab that was closed, not answered
+    this.applied = []; // answered, but not in the cards of the page's last run
     this.shown = Infinity; // the generation of these cards
-    this.next = 1;
-    this.confirmed = 0;
-    this.keys = {}; // client → the key of a log that was left behind
-    this.foreign = { people: {}, libraries: 0, unnamed: [] };
-    this.others = this.leftBehind();
-    if (!canDecide) this.others = {}; // they would only be refused here: they wait for a page that can decide
+    this.foreign = { people: {}, libraries: 0 };
+    this.keys = []; // of the logs that `left` is from
     this.sentAt = 0;
-    this.sendings = 0;
     this.inVain = 0;
+    if (canDecide) this.readLeft(); // else they would only be refused: they wait for a page that can decide
   }
 
-  add(entry) {
-    const numbered = { n: this.next++, boot: this.boot, ...this.place, ...entry };
-    this.entries.push(numbered);
+  add(decision) {
+    const entry = { id: newId(), ...decision };
+    this.entries.push(entry);
     this.keep();
     this.sendSoon();
-    return numbered;
+    return entry;
   }
 
-  /** Takes the server's confirmations, by client; returns the new results. */
-  confirm(confirmed) {
-    this.applied = this.applied.filter(({ generation }) => generation > this.shown);
-    const news = [];
-    for (const [client, { n, results }] of Object.entries(confirmed)) {
-      const waiting = this.others[client];
-      if (client === this.client || !waiting) continue;
-      news.push(...results.filter((result) => waiting.some((entry) => entry.n === result.n)));
-      const left = waiting.filter((entry) => entry.n > n);
-      if (left.length) this.others[client] = left;
-      else {
-        delete this.others[client];
-        this.forget(client, n);
-      }
-    }
-    const own = confirmed[this.client];
-    if (!own || own.n <= this.confirmed) return news;
-    const cursors = new Map(this.entries.map(({ n, cursor }) => [n, cursor]));
-    const fresh = own.results.filter(({ n }) => n > this.confirmed).map((result) => ({ ...result, cursor: cursors.get(result.n) }));
-    this.confirmed = own.n;
-    this.applied.push(...this.entries.filter(({ n }) => n <= own.n).map((entry) => carriedOut(entry, own.results)).filter(({ generation }) => generation > this.shown));
-    this.inVain = 0;
-    this.entries = this.entries.filter((entry) => entry.n > own.n);
-    this.keep();
-    if (this.isLate && !this.entries.length) this.waits(0);
-    this.isLate &&= this.entries.length > 0;
-    return [...news, ...fresh];
-  }
-
-  /** The unconfirmed decisions, for the server. */
-  contents() {
-    return { ...this.place, client: this.client, entries: this.entries.map(bare), others: this.others };
+  /** A run of the page gives its server and the generation of its cards. */
+  take({ server, generation }) {
+    const isNew = this.server?.token !== server.token;
+    Object.assign(this, { server, shown: generation });
+    this.applied = this.applied.filter((entry) => entry.generation > this.shown);
+    if (isNew && !this.isEmpty) this.sendNow();
   }
 
   /** What was decided here and is not in the page's cards, in order. */
@@ -90,7 +54,7 @@ export class DecisionLog {
   }
 
   get isEmpty() {
-    return !this.entries.length && !Object.keys(this.others).length;
+    return !this.entries.length && !this.left.length;
   }
 
   sendSoon() {
@@ -99,61 +63,62 @@ export class DecisionLog {
     this.timer = setTimeout(() => this.sendNow(), this.sentAt ? wait : 0);
   }
 
-  sendNow() {
+  async sendNow() {
     clearTimeout(this.timer);
-    if (this.isEmpty) return;
+    if (this.isUnderWay || this.isEmpty || this.isStopped || !this.server) return;
+    this.isUnderWay = true;
     this.sentAt = performance.now();
-    if (!this.beacon || this.entries.some(({ goes }) => goes)) this.ask();
-    else if (!this.isPosting) this.post();
-    this.timer = setTimeout(() => this.sendAgain(), PATIENCE * 2 ** Math.min(this.inVain, LATER));
-  }
-
-  /** Sends by a run of the page's script; a page that is being left sends by its beacon. */
-  ask() {
-    if (this.beacon && isLeaving()) return;
-    // Streamlit ignores a value equal to the last one, whose run may have been interrupted.
-    this.send({ ...this.contents(), sending: ++this.sendings });
-  }
-
-  /** Sends by the route; what it leaves undone (verbs of the page, another token) goes by a run. */
-  async post() {
-    const last = this.next - 1;
-    this.isPosting = true;
-    const confirmed = await this.answer();
-    this.isPosting = false;
+    const late = setTimeout(() => this.sayLate(), PATIENCE);
+    const { status, answer } = await this.sent(this.server, "decisions", this.message());
+    clearTimeout(late);
+    this.isUnderWay = false;
     if (this.isStopped) return;
-    if (confirmed) this.heard(confirmed);
-    if (this.isEmpty) clearTimeout(this.timer);
-    else if (confirmed && this.entries.every(({ n }) => n > last) && !Object.keys(this.others).length) this.sendNow();
-    else this.ask();
-  }
-
-  /** The route's confirmations; null if it refuses or cannot be reached. */
-  async answer() {
-    try {
-      const answer = await fetch(this.beacon.url, { method: "POST", body: this.letter(), signal: AbortSignal.timeout(ABANDONED) });
-      return answer.status === 200 ? (await answer.json()).confirmed : null;
-    } catch {
-      return null;
+    const results = answer ? this.answered(answer.answers) : [];
+    if (results.length) {
+      this.inVain = 0;
+      this.heard(results);
+      return this.isEmpty || this.sendNow();
     }
+    if (this.inVain) this.sayLate();
+    if (400 <= status && status < 500) this.refused();
+    this.timer = setTimeout(() => this.sendNow(), PATIENCE * 2 ** Math.min(this.inVain++, LATER));
   }
 
-  letter() {
-    return JSON.stringify({ token: this.beacon.token, grid: this.grid, ...this.contents() });
+  /** The oldest decisions that are not answered, as many as one message takes. */
+  message() {
+    const entries = [];
+    let size = 0;
+    for (const entry of [...this.left, ...this.entries].map(forServer)) {
+      size += JSON.stringify(entry).length;
+      if (entries.length && size > LARGEST) break;
+      entries.push(entry);
+    }
+    return { ...this.place, entries };
   }
 
-  sendAgain() {
-    this.inVain += 1;
-    this.isLate = this.entries.length > 0;
-    if (this.isLate) this.waits(this.entries.length);
-    if ((this.isPosting || isBusy()) && this.inVain <= LATER) this.timer = setTimeout(() => this.sendAgain(), PATIENCE);
-    else this.sendNow();
+  /** Takes the answers, by id; returns them in order. */
+  answered(answers) {
+    const found = [...this.left, ...this.entries].filter(({ id }) => id in answers);
+    const isLeft = ({ id }) => !(id in answers);
+    this.applied.push(...this.entries.filter(({ id }) => id in answers).map((entry) => carriedOut(entry, answers[entry.id])));
+    this.applied = this.applied.filter((entry) => entry.generation > this.shown);
+    this.entries = this.entries.filter(isLeft);
+    this.left = this.left.filter(isLeft);
+    this.keep();
+    for (const key of this.keys) storeLog(key, readLog(key).filter(isLeft));
+    if (this.isLate && this.isEmpty) this.waits(0);
+    this.isLate &&= !this.isEmpty;
+    return found.map(({ id, cursor }) => ({ ...answers[id], id, cursor }));
   }
 
-  /** The page is closing: a run of the script may never start, but a beacon still arrives. */
+  sayLate() {
+    this.isLate = !this.isEmpty;
+    if (this.entries.length) this.waits(this.entries.length);
+  }
+
+  /** The page is closing: it hears no answer, and the next page sends again what was not answered. */
   flush() {
-    if (this.isEmpty || !this.beacon) return;
-    navigator.sendBeacon?.(this.beacon.url, this.letter());
+    if (!this.isEmpty && this.server) this.sentLast(this.server, "decisions", this.message());
   }
 
   stop() {
@@ -163,50 +128,32 @@ export class DecisionLog {
     undecided.delete(this);
   }
 
-  /** Drops confirmed entries of another tab's log, which may have grown since it was read. */
-  forget(client, n) {
-    const key = this.keys[client];
-    stored((storage) => {
-      const left = JSON.parse(storage.getItem(key) ?? "[]").filter((entry) => entry.n > n);
-      if (left.length) storage.setItem(key, JSON.stringify(left));
-      else storage.removeItem(key);
-    });
-  }
-
   keep() {
     if (this.entries.length) undecided.add(this);
     else undecided.delete(this);
-    if (this.entries.length) stored((storage) => storage.setItem(this.key, JSON.stringify(this.entries.map(bare))));
-    else stored((storage) => storage.removeItem(this.key));
+    storeLog(this.key, this.entries.map(forServer));
   }
 
-  /**
-   * Logs of this library and person that a reload or a closed tab left unconfirmed. Sending one twice is harmless: it is
-   * numbered. Logs of others stay where they are and are only counted.
-   */
-  leftBehind() {
-    const found = {};
-    const { foreign } = this;
-    const own = this.key.slice(PREFIX.length).split(":");
+  /** Logs of this library and person that a reload or a closed tab left unanswered; those of others are counted. */
+  readLeft() {
+    const [, library, who] = this.key.split(":");
     for (const key of stored((storage) => Object.keys(storage)) ?? []) {
       if (!key.startsWith(PREFIX)) continue;
-      const entries = stored((storage) => JSON.parse(storage.getItem(key)));
-      if (!Array.isArray(entries) || !entries.length) continue;
-      const [library, who, , grid, client] = key.slice(PREFIX.length).split(":");
-      if (!client) foreign.unnamed.push({ key, entries });
-      else if (library !== own[0]) foreign.libraries += entries.length;
-      else if (who !== own[1]) foreign.people[who] = (foreign.people[who] ?? 0) + entries.length;
-      else if (grid === own[3]) {
-        this.keys[client] = key;
-        found[client] = entries;
+      const entries = readLog(key);
+      if (!entries.length) continue;
+      const [, of, by] = key.split(":");
+      if (of !== library) this.foreign.libraries += entries.length;
+      else if (by !== who) this.foreign.people[by] = (this.foreign.people[by] ?? 0) + entries.length;
+      else {
+        this.keys.push(key);
+        this.left.push(...entries);
       }
     }
-    return found;
   }
 
-  /** A message about logs in this browser that are not sent from here; "" if there is nothing new. */
+  /** A message about decisions in this browser that are not sent from here; "" if there is nothing new. */
   nameForeign() {
-    const { people, libraries, unnamed } = this.foreign;
+    const { people, libraries } = this.foreign;
     const told = Object.entries(people).map(([encoded, number]) => {
       const who = decodeURIComponent(encoded);
       return `${count(number, "decision")} of ${who} will be stored when ${who} opens this library here again.`;
@@ -215,31 +162,47 @@ export class DecisionLog {
     const now = JSON.stringify(told);
     const isKnown = stored(() => window.sessionStorage.getItem(NAMED) === now);
     stored(() => window.sessionStorage.setItem(NAMED, now));
-    const news = isKnown ? [] : told;
-    if (unnamed.length) {
-      const verbs = unnamed.flatMap(({ entries }) => entries.map(({ verb }) => verb));
-      const each = [...new Set(verbs)].map((verb) => `${verbs.filter((other) => other === verb).length} × ${verb}`);
-      news.push(`${count(verbs.length, "decision")} from before an update (${each.join(", ")}) do not say in which library they were made, and were not carried out. Decide again what is still wanted.`);
-      for (const { key } of unnamed.splice(0)) {
-        stored((storage) => {
-          storage.setItem(UNNAMED + key.slice(PREFIX.length), storage.getItem(key));
-          storage.removeItem(key);
-        });
-      }
-    }
-    return news.join(" ");
+    return isKnown ? "" : told.join(" ");
   }
 }
 
-/** A confirmed entry with the generation that has it, and the effect that was not refused. */
-function carriedOut({ n, addresses, effect }, results) {
-  const { generation = -Infinity, refused = [] } = results.find((result) => result.n === n) ?? {};
+/** Ids of what can be undone and redone now, the next one last: those of the page's run, and what was decided since. */
+export function undoable(news, { undo = [], redo = [] }) {
+  let back = undo.toReversed();
+  let again = redo.toReversed();
+  for (const { id, verb, undoes, isRefused } of news) {
+    if (isRefused) continue;
+    back = back.filter((each) => each !== id && each !== undoes);
+    again = again.filter((each) => each !== id && each !== undoes);
+    if (verb === "undo") again.push(id);
+    else back.push(id);
+    if (!undoes) again = [];
+  }
+  return { back, again };
+}
+
+function keyOf({ library, who }, page) {
+  return PREFIX + [library, who, page].map(encodeURIComponent).join(":");
+}
+
+function readLog(key) {
+  const entries = stored((storage) => JSON.parse(storage.getItem(key)));
+  return Array.isArray(entries) ? entries.filter((entry) => typeof entry?.id === "string") : [];
+}
+
+function storeLog(key, entries) {
+  stored((storage) => (entries.length ? storage.setItem(key, JSON.stringify(entries)) : storage.removeItem(key)));
+}
+
+/** An answered entry with the generation that has it, and the effect that was not refused. */
+function carriedOut({ id, verb, undoes, addresses, effect }, { generation, refused }) {
   const items = new Set(refused.map(({ item }) => item));
   const left = (list) => (items.has("") ? [] : list?.filter((address) => !items.has(address)));
-  return { n, addresses, generation, effect: { hide: left(effect?.hide), show: left(effect?.show) } };
+  const isRefused = items.has("") || (addresses.length > 0 && !left(addresses).length);
+  return { id, verb, undoes, addresses, generation, isRefused, effect: { hide: left(effect?.hide), show: left(effect?.show) } };
 }
 
 /** An entry without the fields that only the page needs. */
-function bare({ effect, undone, hides, goes, cursor, ...entry }) {
+function forServer({ effect, cursor, ...entry }) {
   return entry;
 }

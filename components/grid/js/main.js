@@ -5,6 +5,7 @@ import { mayRun } from "../../shell/js/outdated.js";
 import { read, write } from "../../shell/js/storage.js";
 import { headerHeight } from "../../shell/js/streamlit_page.js";
 import { count, el } from "./dom.js";
+import { Acts } from "./acts.js";
 import { Cards } from "./cards.js";
 import { Completion } from "./completion.js";
 import { Comparison } from "./comparison.js";
@@ -33,11 +34,12 @@ class Grid {
     this.key = key;
     this.place = placeOf(data);
     this.model = new Model([data.library, data.who, key].map(encodeURIComponent).join(":"));
-    this.log = new DecisionLog(key, {
+    this.acts = new Acts((asked) => this.send("asked", asked));
+    this.log = new DecisionLog({
       place: this.place,
-      send: (contents) => this.tell("log", contents),
       waits: (number) => this.sayWaiting(number),
-      heard: (confirmed) => this.hear(confirmed),
+      heard: (results) => this.hear(results),
+      refused: () => this.acts.ask(),
       canDecide: data.undoable,
     });
     this.keyMap = new KeyMap();
@@ -78,29 +80,26 @@ class Grid {
     this.data = data;
     const isAnother = this.model.ask(data);
     this.actions = data.actions;
-    this.log.place = placeOf(data);
-    this.log.boot = data.boot;
-    this.log.beacon = data.beacon;
+    this.acts.take(data.acted);
+    this.log.take(data);
     this.tools.offer(data.actions, data);
     if (this.offered !== JSON.stringify(data.actions)) this.help.fill();
     this.offered = JSON.stringify(data.actions);
-    this.log.shown = data.generation;
     this.lastRun = { at: -Infinity, times: 0 };
-    const moved = this.decisions.settle(this.log.confirm(data.confirmed ?? {}));
     if (data.ranking) this.ranking.take(data);
     else this.model.take(data.cards, data.elsewhere);
     this.model.hold(data.matching);
-    this.paint({ glide: !first, focus: moved });
+    this.paint({ glide: !first });
     if (data.tagging) this.tagging.showOnce(data.tagging);
     if (isAnother) this.focus.toTop({ focus: !first });
     if (first) this.focus.leaveLink();
-    if (first && !this.log.isEmpty) this.log.sendNow();
-    this.nameForeign(first);
+    const told = first ? this.log.nameForeign() : "";
+    if (told) this.tools.say(told, "red");
   }
 
-  /** The server has stored decisions, without a run of the page. */
-  hear(confirmed) {
-    this.paint({ focus: this.decisions.settle(this.log.confirm(confirmed)) });
+  /** The server has answered decisions. */
+  hear(results) {
+    this.paint({ focus: this.decisions.settle(results) });
     this.catchUp();
   }
 
@@ -110,7 +109,7 @@ class Grid {
     if (!this.log.applied.length) return;
     const now = performance.now();
     const isShort = 2 * this.model.hidden.size >= this.model.order.length && !this.lastRun.times && !isBusy();
-    if (isShort || mayRun(hand(), { now, lastRun: this.lastRun })) this.lastRun = { at: now, times: this.lastRun.times + 1 }, this.log.ask();
+    if (isShort || mayRun(hand(), { now, lastRun: this.lastRun })) this.lastRun = { at: now, times: this.lastRun.times + 1 }, this.acts.ask();
     this.catching = setTimeout(() => this.catchUp(), LOOK);
   }
 
@@ -122,15 +121,6 @@ class Grid {
     this.help.fill();
     this.ranking.views?.show();
     this.refresh();
-  }
-
-  /** Reports decisions that belong elsewhere and are therefore not sent from here. */
-  nameForeign(first) {
-    const told = first ? this.log.nameForeign() : "";
-    const refused = this.data.foreign && this.data.foreign !== this.refused;
-    this.refused = this.data.foreign;
-    if (told) this.tools.say(told, "red");
-    else if (refused) this.tools.say(`${count(this.refused, "decision")} made in another library, or by somebody else, were not carried out here. This browser keeps them.`, "red");
   }
 
   step(x, y, { select = false } = {}) {
@@ -190,7 +180,7 @@ class Grid {
 
   turn(by) {
     if (!this.data.pages) return false;
-    this.log.add({ verb: by > 0 ? "next" : "previous", addresses: [], seen: {}, goes: "page" });
+    this.acts.add({ verb: by > 0 ? "next" : "previous", addresses: [], goes: "page" });
     return true;
   }
 
@@ -256,15 +246,16 @@ class Grid {
     else this.tools.say("All that was decided is stored");
   }
 
-  /** Tells the server, and thereby runs the page; not while another page is on its way. The log sees to that by itself. */
+  /** Tells the server, and thereby runs the page; not while another page is on its way. */
   tell(name, value) {
-    if (name === "log" || !isLeaving()) this.send(name, value);
+    if (!isLeaving()) this.send(name, value);
   }
 
   stop() {
     this.stops.forEach((stop) => stop());
     this.watcher.disconnect();
     this.log.stop();
+    this.acts.stop();
     this.filter.stop();
     this.completion.stop();
     this.earlyKeys.stop();
@@ -274,9 +265,9 @@ class Grid {
   }
 }
 
-/** The owner of decisions made here: a library, a person and a browser session. */
-function placeOf({ library, who, session }) {
-  return { library, who, session };
+/** The owner of decisions made here. */
+function placeOf({ library, who }) {
+  return { library, who };
 }
 
 const grids = new WeakMap();

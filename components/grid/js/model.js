@@ -1,5 +1,6 @@
 // The state of the page: the server's cards, with the unconfirmed decisions made here on top.
 
+import { isOwn } from "../../shell/js/post.js";
 import { read, write } from "../../shell/js/storage.js";
 
 export class Model {
@@ -13,13 +14,13 @@ export class Model {
     this.cleared = chosenBefore(key); // a selection that can be restored: {selection, everything}
     this.cursor = null;
     this.anchor = null;
-    this.history = []; // decisions made on this page, newest last, so that undo shows immediately
+    this.hides = new Map(); // decision → the cards that left with it, so that its undo shows immediately
+    this.decided = new Map(); // address → the last decisions about it that were made here
     this.refused = new Map(); // address → reason
     this.isRanked = false;
     this.elsewhere = []; // [address, {label, decision}]: what was decided elsewhere while it was on this page
     this.shadows = new Map(); // address → its card, as it is shown since
     this.passed = new Set(); // those that are shown no longer
-    this.made = new Set(); // decisions of this page, by their ids in the history
     this.visible = [];
   }
 
@@ -83,7 +84,7 @@ export class Model {
   shadowsAmong(hidden, shown) {
     const shadows = new Map();
     for (const [address, { label, decision }] of this.elsewhere) {
-      if (hidden.has(address) || shown.has(address) || this.passed.has(address) || this.made.has(decision)) continue;
+      if (hidden.has(address) || shown.has(address) || this.passed.has(address) || isOwn(decision)) continue;
       const last = this.shadows.get(address);
       shadows.set(address, last?.shadow === label ? last : { ...this.remembered.get(address).card, mark: { label, tone: "quiet" }, shadow: label });
     }

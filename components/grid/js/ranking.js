@@ -13,7 +13,7 @@ export class Ranking {
     this.grid = grid;
     this.node = el("div", {});
     this.pool = new Map(); // row → card, of this query
-    this.late = new DeferredCards({ request: () => ({ url: grid.data.ranking.late, query: this.query, token: grid.data.beacon.token }), came: (cards) => this.fill(cards) });
+    this.late = new DeferredCards({ request: () => ({ server: grid.data.server, query: this.query }), came: (cards) => this.fill(cards) });
   }
 
   /** A query's similarities, weights and cards. */

@@ -1,5 +1,6 @@
 // Tags of the selection, or of the card under the cursor: the grid's own dialog, so that no key is lost.
 
+import { post } from "../../shell/js/post.js";
 import { count, el, keepPress, setText } from "./dom.js";
 import { TagField } from "./tag_field.js";
 
@@ -88,11 +89,7 @@ export class TagDialog {
 }
 
 /** All tags, and those of these coins, or with `suggest` likely ones; null if the server does not answer. */
-export async function askTags({ tags, beacon }, { addresses, matching = null }, more = {}) {
-  try {
-    const answer = await fetch(tags, { method: "POST", body: JSON.stringify({ token: beacon.token, addresses, matching, ...more }) });
-    return answer.ok ? await answer.json() : null;
-  } catch {
-    return null;
-  }
+export async function askTags({ server }, { addresses, matching = null }, more = {}) {
+  const { answer } = await post(server, "tags", { addresses, matching, ...more }, { keepalive: false });
+  return answer ?? null;
 }

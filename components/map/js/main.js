@@ -44,7 +44,7 @@ class Atlas {
     const bottom = el("div", { class: "bottom" }, this.told, this.timeline.root);
     root.replaceChildren(this.canvas, el("div", { class: "tools" }, draws, whole, whatIsVisible, clear), this.legend.root, bottom, this.cursor.card.root);
     listenToGestures(this);
-    this.requests = new Requests({ lacking: () => this.lacking(), came: (body, answer) => this.came(body, answer) });
+    this.requests = new Requests({ lacking: () => this.lacking(), came: (message, answer) => this.came(message, answer) });
     this.sprites = new Sprites(() => this.soon());
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(root);
@@ -63,10 +63,10 @@ class Atlas {
 
   /** The request for what the page has drawn and this map has not; null if there is nothing. */
   lacking() {
-    const { url, token, version, colouring } = this.data;
+    const { server, version, colouring } = this.data;
     if (this.version >= version && this.colouredFor === colouring && !this.wanted.size) return null;
     const cards = [...this.wanted].slice(-AT_ONCE); // the most recent ones: earlier ones may be out of sight
-    return { url, body: { token, sheet: this.sheet, version: this.version, colouring: this.colouring, colouredFor: colouring, cards } };
+    return { server, message: { sheet: this.sheet, version: this.version, colouring: this.colouring, colouredFor: colouring, cards } };
   }
 
   came({ sheet, colouredFor, cards: requested }, { version, rows, points, times, colouring, colours, cards }) {
@@ -226,8 +226,8 @@ class Atlas {
 
   /** Requests the pictures of these points that are missing. */
   lack(rows) {
-    const { sprites, token } = this.data;
-    this.sprites.want(rows.filter((row) => !this.sprites.places.has(row)), { url: sprites, token, sheet: this.sheet, clicked: [...this.clicked] });
+    const missing = rows.filter((row) => !this.sprites.places.has(row));
+    this.sprites.want(missing, { server: this.data.server, sheet: this.sheet, clicked: [...this.clicked] });
     if (this.side > LARGE && rows.length <= AT_ONCE) this.ask(rows);
   }
 

@@ -1,11 +1,12 @@
-// What a map lacks is requested beside the page's runs, one request at a time.
+// What a map lacks is requested independently of the page's runs, one request at a time.
+
+import { post } from "../../shell/js/post.js";
 
 const SOON = 500; // ms before the first try again, doubled with each
 const LATE = 15_000;
-const PATIENT = 60_000; // ms for one
 
 export class Requests {
-  /** `lacking()`: {url, body} of the next request, null for none; `came(body, answer)` takes what it brought. */
+  /** `lacking()`: {server, message} of the next request, null for none; `came(message, answer)` takes what it brought. */
   constructor({ lacking, came }) {
     this.lacking = lacking;
     this.came = came;
@@ -18,14 +19,15 @@ export class Requests {
     clearTimeout(this.timer);
     this.isUnderWay = true;
     for (let next = this.lacking(); next; next = this.lacking()) {
-      const { answer, isRefused } = await ask(next);
+      const { answer, status } = await post(next.server, "map-points", next.message, { keepalive: false });
+      const isRefused = status >= 400 && status < 500;
       if (isRefused || this.isStopped) break; // the page's next run brings another token, or another sheet
       if (!answer) {
         this.timer = setTimeout(() => this.run(), Math.min(LATE, SOON * 2 ** this.tries++));
         break;
       }
       this.tries = 0;
-      this.came(next.body, answer);
+      this.came(next.message, answer);
     }
     this.isUnderWay = false;
   }
@@ -33,15 +35,5 @@ export class Requests {
   stop() {
     this.isStopped = true;
     clearTimeout(this.timer);
-  }
-}
-
-async function ask({ url, body }) {
-  try {
-    const answer = await fetch(url, { method: "POST", body: JSON.stringify(body), signal: AbortSignal.timeout(PATIENT) });
-    if (answer.ok) return { answer: await answer.json() };
-    return { isRefused: answer.status < 500 };
-  } catch {
-    return {};
   }
 }

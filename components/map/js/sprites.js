@@ -1,5 +1,7 @@
 // Small pictures, requested many at a time and kept as sheets of 64, the ones last seen longest.
 
+import { post } from "../../shell/js/post.js";
+
 const REST = 60; // ms of rest before pictures are requested
 const MOST = 64; // pictures of a sheet
 const COLUMNS = 8;
@@ -27,7 +29,7 @@ export class Sprites {
     return place;
   }
 
-  /** The pictures that one frame lacks; `request` is {url, token, sheet}. */
+  /** The pictures that one frame lacks; `request` is {server, sheet, clicked}. */
   want(rows, request) {
     this.turn += 1;
     this.wanted = rows;
@@ -46,9 +48,9 @@ export class Sprites {
     if (this.isUnderWay) return;
     this.isUnderWay = true;
     while (this.wanted.length && this.faults < FAULTS && !this.isStopped) {
-      const { url, token, sheet: name, clicked } = this.request;
+      const { server, sheet: name, clicked } = this.request;
       const rows = this.wanted.slice(0, MOST);
-      const bitmap = await fetched(url, { token, sheet: name, rows, clicked });
+      const bitmap = await fetched(server, { sheet: name, rows, clicked });
       if (name !== this.request.sheet) continue; // another map meanwhile
       this.faults = bitmap ? 0 : this.faults + 1;
       if (bitmap) this.keep(bitmap, rows);
@@ -77,11 +79,7 @@ export class Sprites {
   }
 }
 
-async function fetched(url, body) {
-  try {
-    const answer = await fetch(url, { method: "POST", body: JSON.stringify(body) });
-    return answer.ok ? await createImageBitmap(await answer.blob()) : null;
-  } catch {
-    return null;
-  }
+async function fetched(server, message) {
+  const { answer } = await post(server, "map-sprites", message, { keepalive: false });
+  return answer ? createImageBitmap(answer).catch(() => null) : null;
 }

@@ -1,12 +1,13 @@
 // Decisions about pending memories, sent one after the other; it knows nothing of the document.
 
-import { newKey, post } from "../../shell/js/post.js";
+import { newId, post } from "../../shell/js/post.js";
 
+const TRIES = 4;
 const AWAY = "The server cannot be reached. Your decisions are kept: reload the page to send them.";
 
 export class PendingQueue {
   data = null;
-  requests = []; // {key, values}, oldest first
+  requests = []; // {decision, values}, oldest first
   error = "";
   isUnderWay = false;
 
@@ -18,7 +19,7 @@ export class PendingQueue {
 
   /** A run of the page gives its data; `run` asks for another. */
   take(data, run) {
-    const isNewToken = this.data?.token !== data.token;
+    const isNewToken = this.data?.server.token !== data.server.token;
     Object.assign(this, { data, run });
     for (const [id, at] of this.decided) if (at < data.at) this.decided.delete(id); // the run knows it
     if (isNewToken || !this.waitsForRun) this.work();
@@ -34,7 +35,7 @@ export class PendingQueue {
 
   decide(verb, id = "") {
     this.error = "";
-    this.requests.push({ key: newKey(), values: { verb, id } });
+    this.requests.push({ decision: newId(), values: { verb, id } });
     this.store.write(this.requests);
     this.changed();
     this.work();
@@ -44,8 +45,8 @@ export class PendingQueue {
     if (this.isUnderWay || !this.requests.length) return;
     Object.assign(this, { isUnderWay: true, waitsForRun: false });
     const request = this.requests[0];
-    const { url, token, form } = this.data;
-    const { status, text } = await this.sent(url, { token, form, ...request });
+    const { server, form } = this.data;
+    const { status, text, answer } = await this.sent(server, "form", { form, ...request }, { tries: TRIES });
     this.isUnderWay = false;
     if ([401, 403, 404].includes(status) && !this.hadRun) {
       Object.assign(this, { waitsForRun: true, hadRun: true });
@@ -55,7 +56,7 @@ export class PendingQueue {
     if (status === 0 || status >= 500) this.error = text || AWAY;
     else {
       this.requests.shift();
-      if (status === 200) this.decided.set(request.values.id, JSON.parse(text).at);
+      if (status === 200) this.decided.set(request.values.id, answer.at);
       else {
         this.error = text;
         if (request.values.verb !== "undo") this.dropUndo();

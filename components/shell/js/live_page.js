@@ -28,7 +28,7 @@ export class LivePage {
     Object.assign(part, { data, ask });
     for (const { id, name } of data.bars ?? []) this.jobNames[id] = name;
     this.refusedToken = null;
-    this.connection.at({ url: data.url, token: data.token });
+    this.connection.at({ url: data.url, token: data.server.token });
     part.draw?.(data, this.state);
     this.look();
   }

@@ -1,15 +1,16 @@
 // One form from the first letter to the page's run after its confirmation; it knows nothing of the document.
 
-import { newKey, post } from "./post.js";
+import { newId, post } from "./post.js";
 
 const AGAIN = 3000; // ms until a run that did not come is asked for again
+const TRIES = 4;
 const RUNS = 5; // that are asked for, at most
 const AWAY = "The server cannot be reached. What you typed is kept: try again.";
 const BEHIND = "The page does not show yet what was chosen: try again.";
 
 export class Sending {
   values = {}; // what was typed, by field
-  request = null; // {key, values}, until the server has confirmed or refused it
+  request = null; // {decision, values}, until the server has confirmed or refused it
   isUnderWay = false;
   confirmedAt = 0; // the server's time
   error = "";
@@ -48,7 +49,7 @@ export class Sending {
     if (this.isBusy || this.confirmedAt) return;
     const values = { ...this.data.base, ...this.values, ...typed };
     this.values = values;
-    if (!this.request || !isSame(this.request.values, values)) this.request = { key: newKey(), values };
+    if (!this.request || !isSame(this.request.values, values)) this.request = { decision: newId(), values };
     this.store.write(this.request);
     this.hadRun = false;
     this.attempt();
@@ -59,9 +60,10 @@ export class Sending {
     this.changed();
     const isAtRest = !this.data.afterRun || (await this.rest());
     const { data, request } = this; // of the run that was waited for
-    const { status, text } = isAtRest ? await this.sent(data.url, { token: data.token, form: data.form, ...request }) : { status: 409, text: BEHIND };
+    const send = () => this.sent(data.server, "form", { form: data.form, ...request }, { tries: TRIES });
+    const { status, text, answer } = isAtRest ? await send() : { status: 409, text: BEHIND };
     this.isUnderWay = false;
-    if (status === 200) this.confirm(JSON.parse(text).at);
+    if (status === 200) this.confirm(answer.at);
     else if ([401, 403, 404].includes(status) && !this.hadRun) this.waitForRun(); // the page's run brings another token
     else if (status === 0 || status >= 500) this.error = status ? text || AWAY : AWAY;
     else this.refuse(text);

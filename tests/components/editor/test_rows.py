@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 
 from components.editor import editor, rows
-from components.shell import session
+from components.shell import messages, session
 from store.library import Library
 from tests.store.conftest import address
 
@@ -21,7 +21,7 @@ def test_a_malformed_state_leads_nowhere(
     monkeypatch.setattr(st, "session_state", {"rows": state, editor.KEY: state})
     monkeypatch.setattr(rows, "_component", component)
     monkeypatch.setattr(editor, "_component", component)
-    monkeypatch.setattr(editor, "token", lambda _: "")
+    monkeypatch.setattr(messages, "server", lambda _: {})
     went: list[str] = []
     row = rows.EditorRow("key", library.get(address(0)), "a label")
     assert rows.show_rows("rows", library, [row], go=went.append, choose=True) == set()

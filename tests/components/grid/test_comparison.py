@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from components.grid.comparison import comparison
-from components.grid.decision_log import BOOT, AppliedDecisions
-from components.grid.logged_decision import entries_of
 from store.library import Library
 from store.runtime import open_library
+from tests.components.grid.decisions import decide, entry
 from tests.store.conftest import address, fresh_root
 from tests.store.duplicates.copies import coin_with_drawing, drawing
 from tests.store.hashed import Hashed
@@ -25,11 +24,6 @@ def library(tmp_path: Path) -> Iterator[Library]:
         library.reject([ORIGINAL], reason="scam", actor="ann")
         library.duplicates.examine()
         yield library
-
-
-def verdict_log(verdict: str) -> dict[str, object]:
-    entry = {"n": 1, "boot": BOOT, "verb": "judge", "addresses": [COPY], "seen": {}, "others": [ORIGINAL]}
-    return {"client": "page", "entries": [{**entry, "reason": verdict}]}
 
 
 def test_a_comparison_shows_the_other_coin_with_its_tier_and_history(library: Library) -> None:
@@ -48,18 +42,15 @@ def test_a_comparison_shows_the_other_coin_with_its_tier_and_history(library: Li
 
 
 def test_a_verdict_is_stored_and_undone_and_an_unknown_one_refused(library: Library) -> None:
-    decision_log = AppliedDecisions()
-    for client, entries in entries_of(verdict_log("copy of")).items():
-        decision_log.apply(library, client, entries, handlers={})
+    judges = entry("judge", 1, others=[ORIGINAL])
+    decide(library, {**judges, "reason": "copy of"})
     found = comparison(library, COPY)
     assert found
     assert found["others"][0]["verdict"] == "copy of"
     assert library.duplicates.suspicions([COPY]) == {}
     library.undo()
     assert COPY in library.duplicates.suspicions([COPY])
-    for client, entries in entries_of(verdict_log("stolen")).items():
-        decision_log.apply(library, f"{client} 2", entries, handlers={})
-    [result] = decision_log.confirmed(["page 2"])["page 2"]["results"]
+    [result] = decide(library, entry("judge", 1, others=[ORIGINAL], reason="stolen"))
     assert "no verdict" in result["refused"][0]["reason"]
 
 

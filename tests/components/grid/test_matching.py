@@ -5,13 +5,11 @@ from typing import Any
 
 import pytest
 
-from components.grid.decision_log import AppliedDecisions
-from components.grid.logged_decision import entries_of
 from components.grid.matching import addresses, offered
 from store.catalog.filters import Filter
 from store.library import Library
 from tests.components.conftest import COINS
-from tests.components.grid.decisions import approved, entry
+from tests.components.grid.decisions import approved, decide, entry, undo
 from tests.store.conftest import address, coin
 
 
@@ -19,36 +17,27 @@ def matching(library: Library, **more: Any) -> dict[str, Any]:
     return {**offered(library, Filter(tier="pending"), total=0), **more}
 
 
-def test_all_matching_coins_are_decided_and_undone_as_one(
-    library: Library, decision_log: AppliedDecisions
-) -> None:
-    chosen = entry(1, "approve", matching=matching(library, **{"except": [address(2)]}))
-    for _ in range(2):
-        decision_log.apply(library, "page", [chosen], handlers={})
+def test_all_matching_coins_are_decided_and_undone_as_one(library: Library) -> None:
+    chosen = entry("approve", matching=matching(library, **{"except": [address(2)]}))
+    decide(library, chosen, chosen)
     assert approved(library) == set(library.addresses(Filter())) - {address(2)}
-    decision_log.apply(library, "page", [entry(2, "undo")], handlers={})
+    decide(library, undo(chosen))
     assert approved(library) == set()
 
 
-def test_coins_added_or_changed_after_the_selection_are_not_decided(
-    library: Library, decision_log: AppliedDecisions
-) -> None:
+def test_coins_added_or_changed_after_the_selection_are_not_decided(library: Library) -> None:
     seen = matching(library)
     library.add([coin(50)])
     library.edit_tags([address(1)], add=["moon"])
-    decision_log.apply(library, "page", [entry(1, "approve", matching=seen, boot="before")], handlers={})
+    decide(library, entry("approve", matching=seen))
     assert approved(library) == {address(0), *(address(n) for n in range(2, 6))}
 
 
 @pytest.mark.parametrize(
     "forged", [{}, {"filter": 3}, {"filter": "{", "generation": 9}, {"filter": "{}", "generation": 10**6}]
 )
-def test_a_malformed_selection_decides_nothing(
-    library: Library, decision_log: AppliedDecisions, forged: dict[str, Any]
-) -> None:
-    log = {"client": "page", "entries": [{"n": 1, "verb": "approve", "addresses": [], "matching": forged}]}
-    for client, entries in entries_of(log).items():
-        decision_log.apply(library, client, entries, handlers={})
+def test_a_malformed_selection_decides_nothing(library: Library, forged: dict[str, Any]) -> None:
+    decide(library, entry("approve", matching=forged))
     assert approved(library) == set()
 
 

@@ -20,7 +20,7 @@ def left(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def rerun_by(client: str | None) -> None:
     """Run the page, as requested by the grid of this client."""
-    state: dict[str, Any] = {} if client is None else {"log": {"client": client, "entries": []}}
+    state: dict[str, Any] = {} if client is None else {"asked": {"client": client, "entries": []}}
     grid._follow_link(state)
 
 

@@ -5,9 +5,6 @@ from types import SimpleNamespace
 import pytest
 
 from components.grid import page_number
-from components.grid.logged_decision import LoggedDecision
-
-KEY = LoggedDecision(n=1, verb="next", addresses=[], seen={}, reason="", boot="")
 
 
 class Session:
@@ -32,7 +29,7 @@ class Session:
     def turn(self, verb: str, *, shown: int) -> None:
         self.send(shown)
         page_number.keep("pending")
-        page_number.turning("pending")[verb](KEY)
+        page_number.turning("pending")[verb]([])
 
     def run(self) -> int:
         return page_number.draw("pending", 10)

@@ -3,12 +3,11 @@
 import pytest
 import streamlit as st
 
-from components.grid.decision_log import AppliedDecisions
 from components.grid.remote_decisions import shadows
 from store.catalog.filters import Filter
 from store.library import Library
 from store.permissions import Actor
-from tests.components.grid.test_decision_log import entry
+from tests.components.grid.decisions import decide, entry, undo
 from tests.store.conftest import address
 
 
@@ -29,45 +28,35 @@ def seen(library: Library, *numbers: int) -> dict[str, int]:
 def test_a_coin_that_somebody_decided_since_is_asked_about(ann: Library, ben: Library) -> None:
     shown = seen(ben, 0, 1)
     ann.approve([address(0)])
-    log, page = AppliedDecisions(), "page"
-    log.apply(ben, page, [entry(1, "reject", 0, 1, seen=shown, reason="scam")], handlers={})
-    [result] = log.confirmed([page], actor=ben.actor_name)[page]["results"]
+    [result] = decide(ben, entry("reject", 0, 1, seen=shown, reason="scam"))
     assert (ben.get(address(0)).tier, ben.get(address(1)).tier) == ("approved", "trash")
     assert result["refused"] == [{"item": address(0), "reason": "approved by ann@x.org just now"}]
     assert result["reason"] == "scam"
     # All the same: the page sends what it was told.
-    log.apply(ben, page, [entry(2, "reject", 0, seen=result["again"], reason="scam")], handlers={})
+    decide(ben, entry("reject", 0, seen=result["again"], reason="scam"))
     assert ben.get(address(0)).tier == "trash"
 
 
 def test_the_same_decision_of_two_people_is_no_question(ann: Library, ben: Library) -> None:
     shown = seen(ben, 0)
     ann.reject([address(0)])
-    log = AppliedDecisions()
-    log.apply(ben, "page", [entry(1, "reject", 0, seen=shown)], handlers={})
-    [result] = log.confirmed(["page"], actor=ben.actor_name)["page"]["results"]
+    [result] = decide(ben, entry("reject", 0, seen=shown))
     assert result["again"] == {}
 
 
 def test_what_changed_without_a_decision_is_decided_at_once(ann: Library, ben: Library) -> None:
     shown = seen(ben, 0, 1)
     ann.edit_tags([address(0)], add=["dog"])
-    log = AppliedDecisions()
-    steps = [
-        entry(1, "approve", 1, seen=shown),
-        entry(2, "undo"),
-        entry(3, "reject", 0, 1, seen=shown),  # as seen before its own decision and undo
-    ]
-    log.apply(ben, "page", steps, handlers={})
+    approves = entry("approve", 1, seen=shown)
+    own = [approves["id"]]  # as seen before its own decision and undo
+    decide(ben, approves, undo(approves), entry("reject", 0, 1, seen=shown, after=own))
     assert set(ben.addresses(Filter(tier="trash"))) >= {address(0), address(1)}
 
 
 def test_one_person_in_two_windows_is_asked_as_well(ann: Library) -> None:
     shown = seen(ann, 0)
     ann.approve([address(0)])
-    log = AppliedDecisions()
-    log.apply(ann, "page", [entry(1, "reject", 0, seen=shown)], handlers={})
-    [result] = log.confirmed(["page"], actor=ann.actor_name)["page"]["results"]
+    [result] = decide(ann, entry("reject", 0, seen=shown))
     assert result["refused"][0]["reason"] == "approved by you in another window just now"
 
 
@@ -83,8 +72,7 @@ def test_a_coin_that_another_person_decided_stays_as_a_shadow(ann: Library, ben:
     everything = [address(number) for number in range(4)]
     assert shadows("pending", ben, everything, question="all") == {}
     ann.approve([address(1)])
-    ben.approve([address(2)])
-    left = [address(0), address(3)]
+    left = [address(0), address(2), address(3)]
     for _ in range(2):  # as long as the question is the same
         [(shadow, what)] = shadows("pending", ben, left, question="all").items()
         assert (shadow, what["label"]) == (address(1), "approved by ann@x.org")
@@ -92,34 +80,10 @@ def test_a_coin_that_another_person_decided_stays_as_a_shadow(ann: Library, ben:
 
 
 @pytest.mark.usefixtures("session_state")
-def test_a_shadow_ends_with_an_own_decision_on_it(ann: Library, ben: Library) -> None:
-    shadows("pending", ben, [address(0), address(1)], question="all")
-    ann.approve([address(1)])
-    assert shadows("pending", ben, [address(0)], question="all")
-    ben.reject([address(1)])
-    assert shadows("pending", ben, [address(0)], question="all") == {}
-
-
-@pytest.mark.usefixtures("session_state")
-def test_a_decision_in_another_window_of_the_same_person_leaves_a_shadow(ann: Library) -> None:
-    shown = seen(ann, 0, 1)
-    log = AppliedDecisions()
-
-    def gone(*numbers: int) -> dict[str, dict[str, str]]:
-        left = [address(number) for number in numbers]
-        return shadows(
-            "pending",
-            ann,
-            left,
-            question="all",
-            is_of_a_window=lambda each: log.has_made(each, actor=ann.actor_name),
-        )
-
-    gone(0, 1)
-    ann.approve([address(0)])  # by no page: a command, or a button of this page
-    assert gone(1) == {}
-    log.apply(ann, "other window", [entry(1, "approve", 1, seen=shown)], handlers={})
-    [result] = log.confirmed(["other window"], actor=ann.actor_name)["other window"]["results"]
-    assert gone() == {
-        address(1): {"label": "approved by you in another window", "decision": result["decision"]}
-    }
+def test_a_decision_of_the_same_person_leaves_a_shadow_that_names_it(ann: Library) -> None:
+    approves = entry("approve", 1, seen=seen(ann, 1))
+    shadows("pending", ann, [address(0), address(1)], question="all")
+    decide(ann, approves)
+    assert shadows("pending", ann, [address(0)], question="all") == {
+        address(1): {"label": "approved by you in another window", "decision": approves["id"]}
+    }, "the window that made it shows none"

@@ -31,7 +31,7 @@ def sheet_of(addresses: Sequence[str]) -> PointTable:
 
 def ask(client: Client, library: Library, sheet: str, **has: Any) -> httpx.Response:
     page = {"token": tokens.signed(library, actor="ann@x.org"), "sheet": sheet}
-    return client.post("/map/points", content=json.dumps({**page, **FRESH, **has}))
+    return client.post("/message/map-points", content=json.dumps({**page, **FRESH, **has}))
 
 
 def floats(text: str) -> list[float]:
@@ -51,7 +51,7 @@ def test_a_map_gets_points_and_colours_once(client: Client, library: Library) ->
 def test_a_map_gets_the_cards_of_coins_that_exist(client: Client, library: Library) -> None:
     library.add([coin(1)])
     sheet = sheet_of([address(1), "elsewhere"])
-    cards = ask(client, library, sheet.name, cards=[1, 0, 7, -1, "0", True]).json()["cards"]
+    cards = ask(client, library, sheet.name, cards=[1, 0, 7, -1]).json()["cards"]
     assert list(cards) == ["0"]
     assert cards["0"]["name"] == library.get(address(1)).name
     assert "/pictures/" in cards["0"]["picture"]
@@ -65,13 +65,19 @@ def test_a_map_without_a_token_or_of_a_session_that_ended_gets_nothing(
     assert ask(client, library, "another").status_code == 404
 
 
+def test_what_is_no_row_or_version_is_refused(client: Client, library: Library) -> None:
+    sheet = sheet_of([address(0)])
+    for mistake in ({"cards": ["0"]}, {"cards": [True]}, {"version": -1}, {"version": None}):
+        assert ask(client, library, sheet.name, **mistake).status_code == 400
+
+
 def sprites(
     client: Client, library: Library, sheet: str, rows: list[int], *, clicked: list[int] | None = None,
     **cookies: str,
 ) -> Image.Image:  # fmt: skip
     token = tokens.signed(library, actor="ann@x.org")
     page = {"token": token, "sheet": sheet, "rows": rows, "clicked": clicked or []}
-    answer = client.post("/map/sprites", content=json.dumps(page), cookies=cookies)
+    answer = client.post("/message/map-sprites", content=json.dumps(page), cookies=cookies)
     assert answer.status_code == 200
     return Image.open(io.BytesIO(answer.content)).convert("RGBA")
 

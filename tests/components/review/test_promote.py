@@ -1,9 +1,9 @@
 """Promotion tells what became of each coin until somebody has read it."""
 
-from components.grid import LoggedDecision
 from components.review import promote
 from store.library import Library
 from tests.browser.coins import COINS
+from tests.components.grid.decisions import decide, entry
 from tests.pages.conftest import finish_jobs, opened, rerun, send, words
 
 
@@ -22,11 +22,14 @@ def test_a_copy_is_promoted_only_if_that_is_wanted_all_the_same(library: Library
     send(opened("approved"), "promote-all")
     finish_jobs()
     assert (library.get(copy).tier, library.get(other).tier) == ("approved", "library")
-    entry = LoggedDecision(1, "promote", [copy], {}, "", "")
-    refused = promote.handler(library)(entry)
-    assert refused is not None
-    assert [refusal.reason for refusal in refused.refused] == [f"judged a copy of {COINS[1].name}"]
+    asks = {**entry("promote"), "addresses": [copy]}
+    [asked] = decide(library, asks)
+    assert asked["refused"] == [{"item": copy, "reason": f"judged a copy of {COINS[1].name}"}]
+    assert asked["again"] == {copy: library.get(copy).revision}
     assert (
         promote.marks(library, [library.get(copy)])(library.get(copy))["label"]
         == f"a copy of {COINS[1].name}"
     )
+    decide(library, {**entry("promote", is_sure=True), "addresses": [copy]})
+    finish_jobs()
+    assert library.get(copy).tier == "library"

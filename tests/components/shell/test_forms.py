@@ -1,4 +1,4 @@
-"""Forms that the page sends by itself: by those who may, once for each key, and never lost without a word."""
+"""Forms that the page sends by itself: by those who may, once for each press, never lost without a word."""
 
 import gc
 import json
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import count
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -16,7 +17,9 @@ from streamlit.testing.v1 import AppTest
 from components.shell import forms, resources, session, tokens
 from components.shell import undo as shell_undo
 from components.shell.forms import Button, Field
-from store.catalog import page_requests
+from components.shell.messages import Sender
+from store.catalog import answers
+from store.catalog.answers import Answers
 from store.catalog.filters import Filter
 from store.errors import InvalidRecord, NotWritten
 from store.library import Library
@@ -63,9 +66,12 @@ def reached() -> Iterator[Sent]:
     session._from_routes.clear()
 
 
+ONCE, ANOTHER = uuid4().hex, uuid4().hex
+
+
 def send(client: Client, library: Library, *, actor: str = "ann@x.org", **more: Any) -> httpx.Response:
-    page = {"token": tokens.signed(library, actor=actor), "form": "f", "key": "once", "values": VALUES}
-    return client.post("/form", content=json.dumps({**page, **more}))
+    page = {"token": tokens.signed(library, actor=actor), "form": "f", "decision": ONCE, "values": VALUES}
+    return client.post("/message/form", content=json.dumps({**page, **more}))
 
 
 def test_a_form_that_is_sent_again_is_done_once_and_confirmed_each_time(
@@ -75,9 +81,10 @@ def test_a_form_that_is_sent_again_is_done_once_and_confirmed_each_time(
         assert send(client, library).json()["at"] > 0
     assert reached == [VALUES]
     assert session._from_routes[""] == (("Saved.", ":material/check:"),)
-    assert send(client, library, key="another").status_code == 200
-    assert send(client, library, actor="bob").status_code == 200
-    assert len(reached) == 3
+    assert send(client, library, decision=ANOTHER).status_code == 200
+    assert len(reached) == 2
+    assert send(client, library, actor="bob").status_code == 403, "the press of another person"
+    assert len(reached) == 2
 
 
 def test_a_form_that_is_sent_again_meanwhile_waits_for_the_first(
@@ -95,26 +102,37 @@ def test_a_form_that_is_sent_again_meanwhile_waits_for_the_first(
     assert reached == [VALUES]
 
 
-def test_what_is_refused_says_why_and_may_be_sent_again(
+def test_what_is_refused_says_why_each_time_and_another_press_may_succeed(
     client: Client, library: Library, reached: Sent
 ) -> None:
     reached.refusal = "the name is taken"
     refused = send(client, library)
     assert (refused.status_code, refused.text) == (409, "the name is taken")
     reached.refusal = ""
-    assert send(client, library).status_code == 200
+    assert send(client, library).text == "the name is taken", "a late copy of the message"
+    assert send(client, library, decision=ANOTHER).status_code == 200
     assert reached == [VALUES]
 
 
-def test_what_the_server_may_have_done_before_it_stopped_is_not_done_again(
-    client: Client, library: Library, reached: Sent
+def test_what_the_server_did_before_it_stopped_is_not_done_again(
+    client: Client, library: Library, reached: Sent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    library.for_actor(library.catalog.actor).requests.begin("once")
-    actor = library.actor_name
-    answer = send(client, library, actor=actor)
-    assert answer.status_code == 409
-    assert "check before sending it again" in answer.text
-    assert reached == []
+    library.approve([address(0)])
+    library.approve([address(1)])
+    last = library.decisions()[0].id
+    undo = forms._Form((), Button("Undo"), partial(shell_undo.one, library, last), changes_library=True)
+    forms._forms["", "f"] = undo
+
+    def stops(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as stopped:
+        stopped.setattr(Answers, "store", stops)
+        with pytest.raises(KeyboardInterrupt):
+            forms.answer(library, forms.Press("f", ONCE, {}), Sender(""))
+    assert send(client, library, actor=library.actor_name).status_code == 200
+    assert library.addresses(Filter(tier="approved")) == [address(0)]
+    assert [decision.verb for decision in library.decisions(limit=3)] == ["undo", "approve", "approve"]
 
 
 def test_an_undo_button_takes_back_one_decision_whenever_the_login_of_its_page_ends(
@@ -123,30 +141,33 @@ def test_an_undo_button_takes_back_one_decision_whenever_the_login_of_its_page_e
     library.approve([address(0)])
     for lasts in count():
         library.approve([address(1)])
-        asked = count()
+        last, press, asked = library.decisions()[0].id, uuid4().hex, count()
 
         def is_logged_in(asked: Iterator[int] = asked, lasts: int = lasts) -> bool:
             return next(asked) < lasts
 
-        page = library.for_actor(Actor(library.actor_name, is_logged_in=is_logged_in))
-        undo = forms._Form((), Button("Undo"), partial(shell_undo._undo, page), changes_library=True)
-        forms._forms["", "f"] = undo
-        answers = [send(client, library, actor=page.actor_name, key=f"press {lasts}") for _ in range(2)]
-        assert address(0) in library.addresses(Filter(tier="approved")), f"after {lasts} questions"
-        if answers[0].status_code == 200:
+        def undo_of(page: Library, last: str = last) -> forms._Form:
+            return forms._Form((), Button("Undo"), partial(shell_undo.one, page, last), changes_library=True)
+
+        form = undo_of(library.for_actor(Actor(library.actor_name, is_logged_in=is_logged_in)))
+        forms._forms["", "f"] = form
+        first = send(client, library, actor=library.actor_name, decision=press)
+        form = undo_of(library)  # once the person is back
+        forms._forms["", "f"] = form
+        assert send(client, library, actor=library.actor_name, decision=press).status_code == 200
+        assert library.addresses(Filter(tier="approved")) == [address(0)], f"after {lasts} questions"
+        if first.status_code == 200:
             return
-        assert "check before sending it again" in answers[1].text
 
 
 def test_a_form_is_confirmed_even_if_the_disk_is_full_by_then(
     client: Client, library: Library, reached: Sent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuses(requests: page_requests.AnsweredRequests, key: str, answer: str) -> None:
+    def refuses(*_: object) -> None:
         raise NotWritten("the disk is full")
 
-    monkeypatch.setattr(page_requests.AnsweredRequests, "finish", refuses)
+    monkeypatch.setattr(Answers, "store", refuses)
     assert send(client, library).status_code == 200
-    assert "check before sending it again" in send(client, library).text
     assert reached == [VALUES]
 
 
@@ -190,7 +211,9 @@ def test_a_value_that_no_field_can_have_is_refused(
     assert reached == []
 
 
-@pytest.mark.parametrize("mistake", [{"key": ""}, {"key": "k" * 65}, {"key": 7}, {"form": 7}, {"values": []}])
+@pytest.mark.parametrize(
+    "mistake", [{"decision": ""}, {"decision": "k" * 32}, {"decision": 7}, {"form": 7}, {"values": []}]
+)
 def test_a_malformed_form_is_refused(
     client: Client, library: Library, reached: Sent, mistake: Mapping[str, Any]
 ) -> None:
@@ -208,15 +231,12 @@ def test_a_button_that_the_last_run_locked_does_nothing(
     assert reached == []
 
 
-def test_only_the_last_requests_are_remembered(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_requests, "REMEMBERED", 3)
+def test_only_the_last_answers_are_remembered(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "REMEMBERED", 3)
     for number in range(5):
-        library.requests.begin(str(number))
-        library.requests.finish(str(number), f"answer {number}")
-    assert library.requests.find("1") is None
-    found = library.requests.find("2")
-    assert found is not None
-    assert found.answer == "answer 2"
+        library.answers.store(str(number), f"answer {number}")
+    assert library.answers.find("1") is None
+    assert library.answers.find("2") == "answer 2"
 
 
 def test_what_changes_nothing_in_the_library_is_done_for_those_who_may_only_look(
@@ -227,7 +247,7 @@ def test_what_changes_nothing_in_the_library_is_done_for_those_who_may_only_look
     forms._forms["", "f"] = form
     assert send(client, library).status_code == 200
     assert reached == [{}]
-    assert library.requests.find("once") is None
+    assert library.answers.find(ONCE) is None
 
 
 def _script() -> None:

@@ -1,4 +1,4 @@
-"""Pausing and stopping jobs from a page's script: by those who may, and once for each key."""
+"""Pausing and stopping jobs from a page's script; sent again, either changes nothing more."""
 
 import json
 from typing import Any
@@ -6,77 +6,68 @@ from typing import Any
 import httpx
 import pytest
 
-from components.shell import job_control, tokens
-from store.jobs import Jobs
+from components.shell import tokens
+from store.jobs import Job
+from store.jobs.job_rows import JobRepository
 from store.library import Library
-from store.settings import settings
 from tests.components.conftest import Client
-
-Reached = list[tuple[str, int]]
 
 
 @pytest.fixture
-def reached(monkeypatch: pytest.MonkeyPatch) -> Reached:
-    """What was asked of the library's jobs."""
-    job_control._done.clear()
-    calls: Reached = []
-    for name in ("pause", "cancel"):
-        monkeypatch.setattr(Jobs, name, lambda _, number, name=name: calls.append((name, number)))
-    return calls
+def job(library: Library) -> int:
+    """A job that waits, because nobody has told the runner of it."""
+    rows = JobRepository(library.catalog)
+    return rows.add("move", "Approve", ["nowhere"], {"verb": "approve"}, actor="ann@x.org")
 
 
-def sent(client: Client, library: Library, **request: Any) -> httpx.Response:
-    page = {"token": tokens.signed(library, actor="ann@x.org"), "job": 7, "verb": "pause", "key": "once"}
-    return client.post("/job", content=json.dumps({**page, **request}))
+def sent(client: Client, library: Library, *, actor: str = "ann@x.org", **order: Any) -> httpx.Response:
+    page = {"token": tokens.signed(library, actor=actor), "verb": "pause"}
+    return client.post("/message/job", content=json.dumps({**page, **order}))
 
 
-def test_a_request_that_is_sent_again_does_nothing_more(
-    client: Client, library: Library, reached: Reached
-) -> None:
-    for _ in range(3):
-        assert sent(client, library).status_code == 200
-    assert reached == [("pause", 7)]
-    assert sent(client, library, verb="stop", key="another").status_code == 200
-    assert reached == [("pause", 7), ("cancel", 7)]
+def stored(library: Library, number: int) -> Job:
+    found = library.jobs.get(number)
+    assert found
+    return found
 
 
-def test_only_a_page_of_this_library_directs_its_jobs(
-    client: Client, library: Library, reached: Reached
-) -> None:
-    for forged in (None, "", "x.y"):
-        assert sent(client, library, token=forged).status_code == 403
-    assert reached == []
+def test_a_job_that_is_paused_again_stays_as_it_is(client: Client, library: Library, job: int) -> None:
+    assert sent(client, library, job=job).json() == {}
+    paused = stored(library, job)
+    assert paused.state == "paused"
+    assert sent(client, library, job=job, actor="bob@x.org").json() == {}
+    assert stored(library, job) == paused
 
 
-def test_a_viewer_directs_no_job(
-    client: Client, library: Library, reached: Reached, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(settings(), "viewers", "ann@x.org")
-    assert sent(client, library).status_code == 403
-    assert reached == []
+def test_a_job_that_has_ended_stays_as_it_is(client: Client, library: Library, job: int) -> None:
+    assert sent(client, library, job=job, verb="stop").json() == {}
+    ended = stored(library, job)
+    assert (ended.state, ended.note["ended_by"]) == ("cancelled", "ann@x.org")
+    for verb in ("stop", "pause"):
+        assert sent(client, library, job=job, verb=verb, actor="bob@x.org").json() == {}
+        assert stored(library, job) == ended
 
 
 @pytest.mark.parametrize(
-    "mistake",
+    ("mistake", "field"),
     [
-        {"job": "7"},
-        {"job": True},
-        {"job": 1 << 63},
-        {"verb": "delete"},
-        {"verb": None},
-        {"verb": []},
-        {"key": ""},
-        {"key": "k" * 65},
+        ({"job": "7"}, "job"),
+        ({"job": True}, "job"),
+        ({"job": 0}, "job"),
+        ({"job": 1 << 63}, "job"),
+        ({}, "job"),
+        ({"job": 7, "verb": "delete"}, "verb"),
+        ({"job": 7, "verb": []}, "verb"),
     ],
 )
-def test_what_is_no_request_is_refused(
-    client: Client, library: Library, reached: Reached, mistake: dict[str, Any]
+def test_what_is_no_order_is_refused(
+    client: Client, library: Library, mistake: dict[str, Any], field: str
 ) -> None:
-    assert sent(client, library, **mistake).status_code == 400
-    assert reached == []
+    answer = sent(client, library, **mistake)
+    assert (answer.status_code, answer.text.split(":")[0]) == (400, field)
 
 
 def test_a_job_that_is_not_there_is_named(client: Client, library: Library) -> None:
-    answer = sent(client, library, job=4711, key="nowhere")
+    answer = sent(client, library, job=4711)
     assert answer.status_code == 409
     assert "no job 4711" in answer.text

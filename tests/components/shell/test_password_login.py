@@ -163,7 +163,7 @@ def test_claims_of_a_login_give_roles(
     claims = claims_of(log_in(client))
     token = tokens.signed(library, actor=logins.person(claims), claims=claims)
     sent = json.dumps({"token": token, "address": "x", "draft": {}})
-    answer = client.post("/editor/keep", content=sent, cookies={})
+    answer = client.post("/message/editor-keep", content=sent, cookies={})
     assert answer.status_code == 401
     assert not logins.actor(logins.person(claims), claims).can_write
     assert login.is_permitted(claims), "viewers may look"

@@ -36,7 +36,7 @@ test("a draft stays in the browser until the server has it", async () => {
 });
 
 test("a draft that the server refuses stays in the browser and is sent again", async () => {
-  const { store, asked, message } = opened({ answers: [new Error("away"), { failed: "full" }] });
+  const { store, asked, message } = opened({ answers: [new Error("away"), new Error("full")] });
   store.keep("coin", DRAFT);
   for (let time = 0; time < 3; time++) await store.send();
   assert.deepEqual(asked.map(([verb]) => verb), ["keep", "keep", "keep"]);
@@ -153,7 +153,7 @@ test("a closing page sends its unsent and discarded drafts", () => {
 });
 
 test("a draft that cannot be stored holds up no other coin's draft", async () => {
-  const { store, asked, told } = opened({ answers: [{ failed: "no record has this address" }] });
+  const { store, asked, told } = opened({ answers: [new Error("no record has this address")] });
   store.keep("coin", DRAFT);
   store.keep("other", { ...DRAFT, caption: { entity: "a frog" } });
   await store.send();
@@ -172,7 +172,7 @@ async function pass(t, milliseconds) {
 
 test("what is typed while a draft fails does not wait for its next try", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const failed = { failed: "no record has this address" };
+  const failed = new Error("no record has this address");
   const { store, asked } = opened({ answers: [failed, failed] });
   store.keep("coin", DRAFT);
   store.send();
@@ -188,7 +188,7 @@ test("what is typed while a draft fails does not wait for its next try", async (
 
 test("a draft that failed is listed with the reason until it is stored", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const { store } = opened({ answers: [{ failed: "full" }, new Error("away")] });
+  const { store } = opened({ answers: [new Error("full"), new Error("away")] });
   store.keep("coin", DRAFT);
   assert.deepEqual(store.failing, []);
   for (const failing of [[["coin", "full", undefined]], [["coin", "away", undefined]], []]) {
@@ -199,7 +199,7 @@ test("a draft that failed is listed with the reason until it is stored", async (
 
 test("a save of one coin does not end the tries of another's draft", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const { store } = opened({ answers: [{ failed: "full" }] });
+  const { store } = opened({ answers: [new Error("full")] });
   store.keep("coin", DRAFT);
   await store.send();
   store.keep("other", words("a frog"));

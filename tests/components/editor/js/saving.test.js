@@ -7,7 +7,7 @@ import { test } from "../../../shared/browser.js";
 
 /** An editor in which a caption of the coin "frog" was typed; `log` has what it was told. */
 function editorWith() {
-  const log = { kept: [], notes: [], identified: [], met: [], states: [], opened: [], asked: [], blurred: [], runs: 0 };
+  const log = { kept: [], notes: [], identified: [], met: [], states: [], opened: [], asked: [], blurred: [], decisions: [], runs: 0 };
   const editor = {
     address: "frog", canWrite: true, isChanged: true, content: { name: "Rainy Frog" }, caption: { entity: "a frog" }, rows: [], log,
     bar: { promote: { disabled: false }, say: (state) => log.states.push(state), noteThat: (sentence) => log.notes.push(sentence) },
@@ -22,7 +22,7 @@ function editorWith() {
     go: (address) => log.opened.push(address),
     begin() {}, measure() {}, history: { node: {} },
     trigger: () => (log.runs += 1),
-    server: { ask: (verb, body) => (log.asked.push([verb, body.address, body.ids]), new Promise((answer) => { editor.answer = answer; })) },
+    server: { ask: (verb, body) => (log.asked.push([verb, body.address, body.ids]), log.decisions.push(body.decision), new Promise((answer, fail) => Object.assign(editor, { answer, fail }))) },
   };
   return editor;
 }
@@ -35,12 +35,13 @@ function openDog(editor) {
 
 const turn = () => new Promise(setImmediate);
 
-/** Begins to save, opens another coin, and lets the server answer then. */
+/** Begins to save, opens another coin, and lets the server answer then, or fail. */
 async function savedFromElsewhere(editor, answer) {
   const saved = new Saving(editor).commit({ next: true });
   await null;
   openDog(editor);
-  editor.answer(answer);
+  if (answer instanceof Error) editor.fail(answer);
+  else editor.answer(answer);
   await saved;
   return editor.log;
 }
@@ -53,7 +54,7 @@ test("a conflict does not reach the coin that is open by then", async () => {
 });
 
 test("a failure keeps the words of the coin that was saved, and names it", async () => {
-  const log = await savedFromElsewhere(editorWith(), { failed: "the disk is full" });
+  const log = await savedFromElsewhere(editorWith(), new Error("the disk is full"));
   assert.deepEqual(log.kept, [["frog", "a frog"]]);
   assert.deepEqual(log.states, ["saving"]);
   assert.match(log.notes.at(-1), /Rainy Frog was not saved: the disk is full/);
@@ -62,7 +63,7 @@ test("a failure keeps the words of the coin that was saved, and names it", async
 test("words typed meanwhile are newer than those that were sent", async () => {
   const editor = editorWith();
   editor.draftStore.waiting.set("frog", { n: 2 });
-  assert.deepEqual((await savedFromElsewhere(editor, { failed: "the disk is full" })).kept, []);
+  assert.deepEqual((await savedFromElsewhere(editor, new Error("the disk is full"))).kept, []);
 });
 
 test("a save opens no other coin and uses up no suggestion of the one that is open", async () => {
@@ -119,7 +120,9 @@ async function promotedFromElsewhere(editor, { before, failed }) {
   for (const verb of ["commit", "promote"]) {
     await turn();
     if (verb === before) openDog(editor);
-    editor.answer(verb === "commit" ? { saved: { revision: 2 } } : { failed });
+    if (verb === "commit") editor.answer({ saved: { revision: 2 } });
+    else if (failed) editor.fail(new Error(failed));
+    else editor.answer({});
   }
   await turn();
   return editor.log;
@@ -154,4 +157,42 @@ test("a coin that cannot be promoted yet is only saved", async () => {
   editor.answer({ saved: { revision: 2 } });
   await turn();
   assert.deepEqual(editor.log.asked.map(([verb]) => verb), ["commit"]);
+});
+
+/** Presses save, and says what becomes of it: an answer, or the status of a failure; returns the decision that was sent. */
+async function pressed(saving, outcome, verb = "commit") {
+  const { editor } = saving;
+  if (verb === "commit") saving.commit();
+  else saving.promote("frog", "Rainy Frog");
+  await turn();
+  if (typeof outcome === "number") editor.fail(Object.assign(new Error("why"), { status: outcome }));
+  else editor.answer(outcome);
+  await turn();
+  return editor.log.decisions.at(-1);
+}
+
+test("what nobody has answered is the same decision when it is saved again, until the text is another", async () => {
+  const saving = new Saving(editorWith());
+  const first = await pressed(saving, 0);
+  assert.match(first, /^[0-9a-f]{32}$/);
+  for (const status of [503, 401]) assert.equal(await pressed(saving, status), first);
+  saving.editor.caption = { entity: "a frog and more" };
+  assert.notEqual(await pressed(saving, 0), first);
+  saving.editor.caption = { entity: "a frog" };
+  assert.equal(await pressed(saving, { saved: { revision: 2 } }), first);
+  assert.notEqual(await pressed(saving, 0), first, "the answer has come");
+});
+
+test("what was refused or answered with a conflict is another decision when it is saved again", async () => {
+  const saving = new Saving(editorWith());
+  const decisions = [];
+  for (const outcome of [409, { conflict: { address: "frog" } }, 0]) decisions.push(await pressed(saving, outcome));
+  assert.equal(new Set(decisions).size, 3);
+});
+
+test("a promotion without an answer is the same decision when it is pressed again", async () => {
+  const saving = new Saving(editorWith());
+  const first = await pressed(saving, 0, "promote");
+  assert.equal(await pressed(saving, {}, "promote"), first);
+  assert.notEqual(await pressed(saving, {}, "promote"), first);
 });

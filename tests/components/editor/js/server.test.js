@@ -6,22 +6,22 @@ import { test } from "node:test";
 import { Server } from "../../../../components/editor/js/server.js";
 
 /** The server's answers to `ask`, one after the other: a status with a text, or null for no answer. */
-async function asked(t, answers, { data = { token: "old", routes: "/editor" }, renew = () => {} } = {}) {
+async function asked(t, answers, { data = { server: { token: "old", url: "/message" } }, renew = () => {} } = {}) {
   t.mock.method(globalThis, "fetch", async () => {
     const answer = answers.shift();
     if (!answer) throw new TypeError("no connection");
-    return new Response(answer[1], { status: answer[0] });
+    return new Response(answer[1], { status: answer[0], headers: { "Content-Type": "application/json" } });
   });
   const server = new Server(() => data, { renew });
   return () => server.ask("keep", {}).catch((error) => error.message);
 }
 
 test("a refused token is renewed once and the text is kept", async (t) => {
-  const renewed = [], data = { token: "old", routes: "/editor" };
-  const ask = await asked(t, Array(3).fill([401, "this page is too old"]), { data, renew: () => renewed.push(data.token) });
+  const renewed = [], data = { server: { token: "old", url: "/message" } };
+  const ask = await asked(t, Array(3).fill([401, "this page is too old"]), { data, renew: () => renewed.push(data.server.token) });
   await ask();
   assert.equal(await ask(), "this page is too old; your words are kept in this browser");
-  data.token = "new";
+  data.server.token = "new";
   await ask();
   assert.deepEqual(renewed, ["old", "new"]);
 });
@@ -38,9 +38,10 @@ test("a token is requested again after ten seconds, then twenty: the page may ha
 });
 
 test("a missing answer, an error and a success are told apart", async (t) => {
-  const ask = await asked(t, [null, [500, "oh"], [503, "the disk is full"], [200, '{"saved": 1}']]);
+  const ask = await asked(t, [null, [500, "oh"], [503, "the disk is full"], [409, "it is rejected; restore it first"], [200, '{"saved": 1}']]);
   assert.match(await ask(), /cannot be reached; your words are kept/);
   assert.equal(await ask(), "the server answered 500");
   assert.equal(await ask(), "the disk is full; your words are kept in this browser");
+  assert.equal(await ask(), "it is rejected; restore it first");
   assert.deepEqual(await ask(), { saved: 1 });
 });

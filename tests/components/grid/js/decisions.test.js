@@ -12,8 +12,8 @@ function opened(...addresses) {
   const entries = [];
   const grid = {
     model,
-    data: { undoable: true, cards },
-    log: { add: (entry) => (entries.push({ n: entries.length + 1, ...entry }), entries.at(-1)) },
+    data: { undoable: true, cards, undo: ["before"], redo: [] },
+    log: { news: entries, add: (entry) => (entries.push({ id: `${entries.length + 1}`, ...entry }), entries.at(-1)) },
     tools: { say: () => {} },
     viewer: { isOpen: false },
     comparison: { isOpen: false },
@@ -25,7 +25,7 @@ function opened(...addresses) {
   return { model, entries, decisions: new Decisions(grid) };
 }
 
-const undone = ({ cursor }, address) => ({ n: 1, verb: "undo", done: [address], refused: [], message: "", cursor });
+const undone = ({ cursor }, address) => ({ verb: "undo", done: [address], refused: [], message: "", cursor });
 
 test("the cursor goes to what was taken back, which this page did not know", () => {
   const { model, entries, decisions } = opened("a", "b", "c");
@@ -44,6 +44,20 @@ test("the answer to an undo comes late, and the cursor stays where somebody went
   assert.equal(model.cursor, "c", "the next key is for this one");
 });
 
+test("an undo names the decision that it takes back, of this page or of its last run", () => {
+  const { entries, decisions } = opened("a", "b", "c");
+  for (let n = 0; n < 2; n++) decisions.make({ verb: "approve", label: "Approve", message: "Approved {}", leaves: true });
+  for (const verb of ["undo", "redo", "undo", "undo", "undo", "undo"]) decisions.undoOrRedo(verb);
+  assert.deepEqual(entries.map(({ verb, undoes }) => undoes ?? verb), ["approve", "approve", "2", "3", "4", "1", "before"]);
+});
+
+test("a decision about a coin that was decided here before says so", () => {
+  const { entries, decisions } = opened("a", "b");
+  decisions.judge("a", "different", ["b"], "");
+  decisions.flag("a", "unfit");
+  assert.deepEqual(entries.map(({ after }) => after), [[], ["1"]]);
+});
+
 test("an undo that a reload left behind moves no cursor", () => {
   const { model, decisions } = opened("a", "b");
   assert.equal(decisions.settle([undone({}, "b")]), false);
@@ -56,7 +70,7 @@ test("a coin decided elsewhere is asked about, and decided all the same with wha
   grid.actions = [{ verb: "reject", label: "Reject", message: "Rejected {}" }];
   let asked;
   grid.tools.ask = (text, label, act) => (asked = { text, label, act });
-  decisions.settle([{ n: 1, verb: "reject", reason: "scam", done: [], again: { a: 7 }, refused: [{ item: "a", reason: "approved by ann just now" }] }]);
+  decisions.settle([{ verb: "reject", reason: "scam", done: [], again: { a: 7 }, refused: [{ item: "a", reason: "approved by ann just now" }] }]);
   assert.equal(asked.label, "Reject all the same");
   assert.match(asked.text, /approved by ann just now/);
   assert.equal(entries.length, 0, "nothing is decided before the answer");

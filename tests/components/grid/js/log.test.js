@@ -1,65 +1,79 @@
-// The log of decisions: an entry stays until the server confirms it, and is only sent to where it was made.
+// The log of decisions: an entry stays until the server has answered it, and is only sent where it was made.
 
 import assert from "node:assert/strict";
 
-import { DecisionLog } from "../../../../components/grid/js/log.js";
+import { DecisionLog, undoable } from "../../../../components/grid/js/log.js";
 import { test } from "../../../shared/browser.js";
-import { shared } from "../../../shared/shared.js";
 
-const PLACE = { library: "a library", who: "ann@x.org", session: "one" };
+const PLACE = { library: "a library", who: "ann@x.org" };
 const APPROVE = { verb: "approve", addresses: ["local-a"], seen: { "local-a": 1 } };
+const SERVER = { url: "/message", token: "t" };
+const DONE = { generation: 6, refused: [] };
 
-function opened(place = PLACE, options = {}) {
+/** A log whose messages are in `sent`, answered one after the other by `answers`: a function of the entries, or a status. */
+function opened(place = PLACE, { answers = [], ...options } = {}) {
   const sent = [];
-  const log = new DecisionLog("pending", { place, send: (contents) => sent.push(contents), waits: () => {}, ...options });
-  log.sendSoon = () => log.sendNow(); // immediately: the delay is not under test
-  log.sendAgain = () => {};
+  const log = new DecisionLog({
+    place,
+    heard: (results) => (log.results = [...(log.results ?? []), ...results]),
+    waits: (number) => (log.told = number),
+    refused: () => (log.runs = (log.runs ?? 0) + 1),
+    sent: async (_, kind, message) => {
+      sent.push(message);
+      assert.equal(kind, "decisions");
+      const answer = answers.shift() ?? 0;
+      if (typeof answer === "number") return { status: answer, text: "" };
+      return { status: 200, answer: { answers: answer(message.entries) } };
+    },
+    sentLast: (_, __, message) => sent.push(message),
+    ...options,
+  });
   return { log, sent };
 }
 
-function ended(log) {
-  clearTimeout(log.timer);
-}
+const all = (entries) => Object.fromEntries(entries.map(({ id }) => [id, DONE]));
+const turn = () => new Promise((go) => setTimeout(go, 5));
 
-for (const { name, place, boot, made, sent } of shared("decision_log")) {
-  test(`sent: ${name}`, () => {
-    const { log } = opened(place);
-    Object.assign(log, { client: "page", boot });
-    for (const entry of made) log.add(entry);
-    assert.deepEqual(log.contents(), sent);
-    ended(log);
-  });
-}
-
-test("confirmed entries leave the log, the rest are sent again", () => {
-  const { log, sent } = opened();
+test("answered decisions leave the log, the rest is sent again", async () => {
+  const { log, sent } = opened(PLACE, { answers: [(entries) => all(entries.slice(0, 2)), all] });
   for (let n = 1; n <= 3; n++) log.add(APPROVE).cursor = `local-${n}`;
-  const results = [1, 2].map((n) => ({ n, refused: [], message: `${n}` }));
-  const news = results.map((result) => ({ ...result, cursor: `local-${result.n}` }));
-  assert.deepEqual(log.confirm({ [log.client]: { n: 2, results } }), news, "each with where the cursor was");
-  assert.deepEqual(log.entries.map(({ n }) => n), [3]);
-  assert.deepEqual(log.confirm({ [log.client]: { n: 2, results } }), [], "a repeated answer reports nothing new");
-  log.sendNow();
-  assert.deepEqual(sent.at(-1).entries.map(({ n, cursor }) => [n, cursor]), [[3, undefined]]);
-  assert.notEqual(sent.at(-1).sending, sent.at(-2).sending, "equal values are not looked at");
-  ended(log);
+  log.take({ server: SERVER, generation: 5 });
+  await turn();
+  assert.deepEqual(sent.map(({ entries }) => entries.length), [3, 1]);
+  assert.equal(sent[0].entries[2].id, sent[1].entries[0].id);
+  assert.deepEqual(Object.keys(sent[0].entries[0]), ["id", "verb", "addresses", "seen"], "nothing of the page alone");
+  assert.deepEqual(log.results.map(({ cursor }) => cursor), ["local-1", "local-2", "local-3"]);
+  assert.ok(log.isEmpty);
+  log.stop();
 });
 
-test("unconfirmed entries of a closed tab are sent by the next one", () => {
+test("a decision stays in effect until the cards show it, without what was refused of it", async () => {
+  const refused = [{ item: "local-b", reason: "gone" }];
+  const { log } = opened(PLACE, { answers: [([{ id }]) => ({ [id]: { generation: 6, refused } })] });
+  log.add({ ...APPROVE, addresses: ["local-a", "local-b"] }).effect = { hide: ["local-a", "local-b"] };
+  log.take({ server: SERVER, generation: 5 });
+  await turn();
+  assert.deepEqual(log.news.map(({ effect }) => effect.hide), [["local-a"]]);
+  log.take({ server: SERVER, generation: 6 });
+  assert.deepEqual(log.news, []);
+});
+
+test("unanswered decisions of a closed tab are sent by the next one", async () => {
   const { log } = opened();
-  log.add(APPROVE);
-  ended(log);
-  const { log: next } = opened();
-  assert.deepEqual(next.contents().others[log.client].map(({ n, verb }) => [n, verb]), [[1, "approve"]]);
-  next.confirm({ [log.client]: { n: 1, results: [] } });
-  assert.ok(next.isEmpty);
+  const { id } = log.add(APPROVE);
+  log.stop();
+  const { log: next, sent } = opened(PLACE, { answers: [all] });
+  next.take({ server: SERVER, generation: 5 });
+  await turn();
+  assert.deepEqual(sent[0].entries.map((entry) => entry.id), [id]);
+  assert.deepEqual(next.results.map((result) => result.id), [id]);
   assert.ok(opened().log.isEmpty, "it is no longer stored in the browser");
 });
 
-test("a viewer's page sends nothing, and entries wait for a page that can decide", () => {
+test("a viewer's page sends nothing, and decisions wait for a page that can decide", () => {
   const { log } = opened();
   log.add(APPROVE);
-  ended(log);
+  log.stop();
   assert.ok(opened(PLACE, { canDecide: false }).log.isEmpty);
   assert.ok(!opened().log.isEmpty);
 });
@@ -68,68 +82,56 @@ test("decisions of other people and libraries stay and are reported once", () =>
   for (const place of [{ ...PLACE, who: "ben" }, { ...PLACE, who: "ben" }, { ...PLACE, library: "another" }]) {
     const { log } = opened(place);
     log.add(APPROVE);
-    ended(log);
+    log.stop();
   }
   const { log } = opened();
   assert.ok(log.isEmpty);
   assert.equal(log.nameForeign(), "2 decisions of ben will be stored when ben opens this library here again. 1 decision made in another library will be stored when it is opened here again.");
   assert.equal(opened().log.nameForeign(), "");
-  assert.equal(Object.keys(opened({ ...PLACE, who: "ben" }).log.others).length, 2);
+  assert.equal(opened({ ...PLACE, who: "ben" }).log.left.length, 2);
 });
 
-test("a decision that the route confirms needs no run of the page, and stays in effect until the cards show it", async () => {
-  const { log, sent } = opened();
-  Object.assign(log, { beacon: { url: "/decisions", token: "t" }, shown: 5 });
-  const heard = waiting();
-  const posted = [];
-  log.heard = (confirmed) => heard.resolve(log.confirm(confirmed));
-  globalThis.fetch = async (url, { body }) => {
-    posted.push([url, JSON.parse(body)]);
-    return { status: 200, json: async () => ({ confirmed: { [log.client]: { n: 1, results: [{ n: 1, generation: 6, refused: [{ item: "local-b", reason: "gone" }] }] } } }) };
-  };
-  const entry = log.add({ ...APPROVE, addresses: ["local-a", "local-b"] });
-  entry.effect = { hide: ["local-a", "local-b"] };
-  await heard.promise;
-  assert.deepEqual(sent, []);
-  assert.deepEqual(posted.map(([url, { token, entries }]) => [url, token, entries.length]), [["/decisions", "t", 1]]);
-  assert.ok(log.isEmpty);
-  assert.deepEqual(log.news.map(({ effect }) => effect.hide), [["local-a"]], "what was refused is shown again");
-  log.shown = 6;
-  log.confirm({});
-  assert.deepEqual(log.news, []);
-  ended(log);
-});
-
-for (const [name, answer] of [["refuses", async () => ({ status: 403 })], ["cannot be reached", async () => { throw new Error("away"); }], ["leaves a verb of the page undone", async () => ({ status: 200, json: async () => ({ confirmed: {} }) })]]) {
-  test(`a decision goes by a run of the page if the route ${name}`, async () => {
-    const asked = waiting();
-    const { log } = opened();
-    Object.assign(log, { beacon: { url: "/decisions", token: "t" }, send: asked.resolve });
-    globalThis.fetch = answer;
-    log.add(APPROVE);
-    assert.deepEqual((await asked.promise).entries.map(({ verb }) => verb), ["approve"]);
-    ended(log);
-  });
-}
-
-test("what leads to another page is sent by a run of this one at once", () => {
-  const { log, sent } = opened();
-  log.beacon = { url: "/decisions", token: "t" };
-  globalThis.fetch = () => assert.fail("the route cannot turn pages");
-  log.add({ verb: "next", addresses: [], seen: {}, goes: "page" });
-  assert.equal(sent.length, 1);
-  ended(log);
-});
-
-function waiting() {
-  let resolve;
-  return { promise: new Promise((done) => (resolve = done)), resolve: (value) => resolve(value) };
-}
-
-test("decisions are sent even without local storage", () => {
-  Object.defineProperty(globalThis, "localStorage", { get: () => { throw new Error("switched off"); }, configurable: true });
-  const { log, sent } = opened();
+test("a refused token asks for a run of the page, whose token sends again", async () => {
+  const { log, sent } = opened(PLACE, { answers: [401, all] });
   log.add(APPROVE);
+  log.take({ server: SERVER, generation: 5 });
+  await turn();
+  assert.deepEqual([sent.length, log.runs], [1, 1]);
+  log.take({ server: { ...SERVER, token: "next" }, generation: 5 });
+  await turn();
+  assert.ok(log.isEmpty);
+});
+
+test("a closing page sends what is not answered, and a large log goes in several messages", async () => {
+  const { log, sent } = opened(PLACE, { answers: [all, all, all] });
+  const long = "x".repeat(600_000);
+  for (let n = 0; n < 3; n++) log.add({ ...APPROVE, reason: long });
+  log.take({ server: SERVER, generation: 5 });
+  await turn();
+  assert.deepEqual(sent.map(({ entries }) => entries.length), [1, 1, 1]);
+  log.add(APPROVE);
+  log.stop();
   assert.equal(sent.at(-1).entries.length, 1);
-  ended(log);
+});
+
+test("decisions are sent even without local storage", async () => {
+  Object.defineProperty(globalThis, "localStorage", { get: () => { throw new Error("switched off"); }, configurable: true });
+  const { log, sent } = opened(PLACE, { answers: [all] });
+  log.add(APPROVE);
+  log.take({ server: SERVER, generation: 5 });
+  await turn();
+  assert.equal(sent.at(-1).entries.length, 1);
+});
+
+test("what can be undone and redone follows from the page's run and what was decided since", () => {
+  const decided = (id, more = {}) => ({ id, verb: "approve", ...more });
+  const undone = (id, undoes) => ({ id, verb: "undo", undoes });
+  const shown = { undo: ["b", "a"], redo: ["u"] };
+  assert.deepEqual(undoable([], shown), { back: ["a", "b"], again: ["u"] });
+  assert.deepEqual(undoable([decided("c")], shown), { back: ["a", "b", "c"], again: [] });
+  assert.deepEqual(undoable([decided("c", { isRefused: true })], shown).back, ["a", "b"]);
+  assert.deepEqual(undoable([undone("v", "b"), undone("w", "a")], shown), { back: [], again: ["u", "v", "w"] });
+  const redone = { id: "r", verb: "redo", undoes: "v" };
+  assert.deepEqual(undoable([undone("v", "b"), redone], shown), { back: ["a", "r"], again: ["u"] });
+  assert.deepEqual(undoable([decided("b")], shown).back, ["a", "b"], "the run may know it already");
 });

@@ -7,18 +7,18 @@ import { Requests } from "../../../../components/map/js/requests.js";
 
 afterEach(() => mock.reset());
 
-/** Requests for these bodies, whose answers are these; `sent` is what went out. */
-function requestsFor(bodies, answers) {
+/** Requests for these numbers, whose answers are these; `sent` is what went out. */
+function requestsFor(numbers, answers) {
   const [sent, came] = [[], []];
   globalThis.fetch = async (_, { body }) => {
-    sent.push(JSON.parse(body));
+    sent.push(JSON.parse(body).number);
     const answer = answers.shift();
     if (answer === undefined) throw new Error("away");
-    return { ok: answer < 400, status: answer, json: async () => ({ of: sent.at(-1) }) };
+    return new Response(JSON.stringify({ of: sent.at(-1) }), { status: answer, headers: { "Content-Type": "application/json" } });
   };
   const requests = new Requests({
-    lacking: () => (bodies.length ? { url: "/map/points", body: bodies[0] } : null),
-    came: (body, answer) => came.push([bodies.shift(), answer.of]),
+    lacking: () => (numbers.length ? { server: { url: "/message", token: "" }, message: { number: numbers[0] } } : null),
+    came: (message, answer) => came.push([numbers.shift(), answer.of]),
   });
   return { requests, sent, came };
 }

@@ -15,14 +15,14 @@ const done = (at) => [200, JSON.stringify({ at })];
 function queueWith(answers, kept = null) {
   const log = { sent: [], runs: 0, kept };
   const store = { read: () => log.kept, write: (requests) => (log.kept = requests.length ? [...requests] : null) };
-  const sent = async (_, { key, values, token }) => {
-    log.sent.push({ key, verb: values.verb, id: values.id, token });
+  const sent = async ({ token }, _, { decision, values }) => {
+    log.sent.push({ decision, verb: values.verb, id: values.id, token });
     const [status, text] = answers.shift() ?? [0, ""];
-    return { status, text };
+    return status === 200 ? { status, text: "", answer: JSON.parse(text) } : { status, text };
   };
   const queue = new PendingQueue({ store, sent, changed: () => {} });
   const draw = (ids = ["one", "two", "three"], token = "first", at = 1) =>
-    queue.take({ url: "/form", form: "f", token, at, entries: ids.map((id) => ({ id })) }, () => (log.runs += 1));
+    queue.take({ server: { url: "/message", token }, form: "f", at, entries: ids.map((id) => ({ id })) }, () => (log.runs += 1));
   draw();
   return { queue, log, draw, ids: () => queue.entries.map(({ id }) => id) };
 }
@@ -34,7 +34,7 @@ test("two quick presses are two decisions, in their order, and one run", async (
   assert.deepEqual(ids(), ["three"]);
   await later();
   assert.deepEqual(log.sent.map(({ verb, id }) => [verb, id]), [["accept", "one"], ["reject", "two"]]);
-  assert.notEqual(log.sent[0].key, log.sent[1].key);
+  assert.notEqual(log.sent[0].decision, log.sent[1].decision);
   assert.deepEqual([log.runs, log.kept, ids()], [1, null, ["three"]]);
   draw();
   assert.deepEqual(ids(), ["three"], "a run that began before knows nothing of it");
@@ -56,7 +56,7 @@ test("while the server is away decisions are kept, and sent with the same keys a
   assert.match(queue.error, /kept/);
   const again = queueWith([done(2)], log.kept);
   await later();
-  assert.equal(again.log.sent[0].key, log.sent[0].key);
+  assert.equal(again.log.sent[0].decision, log.sent[0].decision);
   assert.deepEqual([again.log.kept, again.ids()], [null, ["two", "three"]]);
 });
 
@@ -68,7 +68,7 @@ test("an outdated token asks for a run of the page, once", async () => {
   draw(undefined, "second");
   await later();
   assert.deepEqual(log.sent.map(({ token }) => token), ["first", "second"]);
-  assert.equal(log.sent[0].key, log.sent[1].key);
+  assert.equal(log.sent[0].decision, log.sent[1].decision);
 });
 
 test("an undo of a decision that was refused undoes no earlier one", async () => {

@@ -16,13 +16,13 @@ function formWith(answers, { kept = null, rest } = {}) {
   mock.timers.enable({ apis: ["setTimeout"] });
   const log = { sent: [], runs: 0, kept };
   const store = { read: () => log.kept, write: (request) => (log.kept = request) };
-  const sent = async (_, { key, values, token }) => {
-    log.sent.push({ key, values, token });
+  const sent = async ({ token }, _, { decision, values }) => {
+    log.sent.push({ decision, values, token });
     const [status, text] = answers.shift() ?? [0, ""];
-    return { status, text };
+    return status === 200 ? { status, text: "", answer: JSON.parse(text) } : { status, text };
   };
   const sending = new Sending({ store, sent, rest, changed: () => {} });
-  const draw = (at, token = "first") => sending.take({ url: "/form", form: "f", token, at, afterRun: Boolean(rest) }, () => (log.runs += 1));
+  const draw = (at, token = "first") => sending.take({ server: { url: "/message", token }, form: "f", at, afterRun: Boolean(rest) }, () => (log.runs += 1));
   draw(1);
   return { sending, log, draw };
 }
@@ -51,7 +51,7 @@ test("what is refused says why, keeps the text, and is another request after tha
   assert.deepEqual([sending.error, sending.values, log.runs], ["the name is taken", { name: "frogs" }, 0]);
   sending.send({ name: "toads" });
   await later();
-  assert.notEqual(log.sent[0].key, log.sent[1].key);
+  assert.notEqual(log.sent[0].decision, log.sent[1].decision);
   assert.equal(sending.error, "");
 });
 
@@ -63,7 +63,7 @@ test("after the server was away, the same text is the same request", async () =>
   assert.deepEqual(log.kept.values, { name: "frogs" });
   sending.send({ name: "frogs" });
   await later();
-  assert.equal(log.sent[0].key, log.sent[1].key);
+  assert.equal(log.sent[0].decision, log.sent[1].decision);
 });
 
 test("a page that has to be run first is run, and the same request is sent with its token", async () => {
@@ -74,7 +74,7 @@ test("a page that has to be run first is run, and the same request is sent with 
   draw(2, "second");
   await later();
   assert.deepEqual(log.sent.map(({ token }) => token), ["first", "second"]);
-  assert.equal(log.sent[0].key, log.sent[1].key);
+  assert.equal(log.sent[0].decision, log.sent[1].decision);
   assert.equal(log.kept, null);
 });
 
@@ -96,9 +96,9 @@ test("a run that does not come is asked for again", async () => {
 });
 
 test("a request that waited for its confirmation is sent again when the page is loaded again", async () => {
-  const { sending, log } = formWith([done(2)], { kept: { key: "earlier", values: { name: "frogs" } } });
+  const { sending, log } = formWith([done(2)], { kept: { decision: "earlier", values: { name: "frogs" } } });
   await later();
-  assert.deepEqual(log.sent.map(({ key, values }) => ({ key, values })), [{ key: "earlier", values: { name: "frogs" } }]);
+  assert.deepEqual(log.sent.map(({ decision, values }) => ({ decision, values })), [{ decision: "earlier", values: { name: "frogs" } }]);
   assert.equal(sending.request, null);
 });
 
@@ -140,7 +140,7 @@ test("what is typed after the server was away is sent by a click alone", async (
 
 test("what is typed is sent with the base of the form at the moment of typing", async () => {
   const { sending, log } = formWith([[409, "changed"], done(9)]);
-  const draw = (at, base) => sending.take({ url: "/form", form: "f", token: "first", at, base: { base } }, () => {});
+  const draw = (at, base) => sending.take({ server: { url: "/message", token: "first" }, form: "f", at, base: { base } }, () => {});
   draw(2, "old");
   sending.type("text", "owls and cats");
   draw(3, "new");

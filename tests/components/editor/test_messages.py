@@ -1,9 +1,11 @@
-"""The editor's requests while somebody types: drafts are kept, compared, never overwritten silently."""
+"""The editor's messages while somebody types: drafts are kept, compared, never overwritten silently."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
+import httpx
 import pytest
 
 from components.shell.tokens import token
@@ -26,11 +28,22 @@ def captioned(library: Library) -> Library:
     return library
 
 
+def send(client: Client, library: Library, verb: str, *, actor: str = "ann", **body: Any) -> httpx.Response:
+    decision = {"decision": uuid4().hex} if verb in ("commit", "promote") else {}
+    page = {"token": token(library.for_actor(Actor(actor))), "address": FIRST, **decision}
+    return client.post(f"/message/editor-{verb}", content=json.dumps({**page, **body}))
+
+
 def ask(client: Client, library: Library, verb: str, *, actor: str = "ann", **body: Any) -> dict[str, Any]:
-    key = token(library.for_actor(Actor(actor)))
-    answer = client.post(f"/editor/{verb}", content=json.dumps({"token": key, "address": FIRST, **body}))
+    answer = send(client, library, verb, actor=actor, **body)
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
+
+
+def refused(client: Client, library: Library, verb: str, **body: Any) -> str:
+    answer = send(client, library, verb, **body)
+    assert answer.status_code == 409, answer.text
+    return answer.text
 
 
 def draft_with(library: Library, n: int = 1, client: str = "tab", **caption: str | None) -> dict[str, Any]:
@@ -127,9 +140,56 @@ def test_the_second_to_commit_is_shown_what_the_first_wrote(client: Client, capt
     assert captioned.get(FIRST).caption["entity"] == "Bob's"
 
 
+def test_a_save_whose_answer_was_lost_is_saved_when_it_is_sent_again(
+    client: Client, captioned: Library
+) -> None:
+    save = {"draft": draft_with(captioned, entity="Ann's"), "decision": uuid4().hex}
+    ask(client, captioned, "commit", **save)  # nobody hears the answer
+    ask(client, captioned, "keep", draft=draft_with(captioned, 2, entity="Ann's"))
+    saved = ask(client, captioned, "commit", **save)["saved"]
+    assert saved["stored"]["caption"]["entity"] == "Ann's"
+    assert captioned.drafts.of(FIRST) == []
+    assert [each.id for each in captioned.decisions()].count(save["decision"]) == 1
+    again = ask(client, captioned, "commit", **{**save, "decision": uuid4().hex})
+    assert "conflict" in again, "another decision is compared with what is stored"
+
+
+def test_a_save_that_is_sent_again_after_another_persons_does_not_replace_theirs(
+    client: Client, captioned: Library
+) -> None:
+    save = {"draft": draft_with(captioned, entity="Ann's"), "decision": uuid4().hex}
+    ask(client, captioned, "commit", **save)
+    ask(client, captioned, "commit", draft=draft_with(captioned, entity="Bob's"), actor="bob")
+    assert ask(client, captioned, "commit", **save)["saved"]["stored"]["caption"]["entity"] == "Bob's"
+    assert send(client, captioned, "commit", actor="bob", **save).status_code == 403, "the id is Ann's"
+
+
+def test_a_save_that_was_undone_is_not_made_again(client: Client, captioned: Library) -> None:
+    save = {"draft": draft_with(captioned, entity="Ann's"), "decision": uuid4().hex}
+    ask(client, captioned, "commit", **save)
+    captioned.undo(actor="ann")
+    assert "undone" in refused(client, captioned, "commit", **save)
+    assert captioned.get(FIRST).caption["entity"] == "text 10 entity"
+
+
+def test_a_promotion_that_is_sent_again_is_the_same_job(client: Client, captioned: Library) -> None:
+    captioned.degrade([FIRST])
+    promotion = {"decision": uuid4().hex}
+    for _ in range(3):
+        assert ask(client, captioned, "promote", **promotion) == {}
+        job = captioned.jobs.of_decision(promotion["decision"])
+        assert job
+        assert captioned.jobs.wait(job.id, timeout=60)
+    assert captioned.get(FIRST).tier == "library"
+    assert [each.id for each in captioned.jobs.all() if each.kind == "move"] == [job.id]
+    captioned.undo(actor="ann")
+    ask(client, captioned, "promote", **promotion)
+    assert captioned.get(FIRST).tier == "approved", "what was undone is not done again"
+
+
 def test_a_commit_that_the_store_refuses_says_why(client: Client, captioned: Library) -> None:
-    answer = ask(client, captioned, "commit", draft=draft_with(captioned, entity=None))
-    assert "caption.entity is empty" in answer["failed"]
+    reason = refused(client, captioned, "commit", draft=draft_with(captioned, entity=None))
+    assert "caption.entity is empty" in reason
     assert captioned.get(FIRST).caption["entity"] == "text 10 entity"
 
 
@@ -199,8 +259,7 @@ def test_a_model_is_not_asked_if_the_answer_to_the_page_cannot_be_made(
         raise OSError("too many open files")
 
     monkeypatch.setattr(Suggestions, "of", fails)
-    page = {"token": token(captioned.for_actor(Actor("ann"))), "address": FIRST}
-    assert client.post("/editor/suggest", content=json.dumps(page)).status_code == 503
+    assert send(client, captioned, "suggest").status_code == 503
     assert not [job for job in captioned.jobs.all() if job.kind == "draft"]
 
 
@@ -231,7 +290,7 @@ def test_a_failing_model_and_a_missing_model_are_explained(
     assert "did not accept the key" in found["why"]
     assert found["open"] == []
     monkeypatch.setattr(settings(), "caption_model", "")
-    assert "MEMEDEX_CAPTION_MODEL" in ask(client, captioned, "suggest")["failed"]
+    assert "MEMEDEX_CAPTION_MODEL" in refused(client, captioned, "suggest")
 
 
 ENDLESS = {
@@ -247,7 +306,9 @@ ENDLESS = {
     "draft", [None, [], {"caption": 3}, {"caption": {}, "base": {}, "tags": [], "n": 1}, ENDLESS]
 )
 def test_a_malformed_draft_is_refused(client: Client, captioned: Library, draft: object) -> None:
-    assert "not a draft" in ask(client, captioned, "keep", draft=draft)["failed"]
+    for verb in ("keep", "commit"):
+        answer = send(client, captioned, verb, draft=draft)
+        assert (answer.status_code, answer.text[:5]) == (400, "draft")
     assert captioned.drafts.of(FIRST) == []
 
 
@@ -256,17 +317,29 @@ def test_a_malformed_draft_is_refused(client: Client, captioned: Library, draft:
 )
 def test_a_malformed_discard_is_refused(client: Client, captioned: Library, draft: object) -> None:
     ask(client, captioned, "keep", draft=draft_with(captioned, entity="Ann's w"))
-    assert "not a draft" in ask(client, captioned, "discard", draft=draft, knows="tab")["failed"]
-    assert "elsewhere" in ask(
-        client, captioned, "discard", draft={"client": "x", "n": 1}, knows="tab", seen="?"
-    )
+    assert send(client, captioned, "discard", draft=draft, knows="tab").status_code == 400
+    other = {"client": "x", "n": 1}
+    assert send(client, captioned, "discard", draft=other, knows="tab", seen="?").status_code == 400
     assert captioned.drafts.own(FIRST, actor="ann") is not None
 
 
+def test_names_tags_and_hints_that_are_too_long_are_cut(client: Client, captioned: Library) -> None:
+    draft = {**draft_with(captioned), "tags": [f"tag {number}" for number in range(3_000)]}
+    draft["sources"] = {"entity": {"model": "m" * 300, "prompt": "p" * 300, "text": "a dog"}}
+    ask(client, captioned, "keep", draft=draft)
+    kept = captioned.drafts.own(FIRST, actor="ann") or {}
+    assert (len(kept["tags"]), len(kept["sources"]["entity"]["model"])) == (2_000, 200)
+
+
 @pytest.mark.parametrize("number", [None, "one", [], {}, 1e999, -1, True, 10**30])
-def test_a_number_that_no_row_has_finds_nothing(client: Client, captioned: Library, number: object) -> None:
-    assert ask(client, captioned, "suggestions", job=number)["why"] == ""
-    assert ask(client, captioned, "refuse", ids=[number])["open"] == []
+def test_what_is_no_number_of_a_row_is_refused(client: Client, captioned: Library, number: object) -> None:
+    assert send(client, captioned, "suggestions", job=number).status_code == 400
+    assert send(client, captioned, "refuse", ids=[number]).status_code == 400
+
+
+def test_a_number_that_no_row_has_finds_nothing(client: Client, captioned: Library) -> None:
+    assert ask(client, captioned, "suggestions", job=4711)["why"] == ""
+    assert ask(client, captioned, "refuse", ids=[4711])["open"] == []
 
 
 def test_a_viewer_can_read_but_not_change_anything(
@@ -274,15 +347,7 @@ def test_a_viewer_can_read_but_not_change_anything(
 ) -> None:
     monkeypatch.setattr(settings(), "viewers", "eve")
     draft = draft_with(captioned, entity="Eve's")
-    for verb in ("keep", "commit", "discard", "suggest", "nearest", "refuse"):
-        assert "may look" in ask(client, captioned, verb, draft=draft, actor="eve")["failed"]
+    for verb in ("keep", "commit", "discard", "promote", "suggest", "nearest", "refuse"):
+        assert send(client, captioned, verb, draft=draft, actor="eve").status_code == 403
     assert ask(client, captioned, "look", facet="entity", text="a dog", actor="eve")["neighbours"]
-    assert captioned.get(FIRST).caption["entity"] == "text 10 entity"
-
-
-def test_a_request_without_a_valid_token_is_rejected(client: Client, captioned: Library) -> None:
-    for forged in ("", "0" * 64, None, 7):
-        body = json.dumps({"token": forged, "address": FIRST, "draft": draft_with(captioned, entity="x")})
-        assert client.post("/editor/commit", content=body).status_code == 403
-    assert client.post("/editor/commit", content="{").status_code == 400
     assert captioned.get(FIRST).caption["entity"] == "text 10 entity"
