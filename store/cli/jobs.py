@@ -1,11 +1,11 @@
 """The verb for background jobs, and how a command watches one."""
 
-import time
 from typing import Annotated, Any, Literal
 
 from typer import Argument
 
 from store.cli.call import Call
+from store.cli.terminal import local_time
 from store.cli.verbs import verb, whole
 from store.errors import InvalidRecord, UnknownJob
 from store.jobs import Job
@@ -98,7 +98,7 @@ def _print_jobs(found: list[Job], call: Call) -> int:
             job.state,
             job.name,
             job.actor,
-            time.strftime("%Y-%m-%d %H:%M", time.localtime(job.made_at)),
+            local_time(job.made_at),
             " · ".join(part for part in (_figures(job), job.error) if part),
         )
         for job in found

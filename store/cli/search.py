@@ -14,7 +14,7 @@ from store.catalog import filter_syntax
 from store.catalog.filters import Filter
 from store.catalog.history import Event
 from store.cli.call import Call, spelled
-from store.cli.terminal import plain
+from store.cli.terminal import local_time, plain
 from store.cli.verbs import Address, first_second, last_second, typed_path, verb, whole
 from store.cli.verbs import top as top_number
 from store.disk.files import read_regular
@@ -166,7 +166,7 @@ def _event_json(event: Event) -> dict[str, Any]:
 def _event_rows(events: list[Event]) -> list[tuple[str, ...]]:
     return [
         (
-            time.strftime("%Y-%m-%d %H:%M", time.localtime(event.created_at)),
+            local_time(event.created_at),
             event.actor,
             event.verb,
             event.name,

@@ -11,6 +11,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from store.cli.call import Call, has_library
+from store.cli.terminal import local_time
 from store.cli.verbs import port, verb
 from store.disk.layout import PROGRAM
 from store.errors import InvalidRecord, UnknownRecord, UnknownSession
@@ -68,7 +69,7 @@ def _print_sessions(found: list[LoginSession], call: Call) -> None:
     for one in fields:
         del one["login"]  # what it is recognised by
     rows = [
-        (one.id, one.person, _moment(one.began), _moment(one.seen), one.address, _state(one, now))
+        (one.id, one.person, local_time(one.began), local_time(one.seen), one.address, _state(one, now))
         for one in found
     ]
     head = ("SESSION", "WHO", "BEGUN", "SEEN", "FROM", "STATE")
@@ -79,10 +80,6 @@ def _state(session: LoginSession, now: float) -> str:
     if session.ended is not None:
         return f"ended by {session.ended_by}"
     return "expired" if session.is_over(now) else "open"
-
-
-def _moment(at: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
 
 
 @verb("password")

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -188,6 +189,11 @@ def _is_folded(head: Sequence[str], rows: Rows, widths: Sequence[int], stream: T
         table.add_row(*row)
     console.print(table)
     return True
+
+
+def local_time(seconds: float) -> str:
+    """A moment (UNIX time) to the minute, in this machine's time zone."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
 def plain(text: str) -> str:

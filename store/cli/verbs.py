@@ -32,6 +32,7 @@ _EPILOG = (
 )
 _DAY = 86_400
 _LONGEST_NAME = 256  # characters; the longest address of a mail has 254
+_BRACES = str.maketrans("", "", "{}")  # in which typer puts what has to be given
 _SHOWN = 30  # characters of a wrong number
 _NO_OPTION = re.compile(r"[^-]|-?$|-\d+$|-\d*\.\d+$|(?s:.* )")  # a negative number, or anything with a blank
 
@@ -166,6 +167,9 @@ class _Verb(TyperCommand):
                 ordered += [name, left.pop(0)]
         return [*ordered, "--", *rest, *left]
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [piece.translate(_BRACES) for piece in super().collect_usage_pieces(ctx)]
+
     def get_short_help_str(self, limit: int = 0) -> str:
         return self.short_help or self.help or ""  # whole
 
@@ -188,7 +192,7 @@ def _write_arguments(verb: TyperCommand | TyperGroup, ctx: Any, formatter: Any) 
     arguments, options = [], []
     for one in verb.get_params(ctx):
         if isinstance(one, TyperArgument):
-            arguments.append((one.get_usage_pieces(ctx)[0], one.help or ""))
+            arguments.append((one.get_usage_pieces(ctx)[0].translate(_BRACES), one.help or ""))
         elif isinstance(one, TyperOption):
             one.show_default = False
             if row := one.get_help_record(ctx):
