@@ -3,13 +3,14 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
+from store.catalog.words import forms
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.fusion import PassageHit, question_words, searched_text, words_in
 from store.memory.engine.inputs import (
@@ -35,11 +36,12 @@ _THIRD_PERSON = {
     "am I": "is the user", "do I": "does the user", "Do I": "Does the user", "have I": "has the user",
     "I": "the user", "me": "the user", "my": "the user's", "My": "The user's",
 }  # fmt: skip
+_CAPITAL = re.compile(r"(?<=[^\s.!?:])[\s(\"'“‘-]+([A-Z]\w*)")
 _FIRST_PERSON = re.compile(r"\b(am I|do I|Do I|have I|I|me|my|My)\b")
 
 # Below the threshold a memory answers by words if it has such a share of the question's telling words, and
 # is at most `MARGIN` below, has them all, or has one that no other has (`bench/retrieval.py`). Words of
-# asking tell nothing.
+# asking tell nothing; of several words a common one alone ("ring") is no answer, unlike a name, code or tag.
 WORDS_SHARE = 0.5
 MARGIN = 15.0  # percent
 _ASK = """
@@ -234,9 +236,15 @@ class Memories:
                 known = best.get(hit.row["id"])
                 if known is None or (known.cosine or 0.0) < (hit.cosine or 0.0):
                     best[hit.row["id"]] = hit
-        ordered = sorted(_compared_by_word(query, [*best.values()]), key=lambda hit: -hit.score)
+        compared = _compared_by_word(query, [*best.values()], is_rare=self._is_rare)
+        ordered = sorted(compared, key=lambda hit: -hit.score)
         ordered.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference
         return ordered, vector is not None
+
+    def _is_rare(self, word: str) -> bool:
+        """Whether the model knows a word only in pieces; any word while it is away."""
+        model = self.passages.embedder_or_none()
+        return model is None or model.count_tokens(word) > model.count_tokens("a")
 
     @property
     def threshold(self) -> float:
@@ -262,8 +270,10 @@ class Memories:
         self.passages.edit(id, actor=actor, **columns)
 
 
-def _compared_by_word(query: str, hits: Sequence[PassageHit]) -> list[PassageHit]:
-    """These memories with the words that the user asked by, and whether one of them is in no other."""
+def _compared_by_word(
+    query: str, hits: Sequence[PassageHit], *, is_rare: Callable[[str], bool]
+) -> list[PassageHit]:
+    """These memories with the words that the user asked by, and what these say of them."""
     every = question_words(query)
     asked = [word for word in every if word not in _ASKING] or every
     exact, compared = Counter[str](), list[PassageHit]()
@@ -271,7 +281,33 @@ def _compared_by_word(query: str, hits: Sequence[PassageHit]) -> list[PassageHit
         text = searched_text(hit.row, KIND)
         exact.update(words_in(text, asked, variants=lambda word: [word]))
         compared.append(replace(hit, found=words_in(text, asked), telling=len(asked)))
-    return [replace(hit, is_alone=any(exact[word] == 1 for word in hit.found)) for hit in compared]
+    named = _named(query)
+    return [
+        replace(
+            hit,
+            is_alone=any(exact[word] == 1 for word in hit.found),
+            is_common=len(hit.found) == 1 < len(asked) and not _tells_alone(hit, named, is_rare=is_rare),
+        )
+        for hit in compared
+    ]
+
+
+def _tells_alone(hit: PassageHit, named: Collection[str], *, is_rare: Callable[[str], bool]) -> bool:
+    """Whether the only word that a memory has of a question is a name, a code, a tag or a rare word."""
+    (word,) = hit.found
+    return bool(
+        not word.isascii()
+        or not word.isalpha()
+        or word in named
+        or is_rare(word)
+        or words_in(" ".join(json.loads(hit.row["tags"])), [word])
+        or not _named(hit.row["content"]).isdisjoint(forms(word))
+    )
+
+
+def _named(text: str) -> set[str]:
+    """The words that are written with a capital letter elsewhere than at the beginning of a sentence."""
+    return {found[1].lower() for found in _CAPITAL.finditer(text)}
 
 
 def _first(found: Sequence[PassageHit], n: int) -> list[PassageHit]:
@@ -301,7 +337,7 @@ def has_words(hit: PassageHit, threshold: float, *, usual: float = RELEVANT) -> 
 
     Who asks for more relevance than the `usual` threshold gets what is hardly below it.
     """
-    if not hit.found or len(hit.found) < WORDS_SHARE * hit.telling:
+    if not hit.found or hit.is_common or len(hit.found) < WORDS_SHARE * hit.telling:
         return False
     is_sure = threshold <= usual and (hit.is_alone or len(hit.found) == hit.telling)
     return hit.cosine is None or is_sure or relevance(hit.cosine) >= threshold - MARGIN

@@ -248,7 +248,7 @@ def approved_with_own_words(library: Library, *numbers: int) -> list[str]:
     """`approved_with_caption`, each with a word of its own, so that no picture stands in."""
     addresses = approved_with_caption(library, *numbers)
     for number, one in zip(numbers, addresses, strict=True):
-        word = str(number).translate(str.maketrans("0123456789", "abcdefghij"))
+        word = "word" + str(number).translate(str.maketrans("0123456789", "bcdfghjklm"))
         library.caption(one, caption={"context": f"{word}, text {number} context"})
     return addresses
 

@@ -36,6 +36,9 @@ class PassageHit:
     telling: int  # how many telling words the question has
     late_interaction: float | None = None  # −1 to 1, where it decided the place (`late_interaction.py`)
     is_alone: bool = False  # it has a word of the question that no other entry has; told of memories
+    is_common: bool = (
+        False  # of several telling words it has a single one, and that is a common word; as well
+    )
 
     def answers(self, least: float) -> bool:
         """Whether it may answer the question at all; while the model is away, nothing tells."""

@@ -1,7 +1,7 @@
 """Agent memories: every edge case and limit of the documents they follow."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -338,3 +338,31 @@ def test_a_name_that_is_also_a_function_word_is_found(memory: Memory, question: 
     memory.memories.store_memory(f"Will signs {LONG}")
     memory.memories.store_memory("They sign nothing")
     assert contents(memory, question) == ["Will signs filler0 fi"[:20]]
+
+
+@pytest.fixture
+def offline(tmp_path: Path) -> Iterator[Memory]:
+    """The built-in model, and a long text that is far from any question."""
+    with Memory.open(tmp_path / "offline") as real:
+        real.memories.store_memory(f"A key ring for Zagreb hangs behind the desk of Priya, {LONG}", ["keys"])
+        yield real
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which planet has the biggest ring?", "What is on the desk of a king?", "Behind the sun?"],
+)
+def test_a_single_common_word_is_not_an_answer(offline: Memory, question: str) -> None:
+    assert contents(offline, question) == []
+    assert contents(offline, question, near_misses=1) == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did Priya drink?", "zagreb weather", "How is filler42 made?", "Which keys melt?",
+        "Does a planet hang behind?", "ring",
+    ],
+)  # fmt: skip
+def test_a_name_a_code_a_tag_two_words_or_all_of_them_are(offline: Memory, question: str) -> None:
+    assert contents(offline, question) == ["A key ring for Zagre"]
