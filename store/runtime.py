@@ -9,7 +9,7 @@ from math import inf
 from pathlib import Path
 from typing import Self
 
-from store.catalog import replication, rows
+from store.catalog import checksums, replication, rows, snapshots
 from store.catalog.catalog import DISK_ERRORS, Catalog, damaged, is_made, opening_errors
 from store.chroma.base_follower import warn_behind
 from store.chroma.follower import LibraryFollower
@@ -240,8 +240,15 @@ class LibraryRuntime(Library):
             self.jobs.close()
             return self._follower.close(progress, longest=longest) if self._follower else ""
         finally:
+            self._keep_copy()
             super().close()
             self._lock.release()
+
+    def _keep_copy(self) -> None:
+        """Leave a copy of a small catalog as it is now; of a large one the last daily copy has to do."""
+        with contextlib.suppress(MemedexError, *DISK_ERRORS):
+            if self.catalog.path.stat().st_size <= snapshots.COPIED_AT_EACH_END:
+                snapshots.keep_current(self.catalog, checksums.TABLES)
 
     def _changed(self) -> None:
         if self._follower:

@@ -38,7 +38,7 @@ _OF_MEMORY = ("token_states", "new_vectors")  # derived as well
 VECTORS = "vectors"  # derived as well, but slow to compute: in the newest copy of a catalog of …
 _SMALL = 1_000_000_000  # … so many bytes at most
 _A_DAY = 86_400
-_CURRENT = 16_000_000  # bytes of a file that is copied as often as it was changed: some 20 ms
+COPIED_AT_EACH_END = 16_000_000  # bytes of a file that is copied as often as it was changed: some 20 ms
 _SPARE = 64_000_000  # bytes that a copy leaves free on the disk
 _SHARE = 2  # all copies take one part in so many of the space that is free without them
 _WHEN = "%Y%m%dT%H%M%S"
@@ -144,7 +144,7 @@ def keep_current(file: SqliteFile, tables: Mapping[str, str]) -> None:
     """
     copies, now = kept(file.path), time.time()
     today = next((one for one in copies if one.reason == "daily" and now - _A_DAY < one.at), None)
-    if today is None or file.path.stat().st_size > _CURRENT:
+    if today is None or file.path.stat().st_size > COPIED_AT_EACH_END:
         keep(file, "daily")
         return
     changed = max(path.stat().st_mtime_ns for path in file.path.parent.glob(f"{file.path.name}*"))

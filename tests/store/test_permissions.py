@@ -244,7 +244,12 @@ def test_a_viewer_cannot_repair_or_store_an_evaluation(stocked: Library, setting
     assert stored(stocked.layout.root) == before
 
 
-DATABASES = ("store/disk/sqlite.py", "store/catalog/catalog.py", "store/memory/engine/database.py")
+DATABASES = (
+    "store/disk/sqlite.py",
+    "store/catalog/catalog.py",
+    "store/memory/engine/database.py",
+    "store/memory/engine/retrievals.py",
+)
 # These open or close the connection, or say whether there is one.
 NOT_WRITING = {
     "__init__",

@@ -243,6 +243,7 @@ class _RetrievalsFile(SqliteFile):
 
     def empty_log(self) -> None:
         """Write what is in the log into the file."""
+        self.check_writable()
         with self.lock:
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
