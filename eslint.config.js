@@ -10,6 +10,7 @@ export default [
     linterOptions: { reportUnusedDisableDirectives: "error" },
     rules: {
       eqeqeq: "error",
+      "max-len": ["error", { code: 120, ignoreUrls: true }],
       "no-unused-vars": ["error", { ignoreRestSiblings: true }],
       "no-var": "error",
       "prefer-const": "error",

@@ -12,15 +12,20 @@ const known = new History();
 let isListening = false;
 
 function listen() {
-  for (const gesture of GESTURES) document.addEventListener(gesture, () => known.touch(performance.now()), { capture: true, passive: true });
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest?.(PAGE_LINK);
-    if (!link || !isOfThisPage(event, link, location)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    history.pushState(history.state, "", link.href);
-    dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
-  }, { capture: true });
+  for (const gesture of GESTURES)
+    document.addEventListener(gesture, () => known.touch(performance.now()), { capture: true, passive: true });
+  document.addEventListener(
+    "click",
+    (event) => {
+      const link = event.target.closest?.(PAGE_LINK);
+      if (!link || !isOfThisPage(event, link, location)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      history.pushState(history.state, "", link.href);
+      dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
+    },
+    { capture: true },
+  );
   navigation.addEventListener("navigate", (event) => {
     if (event.navigationType === "traverse") known.arrive(performance.now());
     if (!event.destination.sameDocument || event.hashChange || !event.cancelable) return;

@@ -4,7 +4,7 @@ import posixpath
 import re
 from collections.abc import Mapping
 
-_IMPORT = re.compile(r'^import (\{.*\}) from "(.+)";$', re.MULTILINE)
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "(.+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (default )?((?:async )?(?:function|class)|const) (\w*)", re.MULTILINE)
 _LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 _DEFAULT = "exportedAsDefault"

@@ -1,5 +1,5 @@
-// The switches for safe mode and for presenting, and the click that shows a blurred picture. The server blurs; a clicked picture is asked for
-// once more with another address.
+// The switches for safe mode and for presenting, and the click that shows a blurred picture. The server blurs; a
+// clicked picture is asked for once more with another address.
 
 import { isBlurred } from "./js/blurred.js";
 
@@ -30,7 +30,10 @@ function listen({ mark, shown }) {
   document.addEventListener(
     "click",
     (event) => {
-      const picture = pictureAt({ clientX: event.clientX, clientY: event.clientY, composedPath: event.composedPath() }, (source) => isBlurred(source, mark, shown));
+      const picture = pictureAt(
+        { clientX: event.clientX, clientY: event.clientY, composedPath: event.composedPath() },
+        (source) => isBlurred(source, mark, shown),
+      );
       if (!picture) return;
       event.preventDefault();
       event.stopImmediatePropagation();

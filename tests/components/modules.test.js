@@ -7,7 +7,9 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const COMPONENTS = fileURLToPath(new URL("../../components/", import.meta.url));
-const modules = readdirSync(COMPONENTS, { recursive: true }).filter((name) => name.endsWith(".js")).map((name) => join(COMPONENTS, name));
+const modules = readdirSync(COMPONENTS, { recursive: true })
+  .filter((name) => name.endsWith(".js"))
+  .map((name) => join(COMPONENTS, name));
 
 for (const path of modules) {
   test(`${relative(COMPONENTS, path)} loads with its imports`, async () => {
@@ -16,10 +18,20 @@ for (const path of modules) {
 }
 
 test("there are no circular imports", () => {
-  const imports = new Map(modules.map((path) => [path, [...readFileSync(path, "utf8").matchAll(/^import .* from "(\..*)";$/gm)].map(([, other]) => resolve(dirname(path), other))]));
+  const imports = new Map(
+    modules.map((path) => [
+      path,
+      [...readFileSync(path, "utf8").matchAll(/^import [^;]* from "(\..*)";$/gm)].map(([, other]) =>
+        resolve(dirname(path), other),
+      ),
+    ]),
+  );
   const done = new Set();
   const follow = (path, above) => {
-    assert.ok(!above.includes(path), `in a circle: ${[...above, path].map((each) => relative(COMPONENTS, each)).join(" → ")}`);
+    assert.ok(
+      !above.includes(path),
+      `in a circle: ${[...above, path].map((each) => relative(COMPONENTS, each)).join(" → ")}`,
+    );
     if (done.has(path)) return;
     imports.get(path).forEach((other) => follow(other, [...above, path]));
     done.add(path);
@@ -29,12 +41,25 @@ test("there are no circular imports", () => {
 
 test("one script and one style know the test ids of Streamlit's page", () => {
   const sources = readdirSync(COMPONENTS, { recursive: true }).filter((name) => /\.(js|css|py)$/.test(name));
-  const found = sources.filter((name) => /data-testid|dataset\??\.test/.test(readFileSync(join(COMPONENTS, name), "utf8")));
+  const found = sources.filter((name) =>
+    /data-testid|dataset\??\.test/.test(readFileSync(join(COMPONENTS, name), "utf8")),
+  );
   assert.deepEqual(found.sort(), ["shell/js/streamlit_page.js", "shell/streamlit_style.py"]);
 });
 
 test("every entry point has a default export", async () => {
-  for (const name of ["grid/js/main.js", "editor/js/main.js", "editor/js/rows.js", "map/js/main.js", "review/js/tag_picker.js", "search/picture_drop.js", "shell/back_button.js", "shell/js/main.js", "shell/js/form.js", "shell/wanted_page.js"]) {
+  for (const name of [
+    "grid/js/main.js",
+    "editor/js/main.js",
+    "editor/js/rows.js",
+    "map/js/main.js",
+    "review/js/tag_picker.js",
+    "search/picture_drop.js",
+    "shell/back_button.js",
+    "shell/js/main.js",
+    "shell/js/form.js",
+    "shell/wanted_page.js",
+  ]) {
     assert.equal(typeof (await import(join(COMPONENTS, name))).default, "function", name);
   }
 });

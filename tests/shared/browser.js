@@ -24,7 +24,8 @@ class MemoryStorage {
 export function test(name, run) {
   plain(name, (t) => {
     globalThis.window = globalThis;
-    for (const storage of ["localStorage", "sessionStorage"]) Object.defineProperty(globalThis, storage, { value: new MemoryStorage(), configurable: true, writable: true });
+    for (const storage of ["localStorage", "sessionStorage"])
+      Object.defineProperty(globalThis, storage, { value: new MemoryStorage(), configurable: true, writable: true });
     return run(t);
   });
 }

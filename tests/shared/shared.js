@@ -10,5 +10,10 @@ export function shared(name) {
 /** Each number within `tolerance` of the one expected, relative where that is above 1. */
 export function near(found, expected, tolerance = 1e-12) {
   assert.equal(found.length, expected.length);
-  found.forEach((number, at) => assert.ok(Math.abs(number - expected[at]) <= tolerance * Math.max(1, Math.abs(expected[at])), `${number} is not ${expected[at]}`));
+  found.forEach((number, at) =>
+    assert.ok(
+      Math.abs(number - expected[at]) <= tolerance * Math.max(1, Math.abs(expected[at])),
+      `${number} is not ${expected[at]}`,
+    ),
+  );
 }

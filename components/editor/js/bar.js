@@ -11,10 +11,20 @@ export class Bar {
     this.state = el("span", { class: "state", role: "status" });
     this.people = el("span", { class: "people" });
     this.discard = button("Discard", () => editor.discard(), { title: "Back to what is stored" });
-    this.saveNext = button("Save & next", () => editor.saving.commit({ next: true }), { title: "Ctrl-Enter: save, and go to the next coin that lacks its caption" });
+    this.saveNext = button("Save & next", () => editor.saving.commit({ next: true }), {
+      title: "Ctrl-Enter: save, and go to the next coin that lacks its caption",
+    });
     this.save = button("Save", () => editor.saving.commit(), { main: true, title: "Ctrl-S: save and stay" });
-    this.promote = button("Save & promote", () => editor.saving.commit({ promote: true }), { title: "Ctrl-Shift-Enter: save, and add the coin to the library" });
-    this.node = el("div", { class: "bar-of-all" }, this.state, this.people, el("span", { class: "verbs" }, this.discard, this.promote, this.saveNext, this.save));
+    this.promote = button("Save & promote", () => editor.saving.commit({ promote: true }), {
+      title: "Ctrl-Shift-Enter: save, and add the coin to the library",
+    });
+    this.node = el(
+      "div",
+      { class: "bar-of-all" },
+      this.state,
+      this.people,
+      el("span", { class: "verbs" }, this.discard, this.promote, this.saveNext, this.save),
+    );
     this.note = el("p", { class: "note", hidden: true });
     this.drafts = el("p", { class: "note", hidden: true }); // those that are not stored, of coins that were left
   }
@@ -24,7 +34,14 @@ export class Bar {
     const { canWrite, isChanged, conflict, draftStore, address } = this.editor;
     const kept = draftStore.waiting.has(address) ? "keeping" : "draft"; // never show "saved" before the server has it
     const shown = state === "rest" || state === "draft" ? (isChanged ? kept : "saved") : state;
-    const words = { saved: this.editor.rows.some((row) => row.value !== null) || this.editor.tags.values.length ? "Saved" : "No changes", draft: conflict.isWithWindow ? "Two drafts: choose below" : "Draft saved", keeping: "Draft …", saving: "Saving …", failed: `Failed: ${why}` };
+    const words = {
+      saved:
+        this.editor.rows.some((row) => row.value !== null) || this.editor.tags.values.length ? "Saved" : "No changes",
+      draft: conflict.isWithWindow ? "Two drafts: choose below" : "Draft saved",
+      keeping: "Draft …",
+      saving: "Saving …",
+      failed: `Failed: ${why}`,
+    };
     this.state.dataset.state = canWrite ? shown : "saved";
     this.state.title = shown === "draft" ? "On the server, for you alone; not saved yet" : why;
     setText(this.state, canWrite ? words[shown] : "You may read this, not change it");
@@ -37,7 +54,10 @@ export class Bar {
   }
 
   nameOthers(others) {
-    setText(this.people, others.length ? `${others.map(({ who, when }) => `${who} (${when})`).join(", ")} also has a draft here` : "");
+    setText(
+      this.people,
+      others.length ? `${others.map(({ who, when }) => `${who} (${when})`).join(", ")} also has a draft here` : "",
+    );
   }
 
   refresh() {
@@ -48,7 +68,13 @@ export class Bar {
     this.promote.hidden = !this.editor.data.canPromote;
     this.promote.disabled = conflict.isOpen || this.editor.rows.some((row) => row.purpose.required && !row.text.trim());
     this.node.classList.toggle("reading", !canWrite);
-    show(this.drafts, notStored(draftStore.failing.filter(([other, , isGone]) => other !== address && !isGone), names));
+    show(
+      this.drafts,
+      notStored(
+        draftStore.failing.filter(([other, , isGone]) => other !== address && !isGone),
+        names,
+      ),
+    );
   }
 }
 
@@ -57,7 +83,8 @@ export function notStored(failing, names) {
   const reasons = [...new Set(failing.map(([, why]) => why))];
   const sentence = (why) => {
     const coins = failing.filter((each) => each[1] === why).map(([address]) => names.get(address));
-    return `The ${coins.length === 1 ? "draft of" : "drafts of"} ${listed(coins)} ${coins.length === 1 ? "is" : "are"} not stored yet: ${why}`;
+    const [drafts, are] = coins.length === 1 ? ["draft", "is"] : ["drafts", "are"];
+    return `The ${drafts} of ${listed(coins)} ${are} not stored yet: ${why}`;
   };
   return reasons.map(sentence).join(". ");
 }

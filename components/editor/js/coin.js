@@ -10,7 +10,15 @@ export class Coin {
     this.tier = el("span", { class: "tier" });
     this.description = el("p", { class: "description", dir: "auto" });
     this.key = el("code", { class: "address" });
-    this.node = el("div", { class: "coin" }, this.picture, el("div", { class: "line" }, this.name, this.ticker, this.tier), this.description, this.key, ...helpers);
+    this.node = el(
+      "div",
+      { class: "coin" },
+      this.picture,
+      el("div", { class: "line" }, this.name, this.ticker, this.tier),
+      this.description,
+      this.key,
+      ...helpers,
+    );
   }
 
   show(content) {

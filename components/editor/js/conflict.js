@@ -27,12 +27,18 @@ export class Conflict {
 
   meetStored(content) {
     const { caption, tags } = content.stored;
-    this.meet({ caption, tags, who: content.changed?.who ?? "Somebody", base: { revision: content.revision, caption, tags } });
+    this.meet({
+      caption,
+      tags,
+      who: content.changed?.who ?? "Somebody",
+      base: { revision: content.revision, caption, tags },
+    });
   }
 
   /** A draft that was changed in another window. */
   takeUp(draft) {
-    if (draft && this.editor.canWrite && this.editor.draftStore.isNews(this.editor.address, draft)) this.meetDraft(draft);
+    if (draft && this.editor.canWrite && this.editor.draftStore.isNews(this.editor.address, draft))
+      this.meetDraft(draft);
   }
 
   meetDraft(draft) {
@@ -52,7 +58,8 @@ export class Conflict {
   /** Merges another person's text with this one: one-sided changes are applied, conflicts are shown. */
   meet(theirs) {
     const took = [];
-    const former = this.isWithWindow && theirs.client === this.theirs.client ? this.theirs : null; // an older draft of this window
+    // An older draft of this window.
+    const former = this.isWithWindow && theirs.client === this.theirs.client ? this.theirs : null;
     const decided = former ? this.decidedRows(former, theirs) : new Set();
     this.theirs = theirs;
     this.disputes.forEach((row) => row.aside.replaceChildren());
@@ -72,16 +79,23 @@ export class Conflict {
       }
     }
     const areTagsOld = former && sameTags(former.tags, theirs.tags);
-    const tags = areTagsOld ? this.editor.tags.values : tagsTogether(this.editor.base.tags, this.editor.tags.values, theirs.tags);
+    const tags = areTagsOld
+      ? this.editor.tags.values
+      : tagsTogether(this.editor.base.tags, this.editor.tags.values, theirs.tags);
     if (!sameTags(tags, this.editor.tags.values)) {
       this.editor.tags.show(tags);
       took.push("Tags");
     }
+    const disputed = [...this.disputes].map((row) => row.purpose.label).join(", ");
     this.editor.bar.noteThat(
       [
         took.length ? `${theirs.who} changed ${took.join(", ")} meanwhile; that is taken over here.` : "",
-        this.disputes.size ? `${theirs.who} wrote other words for ${[...this.disputes].map((row) => row.purpose.label).join(", ")}: choose below, then save. Nothing is overwritten before.` : "",
-      ].filter(Boolean).join(" "),
+        disputed
+          ? `${theirs.who} wrote other words for ${disputed}: choose below, then save. Nothing is overwritten before.`
+          : "",
+      ]
+        .filter(Boolean)
+        .join(" "),
     );
     if (!this.disputes.size) this.agreed();
     else this.editor.bar.say("rest");
@@ -90,7 +104,11 @@ export class Conflict {
   /** Rows for which a person has chosen already, and a newer draft of the same window has the same words. */
   decidedRows(former, theirs) {
     const [before, now] = [former, theirs].map(({ caption }) => trimmed(caption));
-    return new Set(this.editor.rows.filter((row) => !this.disputes.has(row) && (before[row.facet] ?? null) === (now[row.facet] ?? null)));
+    return new Set(
+      this.editor.rows.filter(
+        (row) => !this.disputes.has(row) && (before[row.facet] ?? null) === (now[row.facet] ?? null),
+      ),
+    );
   }
 
   decided(row) {
@@ -108,7 +126,8 @@ export class Conflict {
     this.theirs = null;
     const { address, rows, draftStore } = this.editor;
     const after = trimmed(caption);
-    const isTheirs = rows.every((row) => row.value === (after[row.facet] ?? null)) && sameTags(this.editor.tags.values, tags);
+    const isTheirs =
+      rows.every((row) => row.value === (after[row.facet] ?? null)) && sameTags(this.editor.tags.values, tags);
     if (isTheirs && !base && !slot) {
       draftStore.isKept(address); // by the other window
       this.editor.bar.say("rest");

@@ -9,7 +9,12 @@ export function difference(before, after, { onTake } = {}) {
   const node = el("p", { class: "difference", dir: "auto" });
   list.forEach((hunk, place) => {
     if (hunk.same !== undefined) return node.append(hunk.same);
-    const change = el("span", { class: "change" }, hunk.del ? el("del", {}, hunk.del) : null, hunk.ins ? el("ins", {}, hunk.ins) : null);
+    const change = el(
+      "span",
+      { class: "change" },
+      hunk.del ? el("del", {}, hunk.del) : null,
+      hunk.ins ? el("ins", {}, hunk.ins) : null,
+    );
     if (onTake) {
       change.setAttribute("role", "button");
       change.setAttribute("tabindex", "0");

@@ -40,10 +40,16 @@ export class DraftStore {
     const slots = this.slots(address);
     slots.filter(isConfirmed).forEach((slot) => this.remove(slot));
     const isOwn = ({ draft }) => Number(draft.client === this.client);
-    const [newest, ...others] = slots.filter((slot) => !isConfirmed(slot)).sort((one, other) => isOwn(other) - isOwn(one) || (other.draft.at ?? 0) - (one.draft.at ?? 0));
-    if (newest && (!kept || kept.client === newest.draft.client)) this.goOnFrom(address, newest.draft); // it may be on its way to the server
+    const [newest, ...others] = slots
+      .filter((slot) => !isConfirmed(slot))
+      .sort((one, other) => isOwn(other) - isOwn(one) || (other.draft.at ?? 0) - (one.draft.at ?? 0));
+    // It may be on its way to the server.
+    if (newest && (!kept || kept.client === newest.draft.client)) this.goOnFrom(address, newest.draft);
     this.continued.set(address, newest);
-    this.others.set(address, others.map(({ key }) => key));
+    this.others.set(
+      address,
+      others.map(({ key }) => key),
+    );
     return newest?.draft ?? kept;
   }
 
@@ -173,7 +179,9 @@ export class DraftStore {
   request(address, draft) {
     const knows = this.knows[address] ?? "";
     const seen = this.seenOf(address, knows);
-    return draft.isGone ? ["discard", { address, draft: { client: draft.client, n: draft.n }, knows, seen }] : ["keep", { address, draft, knows, seen }];
+    return draft.isGone
+      ? ["discard", { address, draft: { client: draft.client, n: draft.n }, knows, seen }]
+      : ["keep", { address, draft, knows, seen }];
   }
 
   done(address, draft) {

@@ -11,8 +11,13 @@ export class Row {
     this.facet = purpose.facet;
     this.nothing = false;
     this.area = el("textarea", {
-      rows: "2", dir: "auto", spellcheck: "true", "aria-label": purpose.label, placeholder: `For example: ${purpose.example}`,
-      oninput: () => this.typed(), onfocus: () => editor.look(this),
+      rows: "2",
+      dir: "auto",
+      spellcheck: "true",
+      "aria-label": purpose.label,
+      placeholder: `For example: ${purpose.example}`,
+      oninput: () => this.typed(),
+      onfocus: () => editor.look(this),
     });
     this.by = el("span", { class: "by" });
     this.count = el("span", { class: "count" });
@@ -20,7 +25,13 @@ export class Row {
     this.beyond = el("p", { class: "beyond", hidden: true });
     this.empty = el(
       "button",
-      { type: "button", class: "nothing", "aria-pressed": "false", onclick: () => this.declare(!this.nothing), title: `Leave empty for ${purpose.leave_out}` },
+      {
+        type: "button",
+        class: "nothing",
+        "aria-pressed": "false",
+        onclick: () => this.declare(!this.nothing),
+        title: `Leave empty for ${purpose.leave_out}`,
+      },
       "Leave empty",
     );
     this.aside = el("div", {});
@@ -37,7 +48,13 @@ export class Row {
         this.by,
       ),
       this.area,
-      el("footer", {}, this.meter, this.count, el("span", { class: "verbs" }, this.proposals.open, purpose.required ? null : this.empty)),
+      el(
+        "footer",
+        {},
+        this.meter,
+        this.count,
+        el("span", { class: "verbs" }, this.proposals.open, purpose.required ? null : this.empty),
+      ),
       this.beyond,
       this.aside,
       this.proposals.node,
@@ -112,11 +129,19 @@ export class Row {
     const written = this.text.trim();
     const signs = [...this.text]; // counts like the server: an emoji is one character
     const isTooLong = signs.length > this.purpose.most;
-    const characters = `${count(signs.length, "character")}${isTooLong ? `, at most ${this.purpose.most.toLocaleString("en")} can be saved` : ""}`;
+    const most = isTooLong ? `, at most ${this.purpose.most.toLocaleString("en")} can be saved` : "";
+    const characters = count(signs.length, "character") + most;
     this.count.classList.toggle("too-long", isTooLong);
     const missing = this.nothing ? "left empty" : this.purpose.required ? "Required" : "not written yet";
-    setText(this.count, !written ? missing : reach ? `${characters} · ${reach.tokens.toLocaleString("en")} of ${reach.limit.toLocaleString("en")} tokens` : characters);
-    this.meter.style.setProperty("--share", `${Math.min(1, (written && reach ? reach.tokens / reach.limit : 0)) * 100}%`);
+    setText(
+      this.count,
+      !written
+        ? missing
+        : reach
+          ? `${characters} · ${reach.tokens.toLocaleString("en")} of ${reach.limit.toLocaleString("en")} tokens`
+          : characters,
+    );
+    this.meter.style.setProperty("--share", `${Math.min(1, written && reach ? reach.tokens / reach.limit : 0) * 100}%`);
     const over = Boolean(written && reach && reach.windows > 1);
     this.node.classList.toggle("over", over);
     this.beyond.hidden = !over;
@@ -124,7 +149,8 @@ export class Row {
     const rest = signs.slice(reach.first).join("").trim();
     this.beyond.replaceChildren(
       el("b", {}, `Longer than the model reads at once. `),
-      `Nothing is cut off: it is read in ${reach.windows} overlapping windows whose vectors are averaged, so each detail counts for less. Beyond the first window: `,
+      `Nothing is cut off: it is read in ${reach.windows} overlapping windows whose vectors are averaged, `,
+      "so each detail counts for less. Beyond the first window: ",
       el("q", { dir: "auto" }, rest.length > 240 ? `${rest.slice(0, 240)}…` : rest),
     );
   }
@@ -148,8 +174,19 @@ export class Row {
         "div",
         { class: "proposal dispute" },
         el("header", {}, icon("alert"), el("b", {}, `${who} wrote this meanwhile`)),
-        difference(this.text, theirs ?? "", { onTake: (text) => { this.write(text); this.dispute(theirs, who, onDecided); } }),
-        el("footer", {}, button("Keep mine", () => decided()), button("Use theirs", () => decided(theirs ?? "")), el("span", { class: "quiet" }, "or click a change to accept only that")),
+        difference(this.text, theirs ?? "", {
+          onTake: (text) => {
+            this.write(text);
+            this.dispute(theirs, who, onDecided);
+          },
+        }),
+        el(
+          "footer",
+          {},
+          button("Keep mine", () => decided()),
+          button("Use theirs", () => decided(theirs ?? "")),
+          el("span", { class: "quiet" }, "or click a change to accept only that"),
+        ),
       ),
     );
   }

@@ -37,7 +37,16 @@ class Editor {
     this.saving = new Saving(this);
     this.bar = new Bar(this);
     this.coin = new Coin(this.suggesting.node);
-    const desk = el("div", { class: "desk" }, this.bar.node, this.bar.note, this.bar.drafts, ...this.rows.map((row) => row.node), this.tags.node, this.history.node);
+    const desk = el(
+      "div",
+      { class: "desk" },
+      this.bar.node,
+      this.bar.note,
+      this.bar.drafts,
+      ...this.rows.map((row) => row.node),
+      this.tags.node,
+      this.history.node,
+    );
     root.replaceChildren(el("div", { class: "columns" }, this.coin.node, desk, this.neighbours.node));
     this.stops = [listenToKeys(this), this.listenToWindow()];
   }
@@ -70,7 +79,10 @@ class Editor {
   /** Whether anything here differs from the stored caption it started from. */
   get isChanged() {
     const { caption } = this;
-    return this.rows.some(({ facet }) => caption[facet] !== (this.base.caption[facet] ?? null)) || !sameTags(this.tags.values, this.base.tags);
+    return (
+      this.rows.some(({ facet }) => caption[facet] !== (this.base.caption[facet] ?? null)) ||
+      !sameTags(this.tags.values, this.base.tags)
+    );
   }
 
   /** New data from the server: another coin, or changes to this one. */
@@ -173,14 +185,21 @@ class Editor {
 
   /** The model's suggestion that each facet started from; the server works out how much of it is left. */
   attributed() {
-    return Object.fromEntries(this.rows.filter((row) => row.value && this.sources[row.facet]).map(({ facet }) => [facet, this.sources[facet]]));
+    return Object.fromEntries(
+      this.rows.filter((row) => row.value && this.sources[row.facet]).map(({ facet }) => [facet, this.sources[facet]]),
+    );
   }
 
   /** The window has the focus again: follow what another window did with the draft. */
   async lookElsewhere() {
     const { address, draftStore } = this;
     const { n } = draftStore; // what is typed while the server answers makes that answer an old one
-    const isBusy = () => address !== this.address || n !== draftStore.n || this.saving.isUnderWay || (this.conflict.isOpen && !this.conflict.isWithWindow) || draftStore.waiting.size > 0;
+    const isBusy = () =>
+      address !== this.address ||
+      n !== draftStore.n ||
+      this.saving.isUnderWay ||
+      (this.conflict.isOpen && !this.conflict.isWithWindow) ||
+      draftStore.waiting.size > 0;
     if (!this.canWrite || isBusy()) return;
     let own;
     try {
@@ -201,7 +220,8 @@ class Editor {
 
   look(row) {
     this.rows.forEach((other) => other.node.classList.toggle("at", other === row));
-    if (this.neighbours.row !== row || !row.text || !this.neighbours.isOfThisCoin) this.neighbours.ask(row, { wait: 0 });
+    if (this.neighbours.row !== row || !row.text || !this.neighbours.isOfThisCoin)
+      this.neighbours.ask(row, { wait: 0 });
   }
 
   /** Counts how much of the model's limit these texts use. */

@@ -15,7 +15,9 @@ export function tagsTogether(base, mine, theirs) {
 
 /** Texts without surrounding space, as they would be stored: space alone is not a change. */
 export function trimmed(caption) {
-  return Object.fromEntries(Object.entries(caption).map(([facet, text]) => [facet, text === "" ? "" : text?.trim() || null]));
+  return Object.fromEntries(
+    Object.entries(caption).map(([facet, text]) => [facet, text === "" ? "" : text?.trim() || null]),
+  );
 }
 
 export function sameTags(one, other) {

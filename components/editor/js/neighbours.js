@@ -41,7 +41,8 @@ export class Neighbours {
       const answer = await this.editor.server.ask("look", { address, facet: row.facet, text });
       if (address === this.editor.address && row === this.row && !this.stopped) this.take(row, answer);
     } catch (error) {
-      if (row === this.row) this.show(row, { failed: error.status === 409 ? error.message : "No answer from the server." });
+      if (row === this.row)
+        this.show(row, { failed: error.status === 409 ? error.message : "No answer from the server." });
     } finally {
       clearTimeout(slow);
       this.asking = false;
@@ -74,7 +75,13 @@ export class Neighbours {
         el("span", {}, ` of\u00a0${pictures.toLocaleString("en")}`),
       );
     }
-    if (neighbours.length) fill(this.list, neighbours, (other) => other, (other) => this.neighbour(other));
+    if (neighbours.length)
+      fill(
+        this.list,
+        neighbours,
+        (other) => other,
+        (other) => this.neighbour(other),
+      );
     else this.list.replaceChildren(el("li", { class: "quiet" }, "No other coin of the library has this facet yet."));
   }
 

@@ -12,21 +12,44 @@ export default function ({ data, parentElement, setTriggerValue, setStateValue }
   lists.set(list, Object.assign(page, { setTriggerValue, setStateValue }));
   const known = new Set(data.rows.map((row) => row.key));
   for (const key of page.out) if (!known.has(key)) page.out.delete(key);
-  fill(list, data.rows, (row) => [row, data.choose], (row) => line(row, page, data.choose));
+  fill(
+    list,
+    data.rows,
+    (row) => [row, data.choose],
+    (row) => line(row, page, data.choose),
+  );
 }
 
 function line(row, page, isChosen) {
   const go = () => page.setTriggerValue("go", row.address);
   const node = el(
     "li",
-    { class: page.out.has(row.key) ? "out" : null, tabindex: "0", "data-address": row.address, title: "Open in the editor" },
+    {
+      class: page.out.has(row.key) ? "out" : null,
+      tabindex: "0",
+      "data-address": row.address,
+      title: "Open in the editor",
+    },
     isChosen ? choice(row, page) : null,
     el("img", { src: row.picture, alt: "", loading: "lazy", width: "52", height: "52" }),
     el("div", { class: "who" }, el("b", { dir: "auto" }, row.name), el("span", {}, row.ticker)),
     el(
       "div",
       { class: "what" },
-      el("div", { class: "why" }, row.label ? el("b", {}, row.label) : null, row.why, row.other && row.other.address !== row.address ? el("span", { class: "other" }, el("img", { src: row.other.picture, alt: "", width: "20", height: "20" }), row.other.name) : null),
+      el(
+        "div",
+        { class: "why" },
+        row.label ? el("b", {}, row.label) : null,
+        row.why,
+        row.other && row.other.address !== row.address
+          ? el(
+              "span",
+              { class: "other" },
+              el("img", { src: row.other.picture, alt: "", width: "20", height: "20" }),
+              row.other.name,
+            )
+          : null,
+      ),
       row.after === null ? el("p", { class: "text", dir: "auto" }, row.text) : difference(row.text, row.after),
     ),
   );

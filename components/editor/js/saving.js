@@ -7,7 +7,8 @@ export class Saving {
   constructor(editor) {
     this.editor = editor;
     this.underWay = new Set(); // addresses
-    this.unanswered = new Map(); // what was decided → the id of its decision, until the server has said what became of it
+    // what was decided → the id of its decision, until the server has said what became of it
+    this.unanswered = new Map();
   }
 
   /** Whether the open coin is being saved; saves of others do not matter to it. */
@@ -92,7 +93,8 @@ export class Saving {
     editor.draftStore.forget(address);
     if (address === editor.address) {
       ids.forEach((id) => editor.suggesting.taken.delete(id));
-      const typedOn = editor.rows.some((row) => row.value !== draft.caption[row.facet]) || !sameTags(editor.tags.values, draft.tags);
+      const typedOn =
+        editor.rows.some((row) => row.value !== draft.caption[row.facet]) || !sameTags(editor.tags.values, draft.tags);
       editor.identify(content);
       if (typedOn) {
         editor.goOnFrom(content);
@@ -106,17 +108,23 @@ export class Saving {
     if (!isShown) editor.trigger("saved", content.revision); // else the promotion runs the page
   }
 
-  /** Promotes a coin whose caption is saved, and opens the next without a caption, unless another coin was opened meanwhile. */
+  /**
+   * Promotes a coin whose caption is saved, and opens the next without a caption, unless another coin was opened
+   * meanwhile.
+   */
   async promote(address, name) {
     const { editor } = this;
     const isOpen = () => address === editor.address;
-    if (isOpen()) editor.root.getRootNode().activeElement?.blur(); // done with typing: the page may show what comes of it
+    // Done with typing: the page may show what comes of it.
+    if (isOpen()) editor.root.getRootNode().activeElement?.blur();
     try {
       await this.decide("promote", { address }, [address]);
       const { bare } = editor.data.ways;
       if (bare && bare !== address && isOpen()) return editor.go(bare);
     } catch (error) {
-      editor.bar.noteThat(isOpen() ? `Not promoted: ${error.message}` : `${name} was saved, but not promoted: ${error.message}`);
+      editor.bar.noteThat(
+        isOpen() ? `Not promoted: ${error.message}` : `${name} was saved, but not promoted: ${error.message}`,
+      );
     }
     editor.trigger("saved", editor.content.revision);
   }

@@ -2,7 +2,8 @@
 
 import { post, postLast } from "../../shell/js/post.js";
 
-const RENEWAL = 10_000; // ms until a token is requested again, doubled each time: a page without a connection loses the request
+// ms until a token is requested again, doubled each time: a page without a connection loses the request
+const RENEWAL = 10_000;
 const KEPT = "your words are kept in this browser";
 
 export class Server {

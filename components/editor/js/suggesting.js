@@ -9,9 +9,15 @@ export class Suggesting {
     this.open = [];
     this.taken = new Set(); // suggestions used in this draft; marked as accepted on saving
     this.refused = new Set();
-    this.asker = button("Suggest a caption", () => this.ask("", ""), { title: "Ask the language model for all four facets and tags" });
-    this.alike = button("Borrow from similar coins", () => this.ask("", "", "nearest"), { title: "Without a language model: tags and phrases of the coins whose pictures are nearest" });
-    this.acceptButton = button("Accept all", () => this.acceptAll(), { title: "Alt-Enter: every newest suggestion, where nothing is written yet" });
+    this.asker = button("Suggest a caption", () => this.ask("", ""), {
+      title: "Ask the language model for all four facets and tags",
+    });
+    this.alike = button("Borrow from similar coins", () => this.ask("", "", "nearest"), {
+      title: "Without a language model: tags and phrases of the coins whose pictures are nearest",
+    });
+    this.acceptButton = button("Accept all", () => this.acceptAll(), {
+      title: "Alt-Enter: every newest suggestion, where nothing is written yet",
+    });
     this.node = el("div", { class: "helpers" }, this.asker, this.alike, this.acceptButton);
   }
 
@@ -29,7 +35,11 @@ export class Suggesting {
     this.alike.hidden = !canWrite;
     this.asker.disabled = this.alike.disabled = Boolean(this.asking);
     setText(this.asker, this.asking ? "Asking the model …" : "Suggest a caption");
-    this.acceptButton.hidden = !canWrite || !this.open.some((each) => rows.some((row) => row.facet === each.facet && !row.text.trim() && !this.refused.has(each.id)));
+    this.acceptButton.hidden =
+      !canWrite ||
+      !this.open.some((each) =>
+        rows.some((row) => row.facet === each.facet && !row.text.trim() && !this.refused.has(each.id)),
+      );
   }
 
   show({ at, open, asking }) {
@@ -94,7 +104,8 @@ export class Suggesting {
       row.write(each.text, { model: each.model, prompt: each.prompt, text: each.text });
     }
     for (const each of this.editor.tags.suggestions.filter((one) => one.facet === "tags"))
-      for (const tag of each.text.split(",")) if (tag && !this.editor.tags.values.includes(tag)) this.editor.tags.accept(tag, each);
+      for (const tag of each.text.split(","))
+        if (tag && !this.editor.tags.values.includes(tag)) this.editor.tags.accept(tag, each);
   }
 
   stop() {

@@ -11,20 +11,36 @@ export class Tags {
     this.chips = el("span", { class: "chips" });
     this.known = el("datalist", { id: `memedex-tags-${Math.random().toString(36).slice(2)}` });
     this.input = el("input", {
-      type: "text", list: this.known.id, maxlength: "64", "aria-label": "Tags", placeholder: "add a tag …",
-      onkeydown: (event) => this.pressed(event), onchange: () => this.left(), oninput: (event) => (event.inputType === "insertReplacementText" ? this.add() : this.ask([])),
+      type: "text",
+      list: this.known.id,
+      maxlength: "64",
+      "aria-label": "Tags",
+      placeholder: "add a tag …",
+      onkeydown: (event) => this.pressed(event),
+      onchange: () => this.left(),
+      oninput: (event) => (event.inputType === "insertReplacementText" ? this.add() : this.ask([])),
     });
     this.proposed = el("div", { class: "proposed" });
     this.question = el("div", { class: "proposed", role: "status" });
     this.suggestions = [];
     this.categories = el("span", { class: "categories" });
-    this.node = el("section", { class: "tags" }, el("header", {}, el("b", {}, "Tags"), this.categories), el("div", { class: "box" }, this.chips, this.input), this.question, this.proposed, this.known);
+    this.node = el(
+      "section",
+      { class: "tags" },
+      el("header", {}, el("b", {}, "Tags"), this.categories),
+      el("div", { class: "box" }, this.chips, this.input),
+      this.question,
+      this.proposed,
+      this.known,
+    );
   }
 
   offer(categories) {
     this.of = categories;
     if (this.known.childElementCount !== Object.keys(categories).length)
-      this.known.replaceChildren(...Object.entries(categories).map(([tag, category]) => el("option", { value: tag }, category)));
+      this.known.replaceChildren(
+        ...Object.entries(categories).map(([tag, category]) => el("option", { value: tag }, category)),
+      );
   }
 
   show(values) {
@@ -47,17 +63,42 @@ export class Tags {
 
   proposal({ title, tag, each }) {
     if (title) return el("span", { class: "quiet" }, title);
-    if (tag) return el("button", { type: "button", class: "offered", title: [each.author, each.prompt].filter(Boolean).join(" · "), onclick: () => this.accept(tag, each) }, `+ ${tag}`, each.facet === "new_tags" ? el("i", {}, "new") : null);
-    return el("button", { type: "button", class: "offered", "aria-label": "Dismiss these tags", onclick: () => this.suggestions.forEach((one) => this.editor.suggesting.refuse(one)) }, "×");
+    if (tag)
+      return el(
+        "button",
+        {
+          type: "button",
+          class: "offered",
+          title: [each.author, each.prompt].filter(Boolean).join(" · "),
+          onclick: () => this.accept(tag, each),
+        },
+        `+ ${tag}`,
+        each.facet === "new_tags" ? el("i", {}, "new") : null,
+      );
+    return el(
+      "button",
+      {
+        type: "button",
+        class: "offered",
+        "aria-label": "Dismiss these tags",
+        onclick: () => this.suggestions.forEach((one) => this.editor.suggesting.refuse(one)),
+      },
+      "×",
+    );
   }
 
   chip(tag, can) {
     return el(
       "span",
-      { class: this.category(tag) ? "chip" : "chip free", title: this.category(tag) ?? "Not in the taxonomy: its category is “other”" },
+      {
+        class: this.category(tag) ? "chip" : "chip free",
+        title: this.category(tag) ?? "Not in the taxonomy: its category is “other”",
+      },
       tag,
       this.category(tag) ? null : el("i", {}, "new"),
-      can ? el("button", { type: "button", "aria-label": `Remove ${tag}`, onclick: () => this.remove(tag) }, "×") : null,
+      can
+        ? el("button", { type: "button", "aria-label": `Remove ${tag}`, onclick: () => this.remove(tag) }, "×")
+        : null,
     );
   }
 
@@ -105,9 +146,19 @@ export class Tags {
   ask(waiting) {
     this.offeredFor = waiting.length ? this.input.value : null;
     const chosen = (tag) => ((this.input.value = ""), this.ask([]), this.put([tag]), this.input.focus());
-    const sentence = waiting.length ? [{ text: `“${this.input.value}” is not in the taxonomy; enter adds it as new.` }] : [];
+    const sentence = waiting.length
+      ? [{ text: `“${this.input.value}” is not in the taxonomy; enter adds it as new.` }]
+      : [];
     const near = waiting.flatMap((each) => each.near).map((tag) => ({ tag }));
-    fill(this.question, [...sentence, ...near], (each) => each, ({ text, tag }) => (text ? el("span", { class: "quiet" }, text) : el("button", { type: "button", class: "offered", onclick: () => chosen(tag) }, `+ ${tag}`)));
+    fill(
+      this.question,
+      [...sentence, ...near],
+      (each) => each,
+      ({ text, tag }) =>
+        text
+          ? el("span", { class: "quiet" }, text)
+          : el("button", { type: "button", class: "offered", onclick: () => chosen(tag) }, `+ ${tag}`),
+    );
   }
 
   /** What was typed and not added. */
@@ -133,15 +184,26 @@ export class Tags {
   refresh() {
     const can = this.editor.canWrite;
     this.input.hidden = !can;
-    fill(this.chips, this.values, (tag) => [tag, this.category(tag), can], (tag) => this.chip(tag, can));
+    fill(
+      this.chips,
+      this.values,
+      (tag) => [tag, this.category(tag), can],
+      (tag) => this.chip(tag, can),
+    );
     const offered = can ? this.suggestions.flatMap((each) => this.offersOf(each)) : [];
     const all = offered.length ? [{ title: "Suggested:" }, ...offered, { dismisses: true }] : [];
-    fill(this.proposed, all, (each) => each, (each) => this.proposal(each));
+    fill(
+      this.proposed,
+      all,
+      (each) => each,
+      (each) => this.proposal(each),
+    );
     const categories = [...new Set(this.values.map((tag) => this.category(tag) ?? "other"))];
     const { mostTags } = this.editor.data;
     const isTooMany = this.values.length > mostTags;
     this.categories.classList.toggle("too-many", isTooMany);
-    if (isTooMany) this.categories.textContent = `${this.values.length.toLocaleString("en")} tags, at most ${mostTags} can be saved`;
+    if (isTooMany)
+      this.categories.textContent = `${this.values.length.toLocaleString("en")} tags, at most ${mostTags} can be saved`;
     else this.categories.textContent = categories.length ? `Categories: ${categories.join(", ")}` : "No categories yet";
   }
 

@@ -5,7 +5,8 @@ const ENDS = /(?<=[.!?;。]\s(?!\/)|\s\/\s)/; // of a sentence, or of a phrase q
 
 /** [{ same }] and [{ del, ins }] in order; together they contain both texts. */
 export function hunks(before, after) {
-  const a = pieces(before), b = pieces(after);
+  const a = pieces(before),
+    b = pieces(after);
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let end = 0;
@@ -14,7 +15,8 @@ export function hunks(before, after) {
   const found = [];
   const same = (text) => text && found.push({ same: text });
   same(a.slice(0, start).join(""));
-  for (const part of joined(middle)) found.push(...(part.same === undefined && !part.del ? sentences(part.ins) : [part]));
+  for (const part of joined(middle))
+    found.push(...(part.same === undefined && !part.del ? sentences(part.ins) : [part]));
   same(a.slice(a.length - end).join(""));
   return found;
 }
@@ -36,12 +38,17 @@ function compared(a, b) {
   const table = new Uint16Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)
-      table[i * width + j] = a[i] === b[j] ? table[(i + 1) * width + j + 1] + 1 : Math.max(table[(i + 1) * width + j], table[i * width + j + 1]);
+      table[i * width + j] =
+        a[i] === b[j]
+          ? table[(i + 1) * width + j + 1] + 1
+          : Math.max(table[(i + 1) * width + j], table[i * width + j + 1]);
   const found = [];
-  let i = 0, j = 0;
+  let i = 0,
+    j = 0;
   while (i < a.length || j < b.length) {
     if (i < a.length && j < b.length && a[i] === b[j]) found.push({ same: a[(j++, i++)] });
-    else if (i < a.length && (j === b.length || table[(i + 1) * width + j] >= table[i * width + j + 1])) found.push({ del: a[i++], ins: "" });
+    else if (i < a.length && (j === b.length || table[(i + 1) * width + j] >= table[i * width + j + 1]))
+      found.push({ del: a[i++], ins: "" });
     else found.push({ del: "", ins: b[j++] });
   }
   return found;
@@ -52,14 +59,21 @@ function joined(parts) {
   const found = [];
   parts.forEach((part, place) => {
     const last = found.at(-1);
-    const isGap = part.same !== undefined && !part.same.trim() && last?.same === undefined && parts[place + 1] && parts[place + 1].same === undefined;
+    const isGap =
+      part.same !== undefined &&
+      !part.same.trim() &&
+      last?.same === undefined &&
+      parts[place + 1] &&
+      parts[place + 1].same === undefined;
     if (part.same !== undefined && !isGap) {
       if (last?.same !== undefined) last.same += part.same;
       else found.push({ ...part });
     } else {
       const { del, ins } = isGap ? { del: part.same, ins: part.same } : part;
-      if (last && last.same === undefined) (last.del += del), (last.ins += ins);
-      else found.push({ del, ins });
+      if (last && last.same === undefined) {
+        last.del += del;
+        last.ins += ins;
+      } else found.push({ del, ins });
     }
   });
   return found;

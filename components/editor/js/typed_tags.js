@@ -8,7 +8,10 @@ const NEAR = 5; // tags that are offered for one text
 export function readTags(text, known) {
   const found = { known: [], fresh: [], begun: [] };
   const names = new Set(known);
-  for (const name of text.split(",").map((each) => each.trim()).filter(Boolean)) {
+  for (const name of text
+    .split(",")
+    .map((each) => each.trim())
+    .filter(Boolean)) {
     const lower = name.toLowerCase();
     const beginning = known.filter((tag) => tag.startsWith(lower));
     const near = (beginning.length ? beginning : known.filter((tag) => isMisspelt(lower, tag))).slice(0, NEAR);

@@ -29,7 +29,8 @@ export class Acts {
     const entries = this.entries.map(({ n, verb, addresses, matching = null }) => ({ n, verb, addresses, matching }));
     // Streamlit ignores a value equal to the last one, whose run may have been interrupted.
     this.send({ client: this.client, entries, sending: ++this.sendings });
-    if (this.entries.length) this.timer = setTimeout(() => this.askAgain(), PATIENCE * 2 ** Math.min(this.inVain, LATER));
+    if (this.entries.length)
+      this.timer = setTimeout(() => this.askAgain(), PATIENCE * 2 ** Math.min(this.inVain, LATER));
   }
 
   askAgain() {

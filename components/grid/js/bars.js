@@ -47,7 +47,11 @@ function painted({ facets, words }, top) {
     const colour = `var(--${FACET_NAMES[at]})`;
     const stop = (what, a, b) => b > a && stops.push(`${what} ${a.toFixed(2)}% ${b.toFixed(2)}%`);
     if (present) stop(colour, from, to);
-    else for (let a = from; a < to; a += HATCH) stop(colour, a, Math.min(to, a + HATCH / 2)), stop("transparent", a + HATCH / 2, Math.min(to, a + HATCH));
+    else
+      for (let a = from; a < to; a += HATCH) {
+        stop(colour, a, Math.min(to, a + HATCH / 2));
+        stop("transparent", a + HATCH / 2, Math.min(to, a + HATCH));
+      }
     from = to;
   });
   if (words.contribution > 0) {
@@ -70,7 +74,10 @@ export function listenToBars(grid) {
     const bar = card.parts.bar.getBoundingClientRect();
     const frame = grid.frame.getBoundingClientRect();
     const left = Math.min(bar.left - frame.left, frame.width - tip.offsetWidth - 4);
-    Object.assign(tip.style, { left: `${Math.max(4, left)}px`, top: `${bar.top - frame.top - tip.offsetHeight - 10}px` });
+    Object.assign(tip.style, {
+      left: `${Math.max(4, left)}px`,
+      top: `${bar.top - frame.top - tip.offsetHeight - 10}px`,
+    });
   };
   grid.frame.addEventListener("pointerover", over);
   grid.frame.addEventListener("pointerleave", () => (tip.hidden = true));
@@ -84,15 +91,45 @@ export function breakdown(grid, card) {
   const rows = hit.facets.map((facet, at) => {
     const name = FACET_NAMES[at];
     if (!facet.weight) return null;
-    const counts = (facet.cosine - centre[at]) / spread[at]; // the weighted value: on a calibrated scale it is not the cosine itself
-    const cosine = facet.cosine === null ? "–" : facet.cosine.toFixed(3) + (counts === facet.cosine ? "" : ` → ${counts.toFixed(2)}`);
+    // The weighted value: on a calibrated scale it is not the cosine itself.
+    const counts = (facet.cosine - centre[at]) / spread[at];
+    const cosine =
+      facet.cosine === null
+        ? "–"
+        : facet.cosine.toFixed(3) + (counts === facet.cosine ? "" : ` → ${counts.toFixed(2)}`);
     const place = grid.ranking.alone?.of(hit.row, at);
-    const value = facet.present ? `${cosine} × ${share(facet.weight)}` : `not written: library's mean ${cosine} × ${share(facet.weight)}`;
-    return el("tr", {}, el("th", { scope: "row" }, el("i", { class: `dot ${name} ${facet.present ? "" : "missing"}` }), name), el("td", {}, value), el("td", { class: "alone", title: "Place by this facet alone" }, place ? `${place.toLocaleString("en")}.` : ""), el("td", { class: "number" }, facet.contribution.toFixed(3)));
+    const value = facet.present
+      ? `${cosine} × ${share(facet.weight)}`
+      : `not written: library's mean ${cosine} × ${share(facet.weight)}`;
+    return el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, el("i", { class: `dot ${name} ${facet.present ? "" : "missing"}` }), name),
+      el("td", {}, value),
+      el("td", { class: "alone", title: "Place by this facet alone" }, place ? `${place.toLocaleString("en")}.` : ""),
+      el("td", { class: "number" }, facet.contribution.toFixed(3)),
+    );
   });
   const { words } = hit;
-  if (words.contribution) rows.push(el("tr", {}, el("th", { scope: "row" }, el("i", { class: "dot words" }), "words"), el("td", {}, `${share(words.share)} of the best match × ${words.gain.toFixed(3)}`), el("td", { class: "alone" }), el("td", { class: "number" }, words.contribution.toFixed(3))));
-  const total = el("tr", { class: "total" }, el("th", { scope: "row" }, "score"), el("td", {}), el("td", {}), el("td", { class: "number" }, hit.score.toFixed(3)));
+  if (words.contribution)
+    rows.push(
+      el(
+        "tr",
+        {},
+        el("th", { scope: "row" }, el("i", { class: "dot words" }), "words"),
+        el("td", {}, `${share(words.share)} of the best match × ${words.gain.toFixed(3)}`),
+        el("td", { class: "alone" }),
+        el("td", { class: "number" }, words.contribution.toFixed(3)),
+      ),
+    );
+  const total = el(
+    "tr",
+    { class: "total" },
+    el("th", { scope: "row" }, "score"),
+    el("td", {}),
+    el("td", {}),
+    el("td", { class: "number" }, hit.score.toFixed(3)),
+  );
   return el("table", { class: "breakdown" }, el("tbody", {}, ...rows.filter(Boolean), total));
 }
 

@@ -31,10 +31,14 @@ export class Calibration {
 
   changed(scale) {
     const { similarities, weights, grid } = this.ranking;
-    const [raw, calibrated] = [RAW, scale].map((one) => rank(similarities, weights, grid.data.ranking.top, one).list.map(({ row }) => row));
+    const [raw, calibrated] = [RAW, scale].map((one) =>
+      rank(similarities, weights, grid.data.ranking.top, one).list.map(({ row }) => row),
+    );
     const was = new Map(raw.map((row, at) => [row, at]));
     const came = calibrated.filter((row) => !was.has(row)).length;
     const moved = calibrated.filter((row, at) => was.has(row) && was.get(row) !== at).length;
-    return moved || came ? `Compared with raw: ${moved.toLocaleString("en")} changed rank, ${came.toLocaleString("en")} new.` : "No change in these results.";
+    return moved || came
+      ? `Compared with raw: ${moved.toLocaleString("en")} changed rank, ${came.toLocaleString("en")} new.`
+      : "No change in these results.";
   }
 }

@@ -11,7 +11,11 @@ export function make() {
     ticker: el("span", { class: "ticker" }),
     age: el("span", { class: "age" }),
     tags: el("span", { class: "tags", dir: "auto" }),
-    pick: el("span", { class: "pick", "data-pick": "", role: "checkbox", tabindex: "-1", "aria-label": "Select" }, icon("check")),
+    pick: el(
+      "span",
+      { class: "pick", "data-pick": "", role: "checkbox", tabindex: "-1", "aria-label": "Select" },
+      icon("check"),
+    ),
     mark: el("span", { class: "mark", hidden: true }),
     reason: el("span", { class: "reason" }),
     score: el("span", { class: "score", hidden: true }),
@@ -19,19 +23,45 @@ export function make() {
     strange: el("span", { class: "strange", hidden: true }, "≠"),
     bar: el("span", { class: "bar", hidden: true }),
     exact: el("span", { class: "exact", hidden: true }, "Exact match"),
-    twin: el("span", { class: "twin-badge", "data-twin": "", role: "button", tabindex: "-1", title: "Compare with a possible duplicate", hidden: true }),
+    twin: el("span", {
+      class: "twin-badge",
+      "data-twin": "",
+      role: "button",
+      tabindex: "-1",
+      title: "Compare with a possible duplicate",
+      hidden: true,
+    }),
   };
   const node = el(
     "div",
     { class: "card", role: "gridcell", tabindex: "-1" },
     // The card's accessible name is its text in this order, so its name comes first.
     parts.picture,
-    el("span", { class: "foot" }, el("span", { class: "line" }, parts.name, parts.ticker), el("span", { class: "line small" }, parts.age, parts.tags), parts.bar, parts.exact, parts.twin),
+    el(
+      "span",
+      { class: "foot" },
+      el("span", { class: "line" }, parts.name, parts.ticker),
+      el("span", { class: "line small" }, parts.age, parts.tags),
+      parts.bar,
+      parts.exact,
+      parts.twin,
+    ),
     parts.mark,
     el("span", { class: "standing" }, parts.strange, parts.moved, parts.score),
     parts.reason,
     parts.pick,
-    el("span", { class: "expand", "data-expand": "", role: "button", tabindex: "-1", "aria-label": "Open", title: "Open (enter)" }, icon("expand")),
+    el(
+      "span",
+      {
+        class: "expand",
+        "data-expand": "",
+        role: "button",
+        tabindex: "-1",
+        "aria-label": "Open",
+        title: "Open (enter)",
+      },
+      icon("expand"),
+    ),
   );
   parts.picture.addEventListener("load", () => node.picture && node.classList.add("loaded"));
   parts.picture.addEventListener("error", () => node.picture && node.classList.add("broken"));

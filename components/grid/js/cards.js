@@ -79,7 +79,8 @@ export class Cards {
       changed = true;
       node.gliding?.cancel();
       node.style.transform = node.shift = to;
-      if (glides && was !== index) node.gliding = node.animate([{ transform: shift(node.slot, was, shape) }, { transform: to }], MOTION);
+      if (glides && was !== index)
+        node.gliding = node.animate([{ transform: shift(node.slot, was, shape) }, { transform: to }], MOTION);
     });
     if (changed) this.changedAt = performance.now();
     this.barless = { dressed, top: scores.top };
@@ -105,7 +106,10 @@ export class Cards {
       else this.container.append(node);
       this.nodes.set(address, node);
     }
-    for (const [address, node] of leaving) node.remove(), this.forget(address);
+    for (const [address, node] of leaving) {
+      node.remove();
+      this.forget(address);
+    }
     [...this.container.children].forEach((node, slot) => (node.slot = slot));
   }
 

@@ -7,9 +7,30 @@ import { drawDifference } from "./difference.js";
 const COPYCAT = "copycat";
 
 export const VERDICTS = [
-  { key: "u", verdict: "different", label: "Different", tone: "good", message: "different from", title: "They have nothing to do with each other; nobody is asked again" },
-  { key: "c", verdict: "copy of", label: "Copy of the other", tone: "bad", message: "a copy of", title: "This coin is a copy of the other one" },
-  { key: "b", verdict: "better than", label: "Same coin, better record", tone: "quiet", message: "the better record of", title: "Both are the same coin, and this record is the better one" },
+  {
+    key: "u",
+    verdict: "different",
+    label: "Different",
+    tone: "good",
+    message: "different from",
+    title: "They have nothing to do with each other; nobody is asked again",
+  },
+  {
+    key: "c",
+    verdict: "copy of",
+    label: "Copy of the other",
+    tone: "bad",
+    message: "a copy of",
+    title: "This coin is a copy of the other one",
+  },
+  {
+    key: "b",
+    verdict: "better than",
+    label: "Same coin, better record",
+    tone: "quiet",
+    message: "the better record of",
+    title: "Both are the same coin, and this record is the better one",
+  },
 ];
 
 export class Comparison {
@@ -23,7 +44,13 @@ export class Comparison {
     this.question = el("span", { class: "question" });
     // Created once: a button that is pressed must not be exchanged when the server answers.
     const { decisions } = grid;
-    const button = (look, label, decide, title = null) => el("button", { type: "button", class: look, title, onclick: (event) => decisions.press(event, decide) }, el("span", {}, label), el("kbd"));
+    const button = (look, label, decide, title = null) =>
+      el(
+        "button",
+        { type: "button", class: look, title, onclick: (event) => decisions.press(event, decide) },
+        el("span", {}, label),
+        el("kbd"),
+      );
     this.buttons = VERDICTS.map((each) => button(`verb ${each.tone}`, each.label, () => this.judge(each), each.title));
     this.reject = button("verb bad", "Reject as a copycat", () => decisions.make(this.rejection, { reason: COPYCAT }));
     this.forAll = button("tool", "", () => this.judge(VERDICTS[0], { all: true }));
@@ -31,7 +58,17 @@ export class Comparison {
     this.node = el(
       "dialog",
       { class: "comparison", tabindex: "-1", "aria-label": "Comparison" },
-      el("header", { class: "top" }, this.title, el("button", { type: "button", class: "tool close", onclick: () => this.close() }, "Close", el("kbd", {}, "esc"))),
+      el(
+        "header",
+        { class: "top" },
+        this.title,
+        el(
+          "button",
+          { type: "button", class: "tool close", onclick: () => this.close() },
+          "Close",
+          el("kbd", {}, "esc"),
+        ),
+      ),
       this.strip,
       this.body,
       this.verbs,
@@ -86,7 +123,12 @@ export class Comparison {
     if (!judged.length) return;
     for (const other of judged) this.unconfirmed.set(other.address, verdict);
     const { name } = this.grid.model.card(this.address);
-    this.grid.decisions.judge(this.address, verdict, judged.map((other) => other.address), `${name}: ${message} ${judged.length > 1 ? count(judged.length, "coin") : judged[0].name}`);
+    this.grid.decisions.judge(
+      this.address,
+      verdict,
+      judged.map((other) => other.address),
+      `${name}: ${message} ${judged.length > 1 ? count(judged.length, "coin") : judged[0].name}`,
+    );
     const next = this.others.findIndex((other) => !this.verdictOf(other));
     if (next >= 0) this.at = next;
     this.refresh();
@@ -98,9 +140,15 @@ export class Comparison {
     const card = model.card(this.address);
     if (!model.visible.includes(this.address)) return this.close(); // decided in the meantime, here or elsewhere
     const known = data.comparison?.address === this.address;
-    if (this.confirmed !== data.comparison) this.unconfirmed.clear(), (this.confirmed = data.comparison);
+    if (this.confirmed !== data.comparison) {
+      this.unconfirmed.clear();
+      this.confirmed = data.comparison;
+    }
     if (known && this.wanted) {
-      this.at = Math.max(0, this.others.findIndex((other) => other.address === this.wanted));
+      this.at = Math.max(
+        0,
+        this.others.findIndex((other) => other.address === this.wanted),
+      );
       this.wanted = null;
     }
     const { others } = this;
@@ -110,18 +158,45 @@ export class Comparison {
     if (this.made === made) return;
     this.made = made;
     const number = data.comparison?.count ?? 0;
-    setText(this.title, !known ? `${card.name} …` : number ? `${card.name} and ${count(number, "possible duplicate")}` : `No possible duplicate of ${card.name}`);
+    setText(
+      this.title,
+      !known
+        ? `${card.name} …`
+        : number
+          ? `${card.name} and ${count(number, "possible duplicate")}`
+          : `No possible duplicate of ${card.name}`,
+    );
     this.strip.hidden = others.length < 2;
-    fill(this.strip, others, (each) => [each.address, each.name, each.picture], (each) => this.tab(each)).forEach((node, at) => this.label(node, at));
+    fill(
+      this.strip,
+      others,
+      (each) => [each.address, each.name, each.picture],
+      (each) => this.tab(each),
+    ).forEach((node, at) => this.label(node, at));
     this.strip.children[this.at]?.scrollIntoView({ block: "nearest", inline: "nearest" });
-    this.body.replaceChildren(...(other ? this.pair(card, other) : [el("p", { class: "none" }, known ? "No other coin has its picture, its name or its ticker." : "Looking for possible duplicates …")]));
+    this.body.replaceChildren(
+      ...(other
+        ? this.pair(card, other)
+        : [
+            el(
+              "p",
+              { class: "none" },
+              known ? "No other coin has its picture, its name or its ticker." : "Looking for possible duplicates …",
+            ),
+          ]),
+    );
     this.verbs.hidden = !other || !data.undoable;
     if (other) this.offer(card, other);
   }
 
   tab({ address, name, picture }) {
     const open = () => ((this.at = this.others.findIndex((other) => other.address === address)), this.refresh());
-    return el("button", { type: "button", role: "tab", title: name, onclick: open }, el("img", { src: picture, alt: "", loading: "lazy" }), el("span", {}));
+    return el(
+      "button",
+      { type: "button", role: "tab", title: name, onclick: open },
+      el("img", { src: picture, alt: "", loading: "lazy" }),
+      el("span", {}),
+    );
   }
 
   label(node, at) {
@@ -143,16 +218,44 @@ export class Comparison {
       },
       () => setText(agrees, "a picture is missing"),
     );
-    const findings = other.findings.map((kind, at) => el("span", { class: "pill warn" }, at || other.figure === null ? kind : `${kind} · ${Math.round(other.figure * 100)} %`));
+    const findings = other.findings.map((kind, at) =>
+      el(
+        "span",
+        { class: "pill warn" },
+        at || other.figure === null ? kind : `${kind} · ${Math.round(other.figure * 100)} %`,
+      ),
+    );
     if (other.letters) findings.push(el("span", { class: "pill" }, "same picture, other letters"));
     return [
-      side("This one", own, el("p", { class: "named", dir: "auto" }, ...pieces(other.names[0]), " ", el("span", { class: "ticker" }, ...pieces(other.tickers[0]))), null),
+      side(
+        "This one",
+        own,
+        el(
+          "p",
+          { class: "named", dir: "auto" },
+          ...pieces(other.names[0]),
+          " ",
+          el("span", { class: "ticker" }, ...pieces(other.tickers[0])),
+        ),
+        null,
+      ),
       side("Where they differ", canvas, el("p", { class: "agrees" }, agrees), el("p", { class: "pills" }, ...findings)),
       side(
         "The other one",
         its,
-        el("p", { class: "named", dir: "auto" }, ...pieces(other.names[1]), " ", el("span", { class: "ticker" }, ...pieces(other.tickers[1]))),
-        el("p", { class: "meta" }, el("span", { class: `pill ${other.tier === "trash" ? "bad" : "good"}` }, `in ${other.place}`), el("span", {}, other.since)),
+        el(
+          "p",
+          { class: "named", dir: "auto" },
+          ...pieces(other.names[1]),
+          " ",
+          el("span", { class: "ticker" }, ...pieces(other.tickers[1])),
+        ),
+        el(
+          "p",
+          { class: "meta" },
+          el("span", { class: `pill ${other.tier === "trash" ? "bad" : "good"}` }, `in ${other.place}`),
+          el("span", {}, other.since),
+        ),
       ),
       fields(other),
     ];
@@ -167,25 +270,42 @@ export class Comparison {
   offer(card, other) {
     const verdict = this.verdictOf(other);
     const unjudged = this.others.filter((each) => !this.verdictOf(each)).length;
-    setText(this.question, verdict ? `${card.name}: ${verdict} ${verdict === "different" ? `from ${other.name}` : other.name}${other.judged_by && verdict === other.verdict ? ` (${other.judged_by})` : ""}` : "Is it a copy?");
+    const name = verdict === "different" ? `from ${other.name}` : other.name;
+    const by = other.judged_by && verdict === other.verdict ? ` (${other.judged_by})` : "";
+    setText(this.question, verdict ? `${card.name}: ${verdict} ${name}${by}` : "Is it a copy?");
     VERDICTS.forEach((each, at) => setAttribute(this.buttons[at], "aria-pressed", String(verdict === each.verdict)));
     setHidden(this.forAll, unjudged < 2);
     setText(this.forAll.firstChild, `Different from all ${unjudged}`);
     const { rejection } = this;
     setHidden(this.reject, !rejection || !this.others.some((each) => this.verdictOf(each) === "copy of"));
-    const keys = [...VERDICTS.map(({ key }) => key), rejection ? String(rejection.reasons.indexOf(COPYCAT) + 1) : "", "shift u"];
-    [...this.buttons, this.reject, this.forAll].forEach((button, at) => setText(button.lastChild, this.grid.keyMap.label(keys[at])));
+    const keys = [
+      ...VERDICTS.map(({ key }) => key),
+      rejection ? String(rejection.reasons.indexOf(COPYCAT) + 1) : "",
+      "shift u",
+    ];
+    [...this.buttons, this.reject, this.forAll].forEach((button, at) =>
+      setText(button.lastChild, this.grid.keyMap.label(keys[at])),
+    );
   }
 }
 
-/** What two coins share first of all, as the card's badge says it; how likely that is a copy stands in the comparison alone. */
+/**
+ * What two coins share first of all, as the card's badge says it; how likely that is a copy stands in the comparison
+ * alone.
+ */
 function strongest({ findings: [kind] }) {
   return kind;
 }
 
 /** How far two aligned pictures agree, in words: a share of pixels would pass for the likelihood of a copy. */
 function agreement(share) {
-  return share > 0.98 ? "No visible difference" : share > 0.8 ? "Small differences" : share > 0.5 ? "Large differences" : "Different pictures";
+  return share > 0.98
+    ? "No visible difference"
+    : share > 0.8
+      ? "Small differences"
+      : share > 0.5
+        ? "Large differences"
+        : "Different pictures";
 }
 
 /** A short list of similar coins in the large view; each opens the comparison. */
@@ -196,7 +316,13 @@ export function twinsOf(grid, address, twins) {
     ...twins.map((other) =>
       el(
         "button",
-        { type: "button", class: `twin ${other.verdict ? "judged" : ""}`, title: `${other.name}, in ${other.place}: ${other.findings.join(", ")}${other.letters ? ", other letters" : ""}`, onclick: () => grid.comparison.show(address, other.address) },
+        {
+          type: "button",
+          class: `twin ${other.verdict ? "judged" : ""}`,
+          title:
+            `${other.name}, in ${other.place}: ${other.findings.join(", ")}` + (other.letters ? ", other letters" : ""),
+          onclick: () => grid.comparison.show(address, other.address),
+        },
         el("img", { src: other.picture, alt: "", loading: "lazy" }),
         el("span", {}, other.verdict ?? strongest(other)),
       ),
@@ -214,7 +340,9 @@ function picture(src, alt) {
 
 /** A name in pieces: differences are marked, look-alike characters have an explanation. */
 function pieces(parts) {
-  return parts.map(([text, differs, note]) => (differs ? el("mark", { class: note ? "disguise" : "", title: note || null }, text) : el("span", {}, text)));
+  return parts.map(([text, differs, note]) =>
+    differs ? el("mark", { class: note ? "disguise" : "", title: note || null }, text) : el("span", {}, text),
+  );
 }
 
 function fields({ fields: rows }) {
@@ -222,6 +350,18 @@ function fields({ fields: rows }) {
   return el(
     "table",
     { class: "differing" },
-    el("tbody", {}, ...rows.map(([label, mine, its]) => el("tr", {}, el("td", { dir: "auto" }, mine || "–"), el("th", { scope: "row" }, label), el("td", { dir: "auto" }, its || "–")))),
+    el(
+      "tbody",
+      {},
+      ...rows.map(([label, mine, its]) =>
+        el(
+          "tr",
+          {},
+          el("td", { dir: "auto" }, mine || "–"),
+          el("th", { scope: "row" }, label),
+          el("td", { dir: "auto" }, its || "–"),
+        ),
+      ),
+    ),
   );
 }

@@ -4,7 +4,16 @@ import { el } from "./dom.js";
 import { filterField } from "./filter_field.js";
 
 const OFFERED = 12;
-const VALUES = { has: ["entity", "context", "visual", "emotions"], dup: ["yes", "no"], unfit: ["yes", "no", "nudity", "word", "hand"], language: ["latin", "chinese", "japanese", "korean", "cyrillic", "arabic", "thai", "hebrew", "greek", "devanagari"], decided: ["today"], by: ["me"], tier: ["pending", "approved", "library", "trash"], reason: ["copycat", "not a meme", "bad picture", "offensive", "scam", "none"] };
+const VALUES = {
+  has: ["entity", "context", "visual", "emotions"],
+  dup: ["yes", "no"],
+  unfit: ["yes", "no", "nudity", "word", "hand"],
+  language: ["latin", "chinese", "japanese", "korean", "cyrillic", "arabic", "thai", "hebrew", "greek", "devanagari"],
+  decided: ["today"],
+  by: ["me"],
+  tier: ["pending", "approved", "library", "trash"],
+  reason: ["copycat", "not a meme", "bad picture", "offensive", "scam", "none"],
+};
 const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_&+.'’-]*$/u; // names without special characters; all others are quoted
 const LABELLED = { tag: 0, category: 1 }; // index of their names in the server's data
 
@@ -17,7 +26,11 @@ export class Completion {
     this.heard = (event) => event.target === filterField() && this.offer(event.target);
     document.addEventListener("focusin", this.heard);
     document.addEventListener("input", this.heard);
-    document.addEventListener("focusout", (this.left = (event) => event.target.getAttribute?.("list") === this.list.id && event.target.removeAttribute("list")));
+    document.addEventListener(
+      "focusout",
+      (this.left = (event) =>
+        event.target.getAttribute?.("list") === this.list.id && event.target.removeAttribute("list")),
+    );
   }
 
   async offer(field) {
@@ -45,9 +58,14 @@ export function completions(line, keys, known) {
   const typed = value.toLowerCase();
   if (key === null) {
     const names = keys.filter((name) => typed && name.startsWith(typed)).map((name) => [`${name}:`, `${name}:`]);
-    return [...names, ...labels("tag", typed, known)].map(([text, label]) => [`${before}${minus}${text}`, label]).slice(0, OFFERED);
+    return [...names, ...labels("tag", typed, known)]
+      .map(([text, label]) => [`${before}${minus}${text}`, label])
+      .slice(0, OFFERED);
   }
-  const values = key in LABELLED ? labels(key, typed, known) : (VALUES[key] ?? []).filter((each) => each.startsWith(typed)).map((each) => [`${key}:${quoted(each)}`, each]);
+  const values =
+    key in LABELLED
+      ? labels(key, typed, known)
+      : (VALUES[key] ?? []).filter((each) => each.startsWith(typed)).map((each) => [`${key}:${quoted(each)}`, each]);
   return values.map(([text, label]) => [`${before}${minus}${text}`, label]).slice(0, OFFERED);
 }
 
@@ -55,7 +73,9 @@ function labels(key, typed, known) {
   if (key === "tag" && !typed && !known.length) return [];
   const counts = new Map();
   for (const each of known) counts.set(each[LABELLED[key]], (counts.get(each[LABELLED[key]]) ?? 0) + each[2]);
-  return [...counts].filter(([name]) => typed === "" || name.toLowerCase().startsWith(typed)).map(([name, coins]) => [`${key}:${quoted(name)}`, `${name} · ${coins.toLocaleString("en")}`]);
+  return [...counts]
+    .filter(([name]) => typed === "" || name.toLowerCase().startsWith(typed))
+    .map(([name, coins]) => [`${key}:${quoted(name)}`, `${name} · ${coins.toLocaleString("en")}`]);
 }
 
 function quoted(name) {

@@ -1,9 +1,19 @@
-// A button that copies a text. Over plain HTTP a browser offers no clipboard: then the text is marked, to be copied by hand.
+// A button that copies a text. Over plain HTTP a browser offers no clipboard: then the text is marked, to be copied by
+// hand.
 
 import { el } from "./dom.js";
 
 export function copyButton(text, { what, marks, says }) {
-  return el("button", { type: "button", class: "tool", "aria-label": `Copy ${what}`, onclick: async () => says(await copied(text, { marks })) }, "Copy");
+  return el(
+    "button",
+    {
+      type: "button",
+      class: "tool",
+      "aria-label": `Copy ${what}`,
+      onclick: async () => says(await copied(text, { marks })),
+    },
+    "Copy",
+  );
 }
 
 /** Copies a text, or marks it; what to say of it. */

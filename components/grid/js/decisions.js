@@ -30,8 +30,11 @@ export class Decisions {
     if (!addresses.length && !everything) return;
     const number = everything ? model.chosenCount : addresses.length;
     const { filter, generation, except } = everything || {};
-    const about = everything ? { addresses: [], seen: {}, matching: { filter, generation, except } } : this.about(addresses);
-    if (action.goes === "dialog") return this.grid.tagging.show(about, { number, name: addresses.length === 1 ? this.called(addresses, 1) : "" });
+    const about = everything
+      ? { addresses: [], seen: {}, matching: { filter, generation, except } }
+      : this.about(addresses);
+    if (action.goes === "dialog")
+      return this.grid.tagging.show(about, { number, name: addresses.length === 1 ? this.called(addresses, 1) : "" });
     if (action.goes) this.grid.acts.add({ verb: action.verb, goes: action.goes, ...about });
     else this.add({ verb: action.verb, reason, ...about }, { hides: action.leaves ? addresses : null });
     if (everything) model.drop();
@@ -39,7 +42,9 @@ export class Decisions {
     if (action.leaves) model.forget(addresses);
     addresses.forEach((address) => model.refused.delete(address));
     const name = this.called(addresses, number);
-    tools.say(action.leaves ? action.message.replace("{}", () => name) + because(reason) : `${action.label}: ${name} …`);
+    tools.say(
+      action.leaves ? action.message.replace("{}", () => name) + because(reason) : `${action.label}: ${name} …`,
+    );
     this.grid.paint({ focus: true });
   }
 
@@ -49,12 +54,15 @@ export class Decisions {
     this.add({ verb: "tag", add, remove, ...about }, { hides: null });
     if (about.matching) model.drop(); // changed coins no longer belong to the selection
     about.addresses.forEach((address) => model.refused.delete(address));
-    tools.say(`Tags of ${this.called(about.addresses, number)}: ${[...add.map((tag) => `+${tag}`), ...remove.map((tag) => `−${tag}`)].join(", ")}`);
+    const changes = [...add.map((tag) => `+${tag}`), ...remove.map((tag) => `−${tag}`)];
+    tools.say(`Tags of ${this.called(about.addresses, number)}: ${changes.join(", ")}`);
     this.grid.paint();
   }
 
   called(addresses, number) {
-    return number === 1 && addresses.length ? this.grid.model.card(addresses[0])?.name ?? "one coin" : count(number, "coin");
+    return number === 1 && addresses.length
+      ? (this.grid.model.card(addresses[0])?.name ?? "one coin")
+      : count(number, "coin");
   }
 
   /** Stores a verdict on a coin and similar ones; the card stays where it is. */
@@ -80,7 +88,8 @@ export class Decisions {
   blur(card, reason) {
     const { safe } = this.grid.data;
     if (!safe || !card || reason === "automatic") return;
-    for (const size of ["picture", "large"]) if (card[size]) card[size] = card[size].split("?")[0] + (reason === "unfit" ? `?${safe.mark}=1` : "");
+    for (const size of ["picture", "large"])
+      if (card[size]) card[size] = card[size].split("?")[0] + (reason === "unfit" ? `?${safe.mark}=1` : "");
   }
 
   /** Says what stands in a coin's picture; null: as a program read it. */
@@ -129,26 +138,44 @@ export class Decisions {
       const isCalm = first && !first.item && ["undo", "redo"].includes(result.verb); // no decision was lost
       const reason = first && first.reason[0].toUpperCase() + first.reason.slice(1);
       if (isCalm) tools.say(reason);
-      else if (first) tools.say(result.refused.length > 1 ? `${count(result.refused.length, "coin")} refused: ${first.reason}` : reason, "red");
+      else if (first)
+        tools.say(
+          result.refused.length > 1 ? `${count(result.refused.length, "coin")} refused: ${first.reason}` : reason,
+          "red",
+        );
       else if (result.message) tools.say(result.message);
       const isMoved = result.cursor !== before; // the next key is for the card that somebody went to since
-      if (result.verb === "undo" && !isMoved && result.done.length && data.cards?.some((card) => card.address === result.done[0])) model.moveTo(result.done[0]);
+      if (
+        result.verb === "undo" &&
+        !isMoved &&
+        result.done.length &&
+        data.cards?.some((card) => card.address === result.done[0])
+      )
+        model.moveTo(result.done[0]);
     }
     return model.cursor !== before;
   }
 
-  /** Asks about coins that the server would decide only with a reason to, and decides them all the same if that is wanted. */
+  /**
+   * Asks about coins that the server would decide only with a reason to, and decides them all the same if that is
+   * wanted.
+   */
   ask({ verb, reason = "", again, refused }) {
     const { tools, model } = this.grid;
     const addresses = Object.keys(again);
     const action = this.grid.actions.find((each) => each.verb === verb);
     const { reason: done } = refused.find(({ item }) => item in again);
-    const message = addresses.length > 1 ? `${count(addresses.length, "coin")}: ${done}` : `${this.called(addresses, 1)}: ${done}`;
+    const message =
+      addresses.length > 1 ? `${count(addresses.length, "coin")}: ${done}` : `${this.called(addresses, 1)}: ${done}`;
     tools.ask(message, `${action?.label ?? verb} all the same`, () => {
       this.add({ verb, reason, addresses, seen: again, is_sure: true }, { hides: action?.leaves ? addresses : null });
       addresses.forEach((address) => model.refused.delete(address));
       const name = this.called(addresses, addresses.length);
-      tools.say(action?.leaves ? action.message.replace("{}", () => name) + because(reason) : `${action?.label ?? verb}: ${name} …`);
+      tools.say(
+        action?.leaves
+          ? action.message.replace("{}", () => name) + because(reason)
+          : `${action?.label ?? verb}: ${name} …`,
+      );
       this.grid.paint({ focus: true });
     });
   }
@@ -156,7 +183,9 @@ export class Decisions {
   /** The coins of a decision, each with the revision that was shown, and what was decided about them here since. */
   about(addresses) {
     const { model } = this.grid;
-    const seen = Object.fromEntries(addresses.map((address) => [address, model.selection.get(address) ?? model.card(address)?.revision ?? null]));
+    const seen = Object.fromEntries(
+      addresses.map((address) => [address, model.selection.get(address) ?? model.card(address)?.revision ?? null]),
+    );
     return { addresses, seen, after: [...new Set(addresses.flatMap((address) => model.decided.get(address) ?? []))] };
   }
 
@@ -166,7 +195,8 @@ export class Decisions {
     const entry = log.add(decision);
     entry.effect = hides ? { hide: hides } : null;
     if (hides) model.hides.set(entry.id, hides);
-    for (const address of decision.addresses) model.decided.set(address, [...(model.decided.get(address) ?? []).slice(-2), entry.id]);
+    for (const address of decision.addresses)
+      model.decided.set(address, [...(model.decided.get(address) ?? []).slice(-2), entry.id]);
   }
 }
 

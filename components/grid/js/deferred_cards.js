@@ -15,7 +15,11 @@ export class DeferredCards {
 
   want(row) {
     const { query } = this.request();
-    if (query !== this.query) this.known.clear(), this.wanted.clear(), (this.query = query);
+    if (query !== this.query) {
+      this.known.clear();
+      this.wanted.clear();
+      this.query = query;
+    }
     if (this.known.has(row)) return;
     this.wanted.add(row);
     this.timer ??= setTimeout(() => this.fetch());

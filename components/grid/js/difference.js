@@ -18,7 +18,12 @@ export function drawDifference(canvas, own, other) {
   for (let at = 0; at < mine.data.length; at += 4) {
     const grey = (0.3 * mine.data[at] + 0.59 * mine.data[at + 1] + 0.11 * mine.data[at + 2]) * 0.35 + 60;
     const seen = theirs.data[at + 3] > 200;
-    const apart = seen ? (Math.abs(mine.data[at] - theirs.data[at]) + Math.abs(mine.data[at + 1] - theirs.data[at + 1]) + Math.abs(mine.data[at + 2] - theirs.data[at + 2])) / 3 : 0;
+    const apart = seen
+      ? (Math.abs(mine.data[at] - theirs.data[at]) +
+          Math.abs(mine.data[at + 1] - theirs.data[at + 1]) +
+          Math.abs(mine.data[at + 2] - theirs.data[at + 2])) /
+        3
+      : 0;
     covered += seen;
     agreeing += seen && apart < STRONG / 3;
     const share = seen ? Math.min(1, apart / STRONG) : 0.25;
@@ -46,7 +51,10 @@ function luma(image) {
   const context = canvas.getContext("2d");
   context.drawImage(image, 0, 0, SMALL, SMALL);
   const { data } = context.getImageData(0, 0, SMALL, SMALL);
-  return Float32Array.from({ length: SMALL * SMALL }, (_, at) => 0.3 * data[4 * at] + 0.59 * data[4 * at + 1] + 0.11 * data[4 * at + 2]);
+  return Float32Array.from(
+    { length: SMALL * SMALL },
+    (_, at) => 0.3 * data[4 * at] + 0.59 * data[4 * at + 1] + 0.11 * data[4 * at + 2],
+  );
 }
 
 /** The scale, shift (in sides) and mirroring that align the second with the first: coarse steps, then fine ones. */
@@ -59,12 +67,15 @@ export function aligned(own, other) {
   };
   for (const mirrored of [false, true]) {
     for (let scale = 0.76; scale < 1.3; scale += 0.04) {
-      for (let x = -0.08; x < 0.09; x += 0.04) for (let y = -0.08; y < 0.09; y += 0.04) attempt({ scale, x, y, mirrored });
+      for (let x = -0.08; x < 0.09; x += 0.04)
+        for (let y = -0.08; y < 0.09; y += 0.04) attempt({ scale, x, y, mirrored });
     }
   }
   for (const step of [0.02, 0.01]) {
     const { scale, x, y, mirrored } = best;
-    for (const s of [-step, 0, step]) for (const dx of [-step, 0, step]) for (const dy of [-step, 0, step]) attempt({ scale: scale + s, x: x + dx, y: y + dy, mirrored });
+    for (const s of [-step, 0, step])
+      for (const dx of [-step, 0, step])
+        for (const dy of [-step, 0, step]) attempt({ scale: scale + s, x: x + dx, y: y + dy, mirrored });
   }
   return best;
 }

@@ -42,7 +42,13 @@ export function icon(name) {
 /** How long ago, in the shortest clear form. */
 export function age(seconds, now = Date.now() / 1000) {
   const past = Math.max(0, now - seconds);
-  const steps = [[31557600, "y"], [2629800, "mo"], [86400, "d"], [3600, "h"], [60, "min"]];
+  const steps = [
+    [31557600, "y"],
+    [2629800, "mo"],
+    [86400, "d"],
+    [3600, "h"],
+    [60, "min"],
+  ];
   for (const [length, unit] of steps) if (past >= length) return `${Math.floor(past / length)} ${unit}`;
   return "now";
 }
@@ -82,12 +88,16 @@ export function keepPress(button) {
     button.setPointerCapture(event.pointerId); // the click is the button's, although it has moved
   });
   button.addEventListener("pointermove", (event) => {
-    if (from && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > RESTS) button.releasePointerCapture(event.pointerId);
+    if (from && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > RESTS)
+      button.releasePointerCapture(event.pointerId);
   });
   button.addEventListener("lostpointercapture", () => (from = null));
 }
 
-/** Shows another coin's picture, and until it has arrived none: an image keeps drawing its last one, beside the next coin's name. */
+/**
+ * Shows another coin's picture, and until it has arrived none: an image keeps drawing its last one, beside the next
+ * coin's name.
+ */
 export function showPicture(image, source) {
   image.src = source;
   const shows = image.complete && image.naturalWidth > 0;

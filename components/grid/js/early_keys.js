@@ -61,7 +61,8 @@ function inOneLine(text) {
 /** Records, for the lifetime of the document, keys that no grid handled and the targets of clicked links. */
 function watch() {
   const keys = { early: -Infinity, leaving: false, grids: new Set(), touched: new WeakSet() };
-  const isField = (target) => target instanceof Element && (target.matches("input, textarea, select") || target.isContentEditable);
+  const isField = (target) =>
+    target instanceof Element && (target.matches("input, textarea, select") || target.isContentEditable);
   const heard = (event) => {
     const isHeard = [...keys.grids].some(({ root }) => root.isConnected);
     if (event.key.length === 1 && !isHeard && !isField(event.composedPath()[0])) keys.early = event.timeStamp;
@@ -74,12 +75,16 @@ function watch() {
   const followed = (event) => {
     const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement && node.href);
     const isPlain = link && !link.target && !event.ctrlKey && !event.metaKey && !event.shiftKey;
-    const to = isPlain && new URL(link.getAttribute("href") || ".", document.baseURI); // Streamlit's first page has no name
+    // Streamlit's first page has no name.
+    const to = isPlain && new URL(link.getAttribute("href") || ".", document.baseURI);
     keys.leaving = Boolean(to) && to.origin === location.origin && to.pathname !== location.pathname;
     if (to && !keys.leaving) keys.grids.forEach(({ focus }) => focus.leaveLink(link));
   };
   const onQuestion = (event) => {
-    const field = event.composedPath().find((node) => node instanceof Element && node.matches("[class*=st-key-]"))?.querySelector("input");
+    const field = event
+      .composedPath()
+      .find((node) => node instanceof Element && node.matches("[class*=st-key-]"))
+      ?.querySelector("input");
     if (field) keys.touched.add(field);
   };
   window.addEventListener("input", onQuestion, true);

@@ -62,7 +62,8 @@ export class Focus {
     const node = this.cursorNode;
     if (!node || this.isCovered) return;
     const active = document.activeElement;
-    if (!active || active === document.body || active === this.grid.root.getRootNode().host) node.focus({ preventScroll: true });
+    if (!active || active === document.body || active === this.grid.root.getRootNode().host)
+      node.focus({ preventScroll: true });
     if (scroll) node.scrollIntoView({ block: "nearest" });
   }
 }

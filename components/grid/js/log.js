@@ -15,8 +15,8 @@ const LARGEST = 1_000_000; // characters of one message; a decision about 10,000
 
 export class DecisionLog {
   /**
-   * `place` is {library, who}; `heard(results)` receives what came of decisions, `waits(number)` how many are not answered for
-   * a while, and 0 once they are; `refused()` asks for a run of the page, which brings another token.
+   * `place` is {library, who}; `heard(results)` receives what came of decisions, `waits(number)` how many are not
+   * answered for a while, and 0 once they are; `refused()` asks for a run of the page, which brings another token.
    */
   constructor({ place, heard, waits, refused, canDecide = true, sent = post, sentLast = postLast }) {
     Object.assign(this, { place, heard, waits, refused, sent, sentLast });
@@ -100,7 +100,9 @@ export class DecisionLog {
   answered(answers) {
     const found = [...this.left, ...this.entries].filter(({ id }) => id in answers);
     const isLeft = ({ id }) => !(id in answers);
-    this.applied.push(...this.entries.filter(({ id }) => id in answers).map((entry) => carriedOut(entry, answers[entry.id])));
+    this.applied.push(
+      ...this.entries.filter(({ id }) => id in answers).map((entry) => carriedOut(entry, answers[entry.id])),
+    );
     this.applied = this.applied.filter((entry) => entry.generation > this.shown);
     this.entries = this.entries.filter(isLeft);
     this.left = this.left.filter(isLeft);
@@ -158,7 +160,8 @@ export class DecisionLog {
       const who = decodeURIComponent(encoded);
       return `${count(number, "decision")} of ${who} will be stored when ${who} opens this library here again.`;
     });
-    if (libraries) told.push(`${count(libraries, "decision")} made in another library will be stored when it is opened here again.`);
+    if (libraries)
+      told.push(`${count(libraries, "decision")} made in another library will be stored when it is opened here again.`);
     const now = JSON.stringify(told);
     const isKnown = stored(() => window.sessionStorage.getItem(NAMED) === now);
     stored(() => window.sessionStorage.setItem(NAMED, now));
@@ -199,7 +202,15 @@ function carriedOut({ id, verb, undoes, addresses, effect }, { generation, refus
   const items = new Set(refused.map(({ item }) => item));
   const left = (list) => (items.has("") ? [] : list?.filter((address) => !items.has(address)));
   const isRefused = items.has("") || (addresses.length > 0 && !left(addresses).length);
-  return { id, verb, undoes, addresses, generation, isRefused, effect: { hide: left(effect?.hide), show: left(effect?.show) } };
+  return {
+    id,
+    verb,
+    undoes,
+    addresses,
+    generation,
+    isRefused,
+    effect: { hide: left(effect?.hide), show: left(effect?.show) },
+  };
 }
 
 /** An entry without the fields that only the page needs. */

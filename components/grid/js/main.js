@@ -51,14 +51,28 @@ class Grid {
     this.tagging = new TagDialog(this);
     this.focus = new Focus(this);
     this.filter = new FilterField();
-    this.completion = new Completion(this, { known: async () => (await askTags(this.data, { addresses: [] }))?.known ?? [] });
+    this.completion = new Completion(this, {
+      known: async () => (await askTags(this.data, { addresses: [] }))?.known ?? [],
+    });
     this.earlyKeys = new EarlyKeys(this);
     this.help = new KeySheet(this);
     this.parts = { field: el("div", { class: "cards", role: "row" }) };
-    this.frame = el("div", { class: "field", role: "grid", "aria-multiselectable": "true", "aria-label": "Coins" }, this.parts.field);
+    this.frame = el(
+      "div",
+      { class: "field", role: "grid", "aria-multiselectable": "true", "aria-label": "Coins" },
+      this.parts.field,
+    );
     this.cards = new Cards(this.parts.field);
     root.dataset.keys = this.keyMap.isOff ? "off" : "on";
-    root.replaceChildren(this.ranking.node, this.tools.node, this.frame, this.viewer.node, this.comparison.node, this.tagging.node, this.help.node);
+    root.replaceChildren(
+      this.ranking.node,
+      this.tools.node,
+      this.frame,
+      this.viewer.node,
+      this.comparison.node,
+      this.tagging.node,
+      this.help.node,
+    );
     this.resize(read("memedex-size", 168, "localStorage"));
     this.stops = [listenToKeys(this), listenToPointer(this)];
     const leave = () => this.log.flush();
@@ -109,7 +123,10 @@ class Grid {
     if (!this.log.applied.length) return;
     const now = performance.now();
     const isShort = 2 * this.model.hidden.size >= this.model.order.length && !this.lastRun.times && !isBusy();
-    if (isShort || mayRun(hand(), { now, lastRun: this.lastRun })) this.lastRun = { at: now, times: this.lastRun.times + 1 }, this.acts.ask();
+    if (isShort || mayRun(hand(), { now, lastRun: this.lastRun })) {
+      this.lastRun = { at: now, times: this.lastRun.times + 1 };
+      this.acts.ask();
+    }
     this.catching = setTimeout(() => this.catchUp(), LOOK);
   }
 
@@ -155,7 +172,9 @@ class Grid {
 
   /** Whether more coins match than this page shows, and there is an action for them. */
   get offersEverything() {
-    return Boolean(this.data?.pages && this.data.matching && !this.model.everything && this.actions.some((action) => !action.single));
+    return Boolean(
+      this.data?.pages && this.data.matching && !this.model.everything && this.actions.some((action) => !action.single),
+    );
   }
 
   /** Selects all coins that match; with one page, that is this page. */
@@ -242,8 +261,9 @@ class Grid {
 
   /** Reports decisions that are safe but not stored yet: the server is away or busy. */
   sayWaiting(number) {
-    if (number) this.tools.say(`${count(number, "decision")} not stored yet: the server is away or busy. This browser keeps ${number === 1 ? "it" : "them"} and goes on trying.`, "red");
-    else this.tools.say("All that was decided is stored");
+    if (!number) return this.tools.say("All that was decided is stored");
+    const kept = `This browser keeps ${number === 1 ? "it" : "them"} and goes on trying.`;
+    this.tools.say(`${count(number, "decision")} not stored yet: the server is away or busy. ${kept}`, "red");
   }
 
   /** Tells the server, and thereby runs the page; not while another page is on its way. */
@@ -276,7 +296,8 @@ export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".memedex-grid");
   let grid = grids.get(parentElement);
   // Streamlit may reuse the node for another page's grid, or for another library or person.
-  const isAnother = grid && (grid.key !== data.key || grid.place.library !== data.library || grid.place.who !== data.who);
+  const isAnother =
+    grid && (grid.key !== data.key || grid.place.library !== data.library || grid.place.who !== data.who);
   if (grid && (isAnother || grid.root !== root)) {
     grid.stop();
     grid = null;

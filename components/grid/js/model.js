@@ -8,7 +8,8 @@ export class Model {
     this.key = key;
     this.cards = new Map(); // address → the last card from the server
     this.order = []; // addresses in the server's order
-    this.remembered = new Map(); // address → {card, order, index}, as last given: what undo brings back before the server does
+    // address → {card, order, index}, as last given: what undo brings back before the server does
+    this.remembered = new Map();
     this.selection = new Map(); // address → revision
     this.everything = null; // all matching coins: {filter, generation, count, except}
     this.cleared = chosenBefore(key); // a selection that can be restored: {selection, everything}
@@ -30,7 +31,9 @@ export class Model {
     this.order = cards.map((card) => card.address);
     const { order } = this;
     cards.forEach((card, index) => this.remembered.set(card.address, { card, order, index }));
-    this.elsewhere = Object.entries(elsewhere).filter(([address]) => this.remembered.has(address) && !this.cards.has(address));
+    this.elsewhere = Object.entries(elsewhere).filter(
+      ([address]) => this.remembered.has(address) && !this.cards.has(address),
+    );
     cards.forEach(({ address }) => this.passed.delete(address));
     for (const [address] of this.selection) {
       const card = this.cards.get(address);
@@ -64,8 +67,14 @@ export class Model {
     const shown = new Set();
     this.waiting = new Set();
     for (const { effect, addresses } of unconfirmed) {
-      for (const address of effect?.hide ?? []) hidden.add(address), shown.delete(address);
-      for (const address of effect?.show ?? []) hidden.delete(address), shown.add(address);
+      for (const address of effect?.hide ?? []) {
+        hidden.add(address);
+        shown.delete(address);
+      }
+      for (const address of effect?.show ?? []) {
+        hidden.delete(address);
+        shown.add(address);
+      }
       if (!effect) addresses.forEach((address) => this.waiting.add(address));
     }
     this.hidden = hidden;
@@ -74,7 +83,8 @@ export class Model {
     for (const address of this.shadows.keys()) visible.splice(this.placeAmong(visible, address), 0, address);
     for (const address of shown) {
       // Only the server knows its place among ranked results.
-      if (!this.isRanked && !this.cards.has(address) && this.remembered.has(address)) visible.splice(this.placeAmong(visible, address), 0, address);
+      if (!this.isRanked && !this.cards.has(address) && this.remembered.has(address))
+        visible.splice(this.placeAmong(visible, address), 0, address);
     }
     this.replaceCursor(visible);
     this.visible = visible;
@@ -86,7 +96,12 @@ export class Model {
     for (const [address, { label, decision }] of this.elsewhere) {
       if (hidden.has(address) || shown.has(address) || this.passed.has(address) || isOwn(decision)) continue;
       const last = this.shadows.get(address);
-      shadows.set(address, last?.shadow === label ? last : { ...this.remembered.get(address).card, mark: { label, tone: "quiet" }, shadow: label });
+      shadows.set(
+        address,
+        last?.shadow === label
+          ? last
+          : { ...this.remembered.get(address).card, mark: { label, tone: "quiet" }, shadow: label },
+      );
     }
     return shadows;
   }
@@ -96,7 +111,10 @@ export class Model {
     for (const address of this.shadows.keys()) if (address !== this.cursor) this.passed.add(address);
   }
 
-  /** Where a card stands that the server left out: between the neighbours that it had; cards before it may have gone since. */
+  /**
+   * Where a card stands that the server left out: between the neighbours that it had; cards before it may have gone
+   * since.
+   */
   placeAmong(visible, address) {
     const { order, index } = this.remembered.get(address);
     const seen = new Set(visible);
@@ -188,7 +206,8 @@ export class Model {
 
   /** The number of coins that can be selected again; "all matching" only while its filter is active. */
   canBringBack(matching) {
-    if (this.chosenCount || !this.cleared || matching?.count === 0) return 0; // without matches there is nothing to select
+    // Without matches there is nothing to select.
+    if (this.chosenCount || !this.cleared || matching?.count === 0) return 0;
     const { selection, everything } = this.cleared;
     if (!everything) return selection.size;
     return everything.filter === matching?.filter ? everything.count - everything.except.length : 0;

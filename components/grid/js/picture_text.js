@@ -22,13 +22,29 @@ export class PictureText {
     else if (saved && grid.model.refused.has(card.address)) this.reopen(card.address, saved.text);
     if (this.isEditing(card.address)) return this.field(card, detail);
     const { text, note } = this.saved.get(card.address) ?? detail;
-    const edit = grid.data.undoable ? el("button", { type: "button", class: "tool", onclick: () => this.edit(card.address, text) }, text ? "Correct" : "Write") : null;
-    return el("div", { class: "picture-text" }, text ? el("p", { dir: "auto" }, text) : null, el("p", { class: "meta" }, el("span", { class: "none" }, note), edit));
+    const edit = grid.data.undoable
+      ? el(
+          "button",
+          { type: "button", class: "tool", onclick: () => this.edit(card.address, text) },
+          text ? "Correct" : "Write",
+        )
+      : null;
+    return el(
+      "div",
+      { class: "picture-text" },
+      text ? el("p", { dir: "auto" }, text) : null,
+      el("p", { class: "meta" }, el("span", { class: "none" }, note), edit),
+    );
   }
 
   field(card, detail) {
     const { address } = card;
-    const area = el("textarea", { rows: "4", dir: "auto", "aria-label": "Text in the picture", oninput: () => this.typed.set(address, area.value) });
+    const area = el("textarea", {
+      rows: "4",
+      dir: "auto",
+      "aria-label": "Text in the picture",
+      oninput: () => this.typed.set(address, area.value),
+    });
     area.value = this.typed.get(address);
     area.addEventListener("keydown", (event) => {
       if (event.isComposing) return;
@@ -38,12 +54,40 @@ export class PictureText {
       event.preventDefault();
       event.stopPropagation();
     });
-    const asRead = detail.source === "person" ? el("button", { type: "button", class: "tool", title: detail.read || "Nothing was read", onclick: () => this.save(address, null, detail.read) }, "As read by the program") : null;
+    const asRead =
+      detail.source === "person"
+        ? el(
+            "button",
+            {
+              type: "button",
+              class: "tool",
+              title: detail.read || "Nothing was read",
+              onclick: () => this.save(address, null, detail.read),
+            },
+            "As read by the program",
+          )
+        : null;
     return el(
       "div",
       { class: "picture-text" },
       area,
-      el("p", { class: "meta" }, el("button", { type: "button", class: "verb main", onclick: () => this.save(address, area.value) }, "Save", el("kbd", {}, "ctrl enter")), el("button", { type: "button", class: "tool", onclick: () => this.cancel(address) }, "Cancel", el("kbd", {}, "esc")), asRead),
+      el(
+        "p",
+        { class: "meta" },
+        el(
+          "button",
+          { type: "button", class: "verb main", onclick: () => this.save(address, area.value) },
+          "Save",
+          el("kbd", {}, "ctrl enter"),
+        ),
+        el(
+          "button",
+          { type: "button", class: "tool", onclick: () => this.cancel(address) },
+          "Cancel",
+          el("kbd", {}, "esc"),
+        ),
+        asRead,
+      ),
     );
   }
 

@@ -41,7 +41,8 @@ function captionColumn(columns, means) {
   const sums = new Float64Array(columns[0].length);
   FACET_NAMES.forEach((name, at) => {
     if (!CAPTION_SHARE[name] || !Number.isFinite(means[at])) return;
-    for (let row = 0; row < sums.length; row++) sums[row] += CAPTION_SHARE[name] * (columns[at][row] === columns[at][row] ? columns[at][row] : means[at]);
+    for (let row = 0; row < sums.length; row++)
+      sums[row] += CAPTION_SHARE[name] * (columns[at][row] === columns[at][row] ? columns[at][row] : means[at]);
   });
   return sums;
 }

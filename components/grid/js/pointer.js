@@ -13,7 +13,12 @@ export function listenToPointer(grid) {
 
   field.addEventListener("pointerdown", (event) => {
     if (event.button !== 0 || event.pointerType === "touch") return;
-    start = { x: event.clientX, y: event.clientY, scroll: field.getBoundingClientRect().top, before: new Set(grid.model.selection.keys()) };
+    start = {
+      x: event.clientX,
+      y: event.clientY,
+      scroll: field.getBoundingClientRect().top,
+      before: new Set(grid.model.selection.keys()),
+    };
   });
 
   const move = (event) => {
@@ -24,7 +29,13 @@ export function listenToPointer(grid) {
     if (!box) {
       box = el("div", { class: "box" });
       field.append(box);
-      rects = [...grid.cards.nodes].map(([address, node]) => [address, node.offsetLeft, node.offsetTop, node.offsetWidth, node.offsetHeight]);
+      rects = [...grid.cards.nodes].map(([address, node]) => [
+        address,
+        node.offsetLeft,
+        node.offsetTop,
+        node.offsetWidth,
+        node.offsetHeight,
+      ]);
     }
     const x1 = Math.min(start.x, event.clientX) - origin.left;
     const x2 = Math.max(start.x, event.clientX) - origin.left;
@@ -32,8 +43,13 @@ export function listenToPointer(grid) {
     const y1 = Math.min(startY, event.clientY - origin.top);
     const y2 = Math.max(startY, event.clientY - origin.top);
     Object.assign(box.style, { left: `${x1}px`, top: `${y1}px`, width: `${x2 - x1}px`, height: `${y2 - y1}px` });
-    const inside = rects.filter(([, x, y, w, h]) => x < x2 && x + w > x1 && y < y2 && y + h > y1).map(([address]) => address);
-    grid.model.select([...grid.model.selection.keys()].filter((address) => !start.before.has(address)), false);
+    const inside = rects
+      .filter(([, x, y, w, h]) => x < x2 && x + w > x1 && y < y2 && y + h > y1)
+      .map(([address]) => address);
+    grid.model.select(
+      [...grid.model.selection.keys()].filter((address) => !start.before.has(address)),
+      false,
+    );
     grid.model.select(inside, true);
     grid.refresh();
     event.preventDefault();
@@ -56,7 +72,8 @@ export function listenToPointer(grid) {
     if (event.target.closest("[data-twin]")) return grid.compare(address);
     const { model } = grid;
     if (event.shiftKey) model.select(model.range(model.anchor ?? model.cursor ?? address, address), true);
-    else if (event.ctrlKey || event.metaKey || event.target.closest("[data-pick]")) model.select([address], !model.isChosen(address));
+    else if (event.ctrlKey || event.metaKey || event.target.closest("[data-pick]"))
+      model.select([address], !model.isChosen(address));
     if (!event.shiftKey) model.anchor = address;
     model.moveTo(address);
     grid.refresh({ focus: true });
@@ -67,7 +84,8 @@ export function listenToPointer(grid) {
 
   field.addEventListener("dblclick", (event) => {
     const node = event.target.closest?.(".card");
-    if (node && !event.target.closest("[data-pick], [data-expand], [data-twin]") && !event.ctrlKey && !event.shiftKey) grid.open(node.dataset.address);
+    if (node && !event.target.closest("[data-pick], [data-expand], [data-twin]") && !event.ctrlKey && !event.shiftKey)
+      grid.open(node.dataset.address);
   });
 
   window.addEventListener("pointermove", move);

@@ -8,14 +8,19 @@ export const RAW = { centre: [0, 0, 0, 0, 0], spread: [1, 1, 1, 1, 1] };
  * The best `top` rows for these weights: score = Σ w·ŝ / Σ w over the weighted facets that some record has, where a
  * record's missing facet counts as the library's mean, and a record without any weighted facet is not a hit.
  * Calibrated, (ŝ - centre) / spread replaces ŝ. Only the best row of each group is a hit.
- * Fused, a row's share of the question's words counts too; by the usual weights, pictures stand in for captions that say nothing (store/search/ranking.py).
+ * Fused, a row's share of the question's words counts too; by the usual weights, pictures stand in for captions that
+ * say nothing (store/search/ranking.py).
  * Pinned rows come first, the best of them first, and appear once.
  */
 export function rank({ columns, means, groups, words, pictures, pinned = [] }, weights, top, scale = RAW) {
   const used = shares(weights, means);
-  const standIn = isUsual(pictures, weights) ? standInOf(pictures, used.length ? used : allShares(weights), scale) : null;
+  const standIn = isUsual(pictures, weights)
+    ? standInOf(pictures, used.length ? used : allShares(weights), scale)
+    : null;
   if (!used.length && !standIn) return { list: [], hits: 0 };
-  const gain = words?.fused ? words.strength * unitOf(standIn?.shares ?? used, standIn ? pictures.deviations : words.deviations, scale) : 0;
+  const gain = words?.fused
+    ? words.strength * unitOf(standIn?.shares ?? used, standIn ? pictures.deviations : words.deviations, scale)
+    : 0;
   const rows = columns[0].length;
   const scores = new Float64Array(rows);
   const present = new Uint8Array(rows);
@@ -26,8 +31,10 @@ export function rank({ columns, means, groups, words, pictures, pinned = [] }, w
     const neutral = share * ((means[at] - centre) / spread);
     for (let row = 0; row < rows; row++) {
       const cosine = column[row];
-      if (cosine === cosine) (scores[row] += share * ((cosine - centre) / spread)), (present[row] = 1);
-      else scores[row] += neutral;
+      if (cosine === cosine) {
+        scores[row] += share * ((cosine - centre) / spread);
+        present[row] = 1;
+      } else scores[row] += neutral;
     }
   }
   const pictureGives = standIn ? letPicturesSpeak(pictures.silent, standIn, columns[0], scores, present) : null;
@@ -36,12 +43,23 @@ export function rank({ columns, means, groups, words, pictures, pinned = [] }, w
   const best = bestRows(scores, present, top + pinned.length);
   const first = [...pinned].sort((a, b) => scores[b] - scores[a] || a - b);
   const list = [...first, ...best.rows.filter((row) => !pinned.includes(row)).slice(0, top)];
-  return { list: list.map((row) => ({ ...explain(row, scores[row], columns, means, used, scale, pictureGives?.[row]), words: wordsOf(row, words, gain), isExact: pinned.includes(row) })), hits: best.hits };
+  return {
+    list: list.map((row) => ({
+      ...explain(row, scores[row], columns, means, used, scale, pictureGives?.[row]),
+      words: wordsOf(row, words, gain),
+      isExact: pinned.includes(row),
+    })),
+    hits: best.hits,
+  };
 }
 
 /** w / Σ w of each weighted facet that some record has: [its place, its share]. */
 function shares(weights, means) {
-  return portions(FACET_NAMES.map((name, at) => [at, Number(weights[name]) || 0]).filter(([at, weight]) => weight > 0 && Number.isFinite(means[at])));
+  return portions(
+    FACET_NAMES.map((name, at) => [at, Number(weights[name]) || 0]).filter(
+      ([at, weight]) => weight > 0 && Number.isFinite(means[at]),
+    ),
+  );
 }
 
 function allShares(weights) {
@@ -50,7 +68,8 @@ function allShares(weights) {
 
 function portions(given) {
   const largest = Math.max(...given.map(([, weight]) => weight));
-  const total = given.reduce((sum, [, weight]) => sum + weight / largest, 0); // divided by the largest first, so that no sum overflows
+  // Divided by the largest first, so that no sum overflows.
+  const total = given.reduce((sum, [, weight]) => sum + weight / largest, 0);
   return given.map(([at, weight]) => [at, weight / largest / total]);
 }
 
@@ -133,8 +152,14 @@ function explain(row, score, columns, means, used, scale, picture = null) {
     const present = cosine === cosine;
     const weight = weights.get(at) ?? 0;
     const value = present ? cosine : Number.isFinite(means[at]) ? means[at] : null;
-    if (picture && (at === 0 || picture.isByPicture)) return { present, cosine: value, weight, contribution: at ? 0 : picture.contribution };
-    return { present, cosine: value, weight, contribution: weight ? weight * ((value - scale.centre[at]) / scale.spread[at]) : 0 };
+    if (picture && (at === 0 || picture.isByPicture))
+      return { present, cosine: value, weight, contribution: at ? 0 : picture.contribution };
+    return {
+      present,
+      cosine: value,
+      weight,
+      contribution: weight ? weight * ((value - scale.centre[at]) / scale.spread[at]) : 0,
+    };
   });
   return { row, score, facets };
 }

@@ -13,7 +13,10 @@ export class Ranking {
     this.grid = grid;
     this.node = el("div", {});
     this.pool = new Map(); // row → card, of this query
-    this.late = new DeferredCards({ request: () => ({ server: grid.data.server, query: this.query }), came: (cards) => this.fill(cards) });
+    this.late = new DeferredCards({
+      request: () => ({ server: grid.data.server, query: this.query }),
+      came: (cards) => this.fill(cards),
+    });
   }
 
   /** A query's similarities, weights and cards. */
@@ -33,11 +36,25 @@ export class Ranking {
       this.places = null;
     }
     this.query = ranking.query;
-    if (!this.sliders.timer) (this.calibrated = ranking.calibrate), this.countWords(ranking.fused);
+    if (!this.sliders.timer) {
+      this.calibrated = ranking.calibrate;
+      this.countWords(ranking.fused);
+    }
     if (similarities) {
       const groups = similarities.getChild("group");
-      const words = ranking.words && { ...ranking.words, fused: this.isFused, shares: floats(similarities.getChild("words")) };
-      this.similarities = { columns: FACET_NAMES.map((name) => floats(similarities.getChild(name))), means: ranking.means.map((mean) => mean ?? NaN), groups: groups && floats(groups), words, pictures: ranking.pictures && { ...ranking.pictures, silent: floats(similarities.getChild("silent")) }, pinned: ranking.pinned ?? [] };
+      const words = ranking.words && {
+        ...ranking.words,
+        fused: this.isFused,
+        shares: floats(similarities.getChild("words")),
+      };
+      this.similarities = {
+        columns: FACET_NAMES.map((name) => floats(similarities.getChild(name))),
+        means: ranking.means.map((mean) => mean ?? NaN),
+        groups: groups && floats(groups),
+        words,
+        pictures: ranking.pictures && { ...ranking.pictures, silent: floats(similarities.getChild("silent")) },
+        pinned: ranking.pinned ?? [],
+      };
       this.alone = new Places(this.similarities);
     }
     // A restored page has none, nor has one whose run was interrupted before they were sent.
@@ -88,7 +105,12 @@ export class Ranking {
     if (!this.similarities) return;
     const { model, data } = this.grid;
     const { list } = rank(this.similarities, this.weights, data.ranking.top + (model.hidden?.size ?? 0), this.scale);
-    this.scores = { list, top: mostGiven(list), before: this.places, disagreement: (row) => this.alone.disagreement(row) };
+    this.scores = {
+      list,
+      top: mostGiven(list),
+      before: this.places,
+      disagreement: (row) => this.alone.disagreement(row),
+    };
     model.isRanked = true;
     model.take(list.map((hit) => this.cardOf(hit)));
   }
@@ -152,7 +174,12 @@ export class Ranking {
   }
 
   tellWeights() {
-    this.grid.tell("weights", { ...this.weights, calibrated: Boolean(this.calibrated), fused: this.isFused, at: Date.now() });
+    this.grid.tell("weights", {
+      ...this.weights,
+      calibrated: Boolean(this.calibrated),
+      fused: this.isFused,
+      at: Date.now(),
+    });
   }
 
   stop() {
@@ -164,7 +191,11 @@ export class Ranking {
 /** The largest total of facets and words of one result: a full bar. */
 function mostGiven(list) {
   let most = 0;
-  for (const { facets, words } of list) most = Math.max(most, facets.reduce((sum, { contribution }) => sum + Math.max(0, contribution), words.contribution));
+  for (const { facets, words } of list)
+    most = Math.max(
+      most,
+      facets.reduce((sum, { contribution }) => sum + Math.max(0, contribution), words.contribution),
+    );
   return most;
 }
 
@@ -172,7 +203,18 @@ const blanks = new Map();
 
 /** A placeholder for a result whose card the server has not sent yet. */
 function blank(row) {
-  if (!blanks.has(row)) blanks.set(row, { address: blankAddress(row), row, name: "…", ticker: "", created_at: 0, tags: [], picture: "", blank: true, facets: true });
+  if (!blanks.has(row))
+    blanks.set(row, {
+      address: blankAddress(row),
+      row,
+      name: "…",
+      ticker: "",
+      created_at: 0,
+      tags: [],
+      picture: "",
+      blank: true,
+      facets: true,
+    });
   return blanks.get(row);
 }
 

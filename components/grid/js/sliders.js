@@ -8,7 +8,13 @@ import { placeBelow } from "./reasons.js";
 import { WordSwitch } from "./word_switch.js";
 
 const REST = 400; // ms without movement
-const MEANINGS = { image: "the picture itself", entity: "what is in it", context: "what it means", visual: "how it looks", emotions: "how it feels" };
+const MEANINGS = {
+  image: "the picture itself",
+  entity: "what is in it",
+  context: "what it means",
+  visual: "how it looks",
+  emotions: "how it feels",
+};
 
 export class Sliders {
   constructor(ranking) {
@@ -22,10 +28,21 @@ export class Sliders {
     this.usual = null;
     this.movedFor = null; // the query for which somebody moved them here
     this.back = el("button", { type: "button", class: "tool", onclick: () => this.set(this.usual) }, "Usual weights");
-    this.own = el("p", { class: "own-weights", role: "status", hidden: true }, el("span", {}, "Weights from an earlier query, or from the link: not the usual ones."), " ", this.back);
+    this.own = el(
+      "p",
+      { class: "own-weights", role: "status", hidden: true },
+      el("span", {}, "Weights from an earlier query, or from the link: not the usual ones."),
+      " ",
+      this.back,
+    );
     this.menu = el("div", { class: "menu settings", popover: "auto" }, this.presetRow, this.calibration.node);
     this.chosen = el("span", {});
-    this.opener = el("button", { type: "button", class: "verb weights", title: "Other weights, and the scale of the scores" }, this.chosen, el("span", { "aria-hidden": "true" }, "▾"));
+    this.opener = el(
+      "button",
+      { type: "button", class: "verb weights", title: "Other weights, and the scale of the scores" },
+      this.chosen,
+      el("span", { "aria-hidden": "true" }, "▾"),
+    );
     this.opener.popoverTargetElement = this.menu;
     this.menu.addEventListener("beforetoggle", () => placeBelow(this.menu, this.opener));
     this.node = el(
@@ -41,13 +58,33 @@ export class Sliders {
   }
 
   row(name) {
-    const input = el("input", { type: "range", min: "0", max: "10", step: "0.1", "aria-label": `Weight of ${name}`, title: MEANINGS[name] });
+    const input = el("input", {
+      type: "range",
+      min: "0",
+      max: "10",
+      step: "0.1",
+      "aria-label": `Weight of ${name}`,
+      title: MEANINGS[name],
+    });
     const value = el("output", {});
     const share = el("span", { class: "share" });
     input.addEventListener("input", () => this.moved());
     // One movement for ▲▼ starts when a slider is grabbed.
     input.addEventListener("pointerdown", () => this.ranking.holdPlaces());
-    return { name, input, value, share, node: el("label", { class: `row ${name}` }, el("span", { class: "label" }, el("i", { class: `dot ${name}` }), name), input, value, share) };
+    return {
+      name,
+      input,
+      value,
+      share,
+      node: el(
+        "label",
+        { class: `row ${name}` },
+        el("span", { class: "label" }, el("i", { class: `dot ${name}` }), name),
+        input,
+        value,
+        share,
+      ),
+    };
   }
 
   /** Presets by name: the built-in ones with an explanation, and saved ones. */
@@ -55,7 +92,15 @@ export class Sliders {
     const made = JSON.stringify(presets);
     if (this.made === made) return;
     this.made = made;
-    this.presets = presets.map(([label, weights, title]) => ({ label, weights, button: el("button", { type: "button", class: title ? null : "own", title: title || null, onclick: () => this.choose(weights) }, label) }));
+    this.presets = presets.map(([label, weights, title]) => ({
+      label,
+      weights,
+      button: el(
+        "button",
+        { type: "button", class: title ? null : "own", title: title || null, onclick: () => this.choose(weights) },
+        label,
+      ),
+    }));
     this.presetRow.replaceChildren(...this.presets.map(({ button }) => button));
   }
 

@@ -8,7 +8,11 @@ const COLUMNS = [
   ["name", "Name", (card) => card.name.toLowerCase()],
   ["ticker", "Ticker", (card) => card.ticker.toLowerCase()],
   ["score", "Score", (_, hit) => (hit.isExact ? -Infinity : -hit.score)],
-  ...FACET_NAMES.map((name, at) => [name, name, (_, hit) => (hit.facets[at].present ? -hit.facets[at].cosine : Infinity)]),
+  ...FACET_NAMES.map((name, at) => [
+    name,
+    name,
+    (_, hit) => (hit.facets[at].present ? -hit.facets[at].cosine : Infinity),
+  ]),
   ["words", "words", (_, hit) => -hit.words.share],
   ["age", "Age", (card) => -card.created_at],
 ];
@@ -21,9 +25,24 @@ export class ResultTable {
     this.ranking = ranking;
     this.by = "place";
     this.turned = 1;
-    this.head = el("tr", {}, el("td", {}), ...COLUMNS.map(([key, label]) => el("th", { scope: "col", class: WORDS.has(key) ? null : "number" }, el("button", { type: "button", onclick: () => this.sort(key) }, label))));
+    this.head = el(
+      "tr",
+      {},
+      el("td", {}),
+      ...COLUMNS.map(([key, label]) =>
+        el(
+          "th",
+          { scope: "col", class: WORDS.has(key) ? null : "number" },
+          el("button", { type: "button", onclick: () => this.sort(key) }, label),
+        ),
+      ),
+    );
     this.body = el("tbody", {});
-    this.node = el("div", { class: "results-table", hidden: true }, el("table", {}, el("thead", {}, this.head), this.body));
+    this.node = el(
+      "div",
+      { class: "results-table", hidden: true },
+      el("table", {}, el("thead", {}, this.head), this.body),
+    );
   }
 
   sort(key) {
@@ -36,20 +55,51 @@ export class ResultTable {
     const rows = this.ranking.results().map(({ card, hit }, at) => ({ card, hit, at }));
     const value = COLUMNS.find(([key]) => key === this.by)[2];
     const compared = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
-    return rows.sort((a, b) => this.turned * compared(value(a.card, a.hit, a.at), value(b.card, b.hit, b.at)) || a.at - b.at);
+    return rows.sort(
+      (a, b) => this.turned * compared(value(a.card, a.hit, a.at), value(b.card, b.hit, b.at)) || a.at - b.at,
+    );
   }
 
   show() {
     if (this.waiting && this.isWhole()) this.save();
     if (this.node.hidden) return;
-    COLUMNS.forEach(([key], at) => this.head.children[at + 1].setAttribute("aria-sort", key === this.by ? (this.turned > 0 ? "ascending" : "descending") : "none"));
+    COLUMNS.forEach(([key], at) =>
+      this.head.children[at + 1].setAttribute(
+        "aria-sort",
+        key === this.by ? (this.turned > 0 ? "ascending" : "descending") : "none",
+      ),
+    );
     const { grid } = this.ranking;
     this.body.replaceChildren(
       ...this.rows().map(({ card, hit, at }) => {
-        const cells = hit.facets.map((facet) => el("td", { class: "number" }, facet.present ? facet.cosine.toFixed(3) : "–"));
+        const cells = hit.facets.map((facet) =>
+          el("td", { class: "number" }, facet.present ? facet.cosine.toFixed(3) : "–"),
+        );
         cells.push(el("td", { class: "number" }, hit.words.share ? hit.words.share.toFixed(3) : "–"));
-        const row = el("tr", { class: card.address === grid.model.cursor ? "at" : "", "data-address": card.address }, el("td", { class: "thumb" }, card.picture ? el("img", { src: card.picture, alt: "", loading: "lazy" }) : icon("alert")), el("td", { class: "number" }, String(at + 1)), el("td", { class: "name", dir: "auto" }, card.name, hit.isExact ? el("small", { class: "exact" }, "Exact match") : null), el("td", {}, card.ticker), el("td", { class: "number" }, scoreText(hit)), ...cells, el("td", { title: card.created ?? "" }, card.blank ? "" : ageOf(card)));
-        row.addEventListener("click", () => card.blank || (grid.model.moveTo(card.address), grid.refresh(), this.show()));
+        const row = el(
+          "tr",
+          { class: card.address === grid.model.cursor ? "at" : "", "data-address": card.address },
+          el(
+            "td",
+            { class: "thumb" },
+            card.picture ? el("img", { src: card.picture, alt: "", loading: "lazy" }) : icon("alert"),
+          ),
+          el("td", { class: "number" }, String(at + 1)),
+          el(
+            "td",
+            { class: "name", dir: "auto" },
+            card.name,
+            hit.isExact ? el("small", { class: "exact" }, "Exact match") : null,
+          ),
+          el("td", {}, card.ticker),
+          el("td", { class: "number" }, scoreText(hit)),
+          ...cells,
+          el("td", { title: card.created ?? "" }, card.blank ? "" : ageOf(card)),
+        );
+        row.addEventListener(
+          "click",
+          () => card.blank || (grid.model.moveTo(card.address), grid.refresh(), this.show()),
+        );
         row.addEventListener("dblclick", () => grid.open(card.address));
         return row;
       }),
@@ -71,8 +121,30 @@ export class ResultTable {
   save() {
     clearTimeout(this.waiting);
     this.waiting = null;
-    const head = ["place", "token_address", "token_name", "ticker", "exact_match", "score", ...FACET_NAMES, "words", "created_at", "tags"];
-    const lines = this.rows().map(({ card, hit, at }) => [at + 1, card.address, card.name, card.ticker, hit.isExact, hit.score, ...hit.facets.map((facet) => (facet.present ? facet.cosine : "")), hit.words.share || "", card.created_at, card.tags.join(",")]);
+    const head = [
+      "place",
+      "token_address",
+      "token_name",
+      "ticker",
+      "exact_match",
+      "score",
+      ...FACET_NAMES,
+      "words",
+      "created_at",
+      "tags",
+    ];
+    const lines = this.rows().map(({ card, hit, at }) => [
+      at + 1,
+      card.address,
+      card.name,
+      card.ticker,
+      hit.isExact,
+      hit.score,
+      ...hit.facets.map((facet) => (facet.present ? facet.cosine : "")),
+      hit.words.share || "",
+      card.created_at,
+      card.tags.join(","),
+    ]);
     const text = [head, ...lines].map((cells) => cells.map(cell).join(",")).join("\r\n");
     const href = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv" }));
     el("a", { href, download: "memedex-search.csv" }).click();

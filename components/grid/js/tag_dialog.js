@@ -10,13 +10,32 @@ export class TagDialog {
     this.title = el("h2", { dir: "auto" });
     this.hint = el("p", { class: "hint" });
     this.field = new TagField({ applies: () => this.apply(), changed: () => this.refresh() });
-    this.applying = el("button", { type: "button", class: "verb main", onclick: () => this.applyOrAccept() }, el("span", {}, "Apply"), el("kbd", {}, "enter"));
+    this.applying = el(
+      "button",
+      { type: "button", class: "verb main", onclick: () => this.applyOrAccept() },
+      el("span", {}, "Apply"),
+      el("kbd", {}, "enter"),
+    );
     keepPress(this.applying); // known and suggested tags come later, and make the dialog higher
-    const cancel = el("button", { type: "button", class: "tool", onclick: () => this.close() }, "Cancel", el("kbd", {}, "esc"));
-    this.node = el("dialog", { class: "tag-dialog", "aria-label": "Tags" }, this.title, this.field.node, el("div", { class: "below" }, this.hint, cancel, this.applying));
+    const cancel = el(
+      "button",
+      { type: "button", class: "tool", onclick: () => this.close() },
+      "Cancel",
+      el("kbd", {}, "esc"),
+    );
+    this.node = el(
+      "dialog",
+      { class: "tag-dialog", "aria-label": "Tags" },
+      this.title,
+      this.field.node,
+      el("div", { class: "below" }, this.hint, cancel, this.applying),
+    );
     this.node.addEventListener("cancel", (event) => (event.preventDefault(), this.close()));
     // Immediately: the browser's own close event comes later, and the next key would still go into the field.
-    this.node.addEventListener("keydown", (event) => event.key === "Escape" && !event.isComposing && (event.preventDefault(), this.close()));
+    this.node.addEventListener(
+      "keydown",
+      (event) => event.key === "Escape" && !event.isComposing && (event.preventDefault(), this.close()),
+    );
   }
 
   get isOpen() {
@@ -65,7 +84,8 @@ export class TagDialog {
     const { decisions } = this.grid;
     const add = [...field.added.keys()].filter((tag) => !field.only.has(tag));
     if (add.length || field.removed.size) decisions.tag(about, { add, remove: [...field.removed], number });
-    for (const [tag, addresses] of field.only) decisions.tag(decisions.about(addresses), { add: [tag], remove: [], number: addresses.length });
+    for (const [tag, addresses] of field.only)
+      decisions.tag(decisions.about(addresses), { add: [tag], remove: [], number: addresses.length });
     this.close();
   }
 
@@ -83,7 +103,15 @@ export class TagDialog {
     const { name } = field.typed;
     this.applying.disabled = !field.isChanged && !name && !field.early.length;
     const offer = field.offered?.[field.at];
-    if (name) setText(this.hint, !field.known ? "…" : !offer ? "" : `Enter ${offer.removes ? "removes" : "adds"} “${offer.tag}”${offer.isNew ? ", a new tag" : ""}`);
+    if (name)
+      setText(
+        this.hint,
+        !field.known
+          ? "…"
+          : !offer
+            ? ""
+            : `Enter ${offer.removes ? "removes" : "adds"} “${offer.tag}”${offer.isNew ? ", a new tag" : ""}`,
+      );
     else setText(this.hint, field.isChanged ? "Enter applies" : "");
   }
 }

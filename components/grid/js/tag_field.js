@@ -18,13 +18,32 @@ export class TagField {
     const id = `memedex-tags-${Math.random().toString(36).slice(2)}`;
     this.list = el("ul", { class: "suggested", role: "listbox", id, "aria-label": "Known tags" });
     this.input = el("input", {
-      type: "text", role: "combobox", "aria-label": "Tags", "aria-controls": id, "aria-autocomplete": "list", "aria-expanded": "false",
-      autocomplete: "off", spellcheck: "false", placeholder: onlyKnown ? "one to rename, several to merge" : "add a tag, or -tag to remove one",
-      oninput: () => this.suggest(), onkeydown: (event) => this.pressed(event),
+      type: "text",
+      role: "combobox",
+      "aria-label": "Tags",
+      "aria-controls": id,
+      "aria-autocomplete": "list",
+      "aria-expanded": "false",
+      autocomplete: "off",
+      spellcheck: "false",
+      placeholder: onlyKnown ? "one to rename, several to merge" : "add a tag, or -tag to remove one",
+      oninput: () => this.suggest(),
+      onkeydown: (event) => this.pressed(event),
     });
     this.chips = el("span", { class: "chips" });
     this.likelyRow = el("div", { class: "likely", role: "group", "aria-label": "Suggested tags", hidden: true });
-    this.node = el("div", { class: "tag-field" }, el("div", { class: "typing", onclick: (event) => event.target === event.currentTarget && this.input.focus() }, this.chips, this.input), this.list, this.likelyRow);
+    this.node = el(
+      "div",
+      { class: "tag-field" },
+      el(
+        "div",
+        { class: "typing", onclick: (event) => event.target === event.currentTarget && this.input.focus() },
+        this.chips,
+        this.input,
+      ),
+      this.list,
+      this.likelyRow,
+    );
     this.begin();
   }
 
@@ -72,7 +91,9 @@ export class TagField {
   /** The typed text without a leading minus, which means removal. */
   get typed() {
     const text = this.input.value.replace(/,/g, " ").replace(/\s+/g, " ").trim();
-    return text.startsWith("-") && !this.onlyKnown ? { name: text.slice(1).trim(), removes: true } : { name: text, removes: false };
+    return text.startsWith("-") && !this.onlyKnown
+      ? { name: text.slice(1).trim(), removes: true }
+      : { name: text, removes: false };
   }
 
   pressed(event) {
@@ -85,16 +106,20 @@ export class TagField {
       else if (!event.repeat) this.applies();
     } else if (key === "ArrowDown" || key === "ArrowUp") {
       event.preventDefault();
-      if (this.offered.length) this.mark((this.at + (key === "ArrowDown" ? 1 : -1) + this.offered.length) % this.offered.length);
-    } else if (key === "Backspace" && !this.input.value && this.added.size) this.withdraw([...this.added.keys()].at(-1));
+      if (this.offered.length)
+        this.mark((this.at + (key === "ArrowDown" ? 1 : -1) + this.offered.length) % this.offered.length);
+    } else if (key === "Backspace" && !this.input.value && this.added.size)
+      this.withdraw([...this.added.keys()].at(-1));
   }
 
   /** Makes a chip of the marked suggestion; an unknown word only if the list offers it as a new tag. */
   take(offer = this.offered[this.at]) {
     if (!offer) return;
     const { tag, removes, isNew } = offer;
-    if (removes) this.removed.add(tag), this.added.delete(tag);
-    else if (this.removed.has(tag)) this.removed.delete(tag);
+    if (removes) {
+      this.removed.add(tag);
+      this.added.delete(tag);
+    } else if (this.removed.has(tag)) this.removed.delete(tag);
     else this.added.set(tag, Boolean(isNew));
     this.only.delete(tag);
     this.input.value = "";
@@ -130,7 +155,12 @@ export class TagField {
     this.offered = name ? this.offersFor(name, removes) : [];
     const isNone = name && this.known && !this.offered.length;
     const sentence = this.onlyKnown ? "No coin has such a tag." : "None of these coins has such a tag.";
-    fill(this.list, isNone ? [sentence] : this.offered, (offer) => offer, (offer) => (isNone ? el("li", { class: "none" }, sentence) : this.option(offer)));
+    fill(
+      this.list,
+      isNone ? [sentence] : this.offered,
+      (offer) => offer,
+      (offer) => (isNone ? el("li", { class: "none" }, sentence) : this.option(offer)),
+    );
     this.list.hidden = !this.offered.length && !isNone;
     this.input.setAttribute("aria-expanded", String(!this.list.hidden));
     this.mark(0);
@@ -156,10 +186,19 @@ export class TagField {
 
   option(offer) {
     const { tag, category, coins, removes, isNew } = offer;
-    const told = isNew ? "new tag" : removes ? `remove · on ${coins.toLocaleString("en")}` : [category, coins ? coins.toLocaleString("en") : "unused"].filter(Boolean).join(" · ");
+    const told = isNew
+      ? "new tag"
+      : removes
+        ? `remove · on ${coins.toLocaleString("en")}`
+        : [category, coins ? coins.toLocaleString("en") : "unused"].filter(Boolean).join(" · ");
     return el(
       "li",
-      { role: "option", class: isNew ? "new" : null, onpointerdown: (event) => event.preventDefault(), onclick: () => this.take(offer) },
+      {
+        role: "option",
+        class: isNew ? "new" : null,
+        onpointerdown: (event) => event.preventDefault(),
+        onclick: () => this.take(offer),
+      },
       el("span", { dir: "auto" }, isNew ? `“${tag}”` : tag),
       el("small", {}, told),
     );
@@ -177,13 +216,29 @@ export class TagField {
   }
 
   refresh() {
-    const kept = Object.entries(this.has).map(([tag, coins]) => ({ tag, coins, state: this.removed.has(tag) ? "removed" : this.added.has(tag) ? "added" : "" }));
-    const added = [...this.added].filter(([tag]) => !(tag in this.has)).map(([tag, isNew]) => ({ tag, state: isNew ? "added new" : "added" }));
+    const kept = Object.entries(this.has).map(([tag, coins]) => ({
+      tag,
+      coins,
+      state: this.removed.has(tag) ? "removed" : this.added.has(tag) ? "added" : "",
+    }));
+    const added = [...this.added]
+      .filter(([tag]) => !(tag in this.has))
+      .map(([tag, isNew]) => ({ tag, state: isNew ? "added new" : "added" }));
     const early = this.early.filter(Boolean).map((tag) => ({ tag, state: "early" }));
     const likely = this.likely.filter(([tag]) => !this.added.has(tag));
     this.likelyRow.hidden = !likely.length;
-    fill(this.likelyRow, likely, (each) => each, (each) => this.likelyButton(each));
-    fill(this.chips, [...kept, ...added, ...early], (each) => [each, this.among], (each) => this.chip(each));
+    fill(
+      this.likelyRow,
+      likely,
+      (each) => each,
+      (each) => this.likelyButton(each),
+    );
+    fill(
+      this.chips,
+      [...kept, ...added, ...early],
+      (each) => [each, this.among],
+      (each) => this.chip(each),
+    );
     this.changed?.();
   }
 
@@ -193,7 +248,12 @@ export class TagField {
     const percent = `${Math.round(confidence * 100)} %`;
     const title = `Similar coins have this tag; such suggestions are right in ${percent} of cases`;
     const told = this.among > 1 ? `${count(addresses.length, "coin")} · ${percent}` : percent;
-    return el("button", { type: "button", title, "aria-label": `Add ${tag}, ${told}`, onclick: () => this.accept(suggestion) }, el("span", { dir: "auto" }, `+ ${tag}`), el("small", {}, told));
+    return el(
+      "button",
+      { type: "button", title, "aria-label": `Add ${tag}, ${told}`, onclick: () => this.accept(suggestion) },
+      el("span", { dir: "auto" }, `+ ${tag}`),
+      el("small", {}, told),
+    );
   }
 
   chip({ tag, state, coins = 0 }) {
@@ -201,9 +261,19 @@ export class TagField {
     const isOurs = Boolean(state);
     const number = this.only.get(tag)?.length ?? coins;
     const told = state.includes("new") ? "new tag" : number && number < this.among ? `${number} of ${this.among}` : "";
-    const button = el("button", { type: "button", "aria-label": state === "removed" ? `Keep ${tag}` : `Remove ${tag}`, onclick: () => (isOurs ? this.withdraw(tag) : (this.removed.add(tag), this.refresh(), this.input.focus())) });
+    const button = el("button", {
+      type: "button",
+      "aria-label": state === "removed" ? `Keep ${tag}` : `Remove ${tag}`,
+      onclick: () => (isOurs ? this.withdraw(tag) : (this.removed.add(tag), this.refresh(), this.input.focus())),
+    });
     setText(button, state === "removed" ? "↺" : "×");
-    return el("span", { class: `chip ${state}`, "data-tag": tag }, el("span", { dir: "auto" }, tag), told && (state !== "added" || this.only.has(tag)) ? el("small", {}, told) : null, button);
+    return el(
+      "span",
+      { class: `chip ${state}`, "data-tag": tag },
+      el("span", { dir: "auto" }, tag),
+      told && (state !== "added" || this.only.has(tag)) ? el("small", {}, told) : null,
+      button,
+    );
   }
 }
 
@@ -229,7 +299,8 @@ function distance(one, other) {
     rows[i] = [i];
     for (let j = 1; j <= other.length; j++) {
       rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (one[i - 1] !== other[j - 1]));
-      if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]) rows[i][j] = Math.min(rows[i][j], rows[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1])
+        rows[i][j] = Math.min(rows[i][j], rows[i - 2][j - 2] + 1);
     }
   }
   return rows[one.length][other.length];

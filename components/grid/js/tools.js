@@ -5,7 +5,11 @@ import { arrange } from "../../shell/js/arrange.js";
 import { count, el, icon, setAttribute, setText } from "./dom.js";
 import { Reasons, placeBelow } from "./reasons.js";
 
-const SIZES = [["S", 120, "Small cards"], ["M", 168, "Medium cards"], ["L", 248, "Large cards"]];
+const SIZES = [
+  ["S", 120, "Small cards"],
+  ["M", 168, "Medium cards"],
+  ["L", 248, "Large cards"],
+];
 const ALWAYS = 3; // actions that stay visible as long as possible
 const READ = 5000; // ms until a message fades; a refusal stays
 
@@ -17,24 +21,75 @@ export class Tools {
     this.message = el("div", { class: "message", role: "status", "aria-live": "polite", popover: "manual" });
     this.all = tool("All", "ctrl a", "Select all on this page", () => grid.selectPage());
     this.everything = tool("", "", "Select all that match, on every page", () => grid.selectEverything());
-    this.none = el("button", { type: "button", class: "tool square", title: "Clear the selection (esc)", "aria-label": "Clear the selection", onclick: () => grid.clear() }, icon("cross"));
+    this.none = el(
+      "button",
+      {
+        type: "button",
+        class: "tool square",
+        title: "Clear the selection (esc)",
+        "aria-label": "Clear the selection",
+        onclick: () => grid.clear(),
+      },
+      icon("cross"),
+    );
     this.back = el("button", { type: "button", class: "tool", onclick: () => grid.bringBack() });
     this.picking = el("span", { class: "picking" });
-    this.undo = el("button", { type: "button", class: "tool square", "aria-label": "Undo", onclick: (event) => grid.decisions.press(event, () => grid.decisions.undoOrRedo("undo")) }, icon("undo"));
-    this.redo = el("button", { type: "button", class: "tool square", "aria-label": "Redo", onclick: (event) => grid.decisions.press(event, () => grid.decisions.undoOrRedo("redo")) }, icon("redo"));
+    this.undo = el(
+      "button",
+      {
+        type: "button",
+        class: "tool square",
+        "aria-label": "Undo",
+        onclick: (event) => grid.decisions.press(event, () => grid.decisions.undoOrRedo("undo")),
+      },
+      icon("undo"),
+    );
+    this.redo = el(
+      "button",
+      {
+        type: "button",
+        class: "tool square",
+        "aria-label": "Redo",
+        onclick: (event) => grid.decisions.press(event, () => grid.decisions.undoOrRedo("redo")),
+      },
+      icon("redo"),
+    );
     this.sizes = el("span", { class: "sizes", role: "group", "aria-label": "Card size" });
     for (const [label, size, title] of SIZES) {
-      this.sizes.append(el("button", { type: "button", title, "aria-label": title, "data-size": size, onclick: () => grid.resize(size) }, label));
+      this.sizes.append(
+        el(
+          "button",
+          { type: "button", title, "aria-label": title, "data-size": size, onclick: () => grid.resize(size) },
+          label,
+        ),
+      );
     }
-    this.help = el("button", { type: "button", class: "tool square", "aria-label": "Keys", onclick: () => grid.help.show() }, "?");
+    this.help = el(
+      "button",
+      { type: "button", class: "tool square", "aria-label": "Keys", onclick: () => grid.help.show() },
+      "?",
+    );
     this.menu = el("div", { class: "menu", popover: "auto", onclick: () => this.menu.hidePopover() });
-    this.more = el("button", { type: "button", class: "tool square", title: "More", "aria-label": "More" }, el("b", {}, "⋯"));
+    this.more = el(
+      "button",
+      { type: "button", class: "tool square", title: "More", "aria-label": "More" },
+      el("b", {}, "⋯"),
+    );
     this.more.popoverTargetElement = this.menu;
     this.menu.addEventListener("beforetoggle", () => this.placeMenu());
     this.right = el("span", { class: "right" });
     this.lead = el("span", { class: "lead", hidden: true }); // the views of search results …
     this.also = []; // … and what else can be asked of them
-    this.node = el("div", { class: "tools", role: "toolbar", "aria-label": "What to do" }, this.lead, this.verbs, this.picking, this.right, this.menu, this.message);
+    this.node = el(
+      "div",
+      { class: "tools", role: "toolbar", "aria-label": "What to do" },
+      this.lead,
+      this.verbs,
+      this.picking,
+      this.right,
+      this.menu,
+      this.message,
+    );
     this.buttons = [];
   }
 
@@ -47,9 +102,25 @@ export class Tools {
     this.fitted = null;
     this.buttons = actions.map((action) => {
       const label = el("span");
-      const button = el("button", { type: "button", class: `verb ${action.tone}`, "data-verb": action.verb, onclick: (event) => this.grid.decisions.press(event, () => this.grid.decisions.make(action)) }, label, el("kbd", {}, this.grid.keyMap.label(action.key)));
+      const button = el(
+        "button",
+        {
+          type: "button",
+          class: `verb ${action.tone}`,
+          "data-verb": action.verb,
+          onclick: (event) => this.grid.decisions.press(event, () => this.grid.decisions.make(action)),
+        },
+        label,
+        el("kbd", {}, this.grid.keyMap.label(action.key)),
+      );
       const reasons = action.reasons?.length ? new Reasons(this.grid, action) : null;
-      return { action, button, label, reasons, node: reasons ? el("span", { class: "split" }, button, reasons.opener, reasons.menu) : button };
+      return {
+        action,
+        button,
+        label,
+        reasons,
+        node: reasons ? el("span", { class: "split" }, button, reasons.opener, reasons.menu) : button,
+      };
     });
   }
 
@@ -86,8 +157,15 @@ export class Tools {
       button.disabled = !model.targets(action).length;
       if (reasons) reasons.opener.disabled = button.disabled;
     }
-    if (model.everything) setText(this.chosen, `${model.everything.except.length ? "" : "All "}${size.toLocaleString("en")} that match selected`);
-    else setText(this.chosen, size ? `${size.toLocaleString("en")} selected${elsewhere ? `, ${elsewhere.toLocaleString("en")} not on this page` : ""}` : "");
+    if (model.everything)
+      setText(
+        this.chosen,
+        `${model.everything.except.length ? "" : "All "}${size.toLocaleString("en")} that match selected`,
+      );
+    else {
+      const absent = elsewhere ? `, ${elsewhere.toLocaleString("en")} not on this page` : "";
+      setText(this.chosen, size ? `${size.toLocaleString("en")} selected${absent}` : "");
+    }
     this.none.hidden = !size;
     this.all.hidden = !model.visible.length || model.visible.every((address) => model.isChosen(address));
     this.everything.hidden = !this.grid.offersEverything;
@@ -95,7 +173,8 @@ export class Tools {
     const gone = model.canBringBack(matching);
     this.back.hidden = !gone;
     if (gone) setText(this.back, `Bring back ${count(gone, "selected coin")}`);
-    for (const button of this.sizes.children) button.setAttribute("aria-pressed", String(Number(button.dataset.size) === this.grid.size));
+    for (const button of this.sizes.children)
+      button.setAttribute("aria-pressed", String(Number(button.dataset.size) === this.grid.size));
     this.fit();
   }
 
@@ -103,13 +182,33 @@ export class Tools {
   fit({ width = this.width } = {}) {
     this.width = width;
     const verbs = this.buttons.map(({ node }) => node);
-    const shown = [...verbs, this.chosen, this.none, this.back, this.all, this.everything, ...this.also, this.undo, this.redo];
+    const shown = [
+      ...verbs,
+      this.chosen,
+      this.none,
+      this.back,
+      this.all,
+      this.everything,
+      ...this.also,
+      this.undo,
+      this.redo,
+    ];
     // Measuring forces a layout, so only after a change of width.
     const now = JSON.stringify([width, ...shown.map((node) => (node.hidden ? null : node.textContent))]);
     if (!width || this.verbs.hidden || this.fitted === now) return;
     const isOpen = this.menu.matches(":popover-open");
     this.fitted = isOpen ? null : now; // again when the menu is closed: nothing leaves it while somebody presses it
-    const folding = [...verbs.slice(ALWAYS).reverse(), ...this.also, this.sizes, this.help, this.all, this.everything, ...verbs.slice(1, ALWAYS).reverse(), this.redo, this.undo].filter((node) => !node.hidden);
+    const folding = [
+      ...verbs.slice(ALWAYS).reverse(),
+      ...this.also,
+      this.sizes,
+      this.help,
+      this.all,
+      this.everything,
+      ...verbs.slice(1, ALWAYS).reverse(),
+      this.redo,
+      this.undo,
+    ].filter((node) => !node.hidden);
     // From what is folded now, so that as few buttons as possible are moved.
     let folded = folding.filter((node) => this.menu.contains(node)).length;
     while (!this.fold(folding, folded) && folded < folding.length) folded += 1;
@@ -117,7 +216,9 @@ export class Tools {
     this.fold(folding, folded);
   }
 
-  /** Moves the first of these behind the last button, and all others into the bar; whether the bar has room for them. */
+  /**
+   * Moves the first of these behind the last button, and all others into the bar; whether the bar has room for them.
+   */
   fold(folding, number) {
     const folded = folding.slice(0, number).reverse();
     const unfolded = (...nodes) => nodes.filter((node) => !folded.includes(node));
@@ -135,7 +236,9 @@ export class Tools {
 
   /** Whether a menu was open. */
   closeMenu() {
-    const open = [this.menu, ...this.buttons.flatMap(({ reasons }) => reasons?.menu ?? [])].filter((menu) => menu.matches(":popover-open"));
+    const open = [this.menu, ...this.buttons.flatMap(({ reasons }) => reasons?.menu ?? [])].filter((menu) =>
+      menu.matches(":popover-open"),
+    );
     open.forEach((menu) => menu.hidePopover());
     return open.length > 0;
   }
@@ -143,7 +246,9 @@ export class Tools {
   /** Shows a message with a button, which stays until the next one. */
   ask(text, label, act) {
     this.say(text, "asking");
-    this.message.append(el("button", { type: "button", class: "verb", onclick: (event) => this.grid.decisions.press(event, act) }, label));
+    this.message.append(
+      el("button", { type: "button", class: "verb", onclick: (event) => this.grid.decisions.press(event, act) }, label),
+    );
   }
 
   /** Shows a message, also to screen readers. */

@@ -7,7 +7,12 @@ import { twinsOf } from "./comparison.js";
 import { PictureText } from "./picture_text.js";
 import { isBlurred } from "../../shell/js/blurred.js";
 
-const FACETS = [["entity", "Entity"], ["context", "Context"], ["visual", "Visual"], ["emotions", "Emotions"]];
+const FACETS = [
+  ["entity", "Entity"],
+  ["context", "Context"],
+  ["visual", "Visual"],
+  ["emotions", "Emotions"],
+];
 
 const SCALES = [1, 1.5, 2, 3, 4, 6, 8];
 const SWIPE = 60; // px a finger moves across to turn to the next coin
@@ -20,9 +25,22 @@ export class Viewer {
     this.verbs = el("div", { class: "verbs" });
     this.place = el("span", { class: "place" });
     this.pictureText = new PictureText(this);
-    const before = el("button", { type: "button", class: "turn before", "aria-label": "Previous coin", onclick: () => this.step(-1) }, icon("back"));
-    const after = el("button", { type: "button", class: "turn after", "aria-label": "Next coin", onclick: () => this.step(1) }, icon("forward"));
-    const close = el("button", { type: "button", class: "tool close", onclick: () => this.close() }, "Close", el("kbd", {}, "esc"));
+    const before = el(
+      "button",
+      { type: "button", class: "turn before", "aria-label": "Previous coin", onclick: () => this.step(-1) },
+      icon("back"),
+    );
+    const after = el(
+      "button",
+      { type: "button", class: "turn after", "aria-label": "Next coin", onclick: () => this.step(1) },
+      icon("forward"),
+    );
+    const close = el(
+      "button",
+      { type: "button", class: "tool close", onclick: () => this.close() },
+      "Close",
+      el("kbd", {}, "esc"),
+    );
     this.node = el(
       "dialog",
       { class: "viewer", tabindex: "-1", "aria-label": "Large view" },
@@ -32,11 +50,18 @@ export class Viewer {
     this.node.addEventListener("cancel", (event) => (event.preventDefault(), this.close()));
     this.node.addEventListener("click", (event) => event.target === this.node && this.close());
     this.frame = this.picture.parentElement;
-    this.picture.addEventListener("click", (event) => this.panned || this.zoom(this.scale === 1 ? 2 : -SCALES.length, event));
+    this.picture.addEventListener(
+      "click",
+      (event) => this.panned || this.zoom(this.scale === 1 ? 2 : -SCALES.length, event),
+    );
     this.picture.addEventListener("pointerdown", () => (this.panned = false));
     this.listenToSwipes();
     // Over the picture, the wheel zooms; elsewhere, it scrolls the details.
-    this.frame.addEventListener("wheel", (event) => (event.preventDefault(), this.zoom(event.deltaY < 0 ? 1 : -1, event)), { passive: false });
+    this.frame.addEventListener(
+      "wheel",
+      (event) => (event.preventDefault(), this.zoom(event.deltaY < 0 ? 1 : -1, event)),
+      { passive: false },
+    );
     this.frame.addEventListener("pointermove", (event) => {
       if (event.buttons !== 1 || this.scale === 1) return;
       this.panned ||= Math.abs(event.movementX) + Math.abs(event.movementY) > 1; // a drag is not a click
@@ -48,7 +73,10 @@ export class Viewer {
   /** A finger that moves across the picture turns to the next coin or the one before; it decides nothing. */
   listenToSwipes() {
     let from = null;
-    this.frame.addEventListener("pointerdown", (event) => (from = event.pointerType === "touch" && event.isPrimary && this.scale === 1 ? event : null));
+    this.frame.addEventListener(
+      "pointerdown",
+      (event) => (from = event.pointerType === "touch" && event.isPrimary && this.scale === 1 ? event : null),
+    );
     this.frame.addEventListener("pointercancel", () => (from = null));
     this.frame.addEventListener("pointerup", (event) => {
       if (!from || event.pointerId !== from.pointerId) return;
@@ -115,12 +143,21 @@ export class Viewer {
     if (!card || !model.visible.length) return this.close();
     const detail = data.details?.[card.address];
     // Only a decision here may rebuild the view; a confirmation for another coin must not reset its scroll position.
-    const made = JSON.stringify([card, detail, model.refused.get(card.address), model.isChosen(card.address), this.grid.ranking.weights, this.grid.flags?.get(card.address)]);
+    const made = JSON.stringify([
+      card,
+      detail,
+      model.refused.get(card.address),
+      model.isChosen(card.address),
+      this.grid.ranking.weights,
+      this.grid.flags?.get(card.address),
+    ]);
     setText(this.place, `${model.visible.indexOf(card.address) + 1} of ${model.visible.length}`);
-    if (this.made === made || (this.shown === card.address && this.pictureText.isEditing(card.address) && this.made)) return;
+    if (this.made === made || (this.shown === card.address && this.pictureText.isEditing(card.address) && this.made))
+      return;
     this.made = made;
     if (this.shown !== card.address) this.setScale(1);
-    if (this.pictured !== card.large) showPicture(this.picture, (this.pictured = card.large ?? "")); // a blurred one that was clicked stays
+    // A blurred one that was clicked stays.
+    if (this.pictured !== card.large) showPicture(this.picture, (this.pictured = card.large ?? ""));
     this.picture.alt = `Picture of ${card.name}`;
     const scroll = this.shown === card.address ? this.facts.scrollTop : 0;
     this.shown = card.address;
@@ -155,8 +192,32 @@ export class Viewer {
     this.offered = offered;
     const undo = () => this.grid.decisions.undoOrRedo("undo");
     this.verbs.replaceChildren(
-      ...(this.grid.data.undoable ? [el("button", { type: "button", class: "tool square", "aria-label": "Undo", onclick: (event) => this.grid.decisions.press(event, undo) }, icon("undo"))] : []),
-      ...actions.map((action) => el("button", { type: "button", class: `verb ${action.tone}`, onclick: (event) => this.grid.decisions.press(event, () => this.grid.decisions.make(action)) }, el("span", {}, action.label), el("kbd", {}, this.grid.keyMap.label(action.key)))),
+      ...(this.grid.data.undoable
+        ? [
+            el(
+              "button",
+              {
+                type: "button",
+                class: "tool square",
+                "aria-label": "Undo",
+                onclick: (event) => this.grid.decisions.press(event, undo),
+              },
+              icon("undo"),
+            ),
+          ]
+        : []),
+      ...actions.map((action) =>
+        el(
+          "button",
+          {
+            type: "button",
+            class: `verb ${action.tone}`,
+            onclick: (event) => this.grid.decisions.press(event, () => this.grid.decisions.make(action)),
+          },
+          el("span", {}, action.label),
+          el("kbd", {}, this.grid.keyMap.label(action.key)),
+        ),
+      ),
     );
   }
 }
@@ -168,18 +229,39 @@ function facts(grid, card, detail, model, pictureText) {
   return [
     el("h2", {}, el("span", { dir: "auto" }, card.name), el("span", { class: "ticker" }, card.ticker)),
     reason ? el("p", { class: "reason" }, reason) : null,
-    el("p", { class: "meta" }, card.mark ? el("span", { class: `pill ${card.mark.tone}` }, card.mark.label) : null, born(card)),
-    description ? el("p", { class: "description", dir: "auto" }, description) : el("p", { class: "description none" }, "No description."),
-    detail?.tags?.length || card.tags.length ? el("p", { class: "pills" }, ...(detail?.tags ?? card.tags).map((tag) => el("span", { class: "pill" }, tag))) : null,
+    el(
+      "p",
+      { class: "meta" },
+      card.mark ? el("span", { class: `pill ${card.mark.tone}` }, card.mark.label) : null,
+      born(card),
+    ),
+    description
+      ? el("p", { class: "description", dir: "auto" }, description)
+      : el("p", { class: "description none" }, "No description."),
+    detail?.tags?.length || card.tags.length
+      ? el("p", { class: "pills" }, ...(detail?.tags ?? card.tags).map((tag) => el("span", { class: "pill" }, tag)))
+      : null,
     detail?.twins?.length ? section("Possible duplicates", twinsOf(grid, card.address, detail.twins)) : null,
     card.facets ? section("Why it is here", breakdown(grid, card)) : null,
     detail ? captions(caption) : null,
     detail?.text ? section("Text in the picture", pictureText.body(card, detail.text)) : null,
     detail ? screenFlag(grid, card, detail) : null,
     ...(detail?.fields ?? []).map(([label, value]) => section(label, el("p", { dir: "auto" }, value))),
-    section("Address", el("p", { class: "address" }, ...address(grid, card.address), detail?.explorer ? link(detail.explorer) : null)),
+    section(
+      "Address",
+      el("p", { class: "address" }, ...address(grid, card.address), detail?.explorer ? link(detail.explorer) : null),
+    ),
     detail ? section("Mentions", el("p", {}, link(detail.mentions))) : null,
-    detail?.history?.length ? section("History", el("ol", { class: "history" }, ...detail.history.map((line) => el("li", {}, el("span", {}, line.what), el("time", {}, line.when))))) : null,
+    detail?.history?.length
+      ? section(
+          "History",
+          el(
+            "ol",
+            { class: "history" },
+            ...detail.history.map((line) => el("li", {}, el("span", {}, line.what), el("time", {}, line.when))),
+          ),
+        )
+      : null,
   ].filter(Boolean);
 }
 
@@ -187,25 +269,58 @@ function facts(grid, card, detail, model, pictureText) {
 function screenFlag(grid, card, { unfit, saysUnfit }) {
   const flag = grid.flags?.get(card.address);
   const why = flag ? (flag === "unfit" ? "flagged by a person" : "") : unfit;
-  const button = (label, reason) => el("button", { type: "button", class: "tool", onclick: () => grid.decisions.flag(card.address, reason) }, label);
-  const shows = grid.viewer.isBlurred ? el("button", { type: "button", class: "tool", onclick: () => grid.viewer.unblur() }, "Show the picture") : null;
-  const buttons = !grid.data.undoable ? [] : [why ? button("It is fit", "fit") : button("Flag as unfit", "unfit"), saysUnfit || flag ? button("As recognised", "automatic") : null];
-  return section("Safe mode", el("p", { class: "meta" }, el("span", { class: "none" }, why ? `Unfit for the screen: ${why}` : "Fit for the screen"), shows, ...buttons));
+  const button = (label, reason) =>
+    el("button", { type: "button", class: "tool", onclick: () => grid.decisions.flag(card.address, reason) }, label);
+  const shows = grid.viewer.isBlurred
+    ? el("button", { type: "button", class: "tool", onclick: () => grid.viewer.unblur() }, "Show the picture")
+    : null;
+  const buttons = !grid.data.undoable
+    ? []
+    : [
+        why ? button("It is fit", "fit") : button("Flag as unfit", "unfit"),
+        saysUnfit || flag ? button("As recognised", "automatic") : null,
+      ];
+  return section(
+    "Safe mode",
+    el(
+      "p",
+      { class: "meta" },
+      el("span", { class: "none" }, why ? `Unfit for the screen: ${why}` : "Fit for the screen"),
+      shows,
+      ...buttons,
+    ),
+  );
 }
 
 function address(grid, text) {
   const code = el("code", {}, text);
-  return [code, copyButton(text, { what: "the address", marks: () => getSelection().selectAllChildren(code), says: (message) => grid.tools.say(message) })];
+  return [
+    code,
+    copyButton(text, {
+      what: "the address",
+      marks: () => getSelection().selectAllChildren(code),
+      says: (message) => grid.tools.say(message),
+    }),
+  ];
 }
 
 function born(card) {
-  return el("span", { title: card.created }, card.no_age ? ageOf(card) : `${ageOf(card)} old`.replace("now old", "new"), ` · ${card.created}`);
+  return el(
+    "span",
+    { title: card.created },
+    card.no_age ? ageOf(card) : `${ageOf(card)} old`.replace("now old", "new"),
+    ` · ${card.created}`,
+  );
 }
 
 function captions(caption) {
   const written = FACETS.filter(([facet]) => caption[facet]);
   if (!written.length) return section("Caption", el("p", { class: "none" }, "Not written yet."));
-  return el("div", {}, ...written.map(([facet, label]) => section(label, el("p", { dir: "auto" }, caption[facet]), facet)));
+  return el(
+    "div",
+    {},
+    ...written.map(([facet, label]) => section(label, el("p", { dir: "auto" }, caption[facet]), facet)),
+  );
 }
 
 function section(title, body, facet = null) {

@@ -11,10 +11,26 @@ export class Views {
     this.table = new ResultTable(ranking);
     this.versus = new Versus(ranking);
     this.why = whyDialog();
-    this.buttons = [["cards", "Cards"], ["table", "Table"], ["versus", "Compare"], ["map", "Map"]].map(([view, label]) => el("button", { type: "button", "data-view": view, onclick: () => this.turnTo(view) }, label));
+    this.buttons = [
+      ["cards", "Cards"],
+      ["table", "Table"],
+      ["versus", "Compare"],
+      ["map", "Map"],
+    ].map(([view, label]) =>
+      el("button", { type: "button", "data-view": view, onclick: () => this.turnTo(view) }, label),
+    );
     this.found = el("span", { role: "status" });
-    this.ask = el("button", { type: "button", class: "tool", onclick: () => this.askWhy() }, "Why this order?", el("kbd"));
-    this.csv = el("button", { type: "button", class: "tool", hidden: true, onclick: () => this.table.download() }, "Download CSV");
+    this.ask = el(
+      "button",
+      { type: "button", class: "tool", onclick: () => this.askWhy() },
+      "Why this order?",
+      el("kbd"),
+    );
+    this.csv = el(
+      "button",
+      { type: "button", class: "tool", hidden: true, onclick: () => this.table.download() },
+      "Download CSV",
+    );
     this.switch = el("span", { class: "sizes", role: "group", "aria-label": "View" }, ...this.buttons);
     ranking.grid.tools.join([this.switch, this.csv], [this.ask]);
     ranking.sliders.node.append(el("span", { class: "found" }, this.found), this.why);
@@ -71,7 +87,10 @@ export class Views {
     const results = this.ranking.results().map((result, at) => ({ ...result, place: at + 1 }));
     const { model } = this.ranking.grid;
     const chosen = results.filter(({ card }) => model.isChosen(card.address));
-    const at = Math.max(0, results.findIndex(({ card }) => card.address === model.cursor));
+    const at = Math.max(
+      0,
+      results.findIndex(({ card }) => card.address === model.cursor),
+    );
     const two = chosen.length >= 2 ? chosen.slice(0, 2) : [results[at ? at - 1 : 0], results[at || 1]];
     if (!two[0] || !two[1]) return false;
     explainOrder(this.why, two);

@@ -12,8 +12,19 @@ export function whyDialog() {
 /** Shows two results, the upper one first. */
 export function explainOrder(dialog, [first, second]) {
   const [above, below] = first.place < second.place ? [first, second] : [second, first];
-  const rows = FACET_NAMES.map((name, at) => ({ name, more: above.hit.facets[at].contribution - below.hit.facets[at].contribution, above: above.hit.facets[at], below: below.hit.facets[at] })).filter(({ above }) => above.weight);
-  if (above.hit.words.contribution || below.hit.words.contribution) rows.push({ name: "words", more: above.hit.words.contribution - below.hit.words.contribution, above: wordsOf(above), below: wordsOf(below) });
+  const rows = FACET_NAMES.map((name, at) => ({
+    name,
+    more: above.hit.facets[at].contribution - below.hit.facets[at].contribution,
+    above: above.hit.facets[at],
+    below: below.hit.facets[at],
+  })).filter(({ above }) => above.weight);
+  if (above.hit.words.contribution || below.hit.words.contribution)
+    rows.push({
+      name: "words",
+      more: above.hit.words.contribution - below.hit.words.contribution,
+      above: wordsOf(above),
+      below: wordsOf(below),
+    });
   const most = Math.max(...rows.map(({ more }) => Math.abs(more)), 1e-9);
   dialog.replaceChildren(
     el(
@@ -21,7 +32,11 @@ export function explainOrder(dialog, [first, second]) {
       { class: "sheet" },
       el("header", { class: "two" }, sideOfTwo(above), el("span", { class: "over" }, "stands above"), sideOfTwo(below)),
       el("p", { class: "sentence-of-two" }, reason(rows, above, below)),
-      el("table", { class: "breakdown" }, el("tbody", {}, ...rows.map((row) => gapRow(row, most)), totalOfTwo(above, below))),
+      el(
+        "table",
+        { class: "breakdown" },
+        el("tbody", {}, ...rows.map((row) => gapRow(row, most)), totalOfTwo(above, below)),
+      ),
       el("button", { type: "button", class: "tool", onclick: () => dialog.close() }, "Close", el("kbd", {}, "esc")),
     ),
   );
@@ -33,16 +48,23 @@ function wordsOf({ hit }) {
 }
 
 function sideOfTwo({ card, hit, place }) {
-  return el("figure", {}, card.picture ? el("img", { src: card.picture, alt: "" }) : icon("alert"), el("figcaption", {}, el("strong", { dir: "auto" }, card.name), ` ${place}. · ${scoreText(hit)}`));
+  return el(
+    "figure",
+    {},
+    card.picture ? el("img", { src: card.picture, alt: "" }) : icon("alert"),
+    el("figcaption", {}, el("strong", { dir: "auto" }, card.name), ` ${place}. · ${scoreText(hit)}`),
+  );
 }
 
 function reason(rows, above, below) {
-  if (above.hit.isExact && !below.hit.isExact) return "What was asked for is its name, ticker or address, so it is first with any score.";
+  if (above.hit.isExact && !below.hit.isExact)
+    return "What was asked for is its name, ticker or address, so it is first with any score.";
   const gap = above.hit.score - below.hit.score;
   if (!gap) return "Both have the same score; equal scores stand in the order of their addresses.";
   const for_ = rows.filter(({ more }) => more > 0).sort((a, b) => b.more - a.more);
   const against = rows.filter(({ more }) => more < 0).sort((a, b) => a.more - b.more);
-  const told = (list) => list.map(({ name, more }) => `${name} ${more > 0 ? "+" : "−"}${Math.abs(more).toFixed(3)}`).join(", ");
+  const told = (list) =>
+    list.map(({ name, more }) => `${name} ${more > 0 ? "+" : "−"}${Math.abs(more).toFixed(3)}`).join(", ");
   return `By ${gap.toFixed(3)}: ${told(for_)}${against.length ? `; against it ${told(against)}` : ""}.`;
 }
 
@@ -50,9 +72,23 @@ function gapRow({ name, more, above, below }, most) {
   const bar = el("i", { class: `gap ${name} ${more < 0 ? "against" : ""}` });
   bar.style.width = `${(Math.abs(more) / most) * 50}%`;
   const value = (facet) => `${facet.contribution.toFixed(3)}${facet.present ? "" : " (not written)"}`;
-  return el("tr", {}, el("th", { scope: "row" }, el("i", { class: `dot ${name}` }), name), el("td", { class: "number" }, value(above)), el("td", { class: "gaps" }, bar), el("td", { class: "number" }, value(below)));
+  return el(
+    "tr",
+    {},
+    el("th", { scope: "row" }, el("i", { class: `dot ${name}` }), name),
+    el("td", { class: "number" }, value(above)),
+    el("td", { class: "gaps" }, bar),
+    el("td", { class: "number" }, value(below)),
+  );
 }
 
 function totalOfTwo(above, below) {
-  return el("tr", { class: "total" }, el("th", { scope: "row" }, "score"), el("td", { class: "number" }, above.hit.score.toFixed(3)), el("td", {}), el("td", { class: "number" }, below.hit.score.toFixed(3)));
+  return el(
+    "tr",
+    { class: "total" },
+    el("th", { scope: "row" }, "score"),
+    el("td", { class: "number" }, above.hit.score.toFixed(3)),
+    el("td", {}),
+    el("td", { class: "number" }, below.hit.score.toFixed(3)),
+  );
 }

@@ -10,7 +10,12 @@ function rgb(colour) {
 
 /** Along a range, from blue over violet to yellow, readable on dark and light. */
 export function ramp(part) {
-  const stops = [[43, 96, 190], [141, 70, 190], [224, 88, 120], [250, 200, 70]];
+  const stops = [
+    [43, 96, 190],
+    [141, 70, 190],
+    [224, 88, 120],
+    [250, 200, 70],
+  ];
   const at = Math.min(0.9999, Math.max(0, part)) * 3;
   const [a, b] = [stops[Math.floor(at)], stops[Math.floor(at) + 1]];
   return a.map((from, place) => Math.round(from + (b[place] - from) * (at % 1)));

@@ -31,7 +31,10 @@ export class Cursor {
 
   hover(x, y) {
     this.pointer = [x, y];
-    this.atlas.canvas.classList.toggle("over", this.atlas.boxes.some((box) => holds(box, x, y)));
+    this.atlas.canvas.classList.toggle(
+      "over",
+      this.atlas.boxes.some((box) => holds(box, x, y)),
+    );
     if (!this.isWalking) this.look(this.at(x, y));
   }
 
@@ -71,7 +74,9 @@ export class Cursor {
     if (on && this.isWalking && this.row >= 0) atlas.selection.chooseOne(this.row);
     else if (on && atlas.shown) {
       this.isWalking = true;
-      this.look(atlas.view.nearest(atlas.x, atlas.y, atlas.shown, atlas.view.width / 2, atlas.view.height / 2, Infinity));
+      this.look(
+        atlas.view.nearest(atlas.x, atlas.y, atlas.shown, atlas.view.width / 2, atlas.view.height / 2, Infinity),
+      );
     } else if (this.isWalking) {
       this.isWalking = false;
       this.look(-1);

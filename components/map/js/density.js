@@ -11,7 +11,8 @@ export function contours(x, y, shown) {
   if (box.count < FEWEST) return [];
   const counts = new Float32Array(CELLS * CELLS);
   for (let row = 0; row < x.length; row += 1) {
-    if (shown[row]) counts[Math.floor((y[row] - box.top) / box.cell) * CELLS + Math.floor((x[row] - box.left) / box.cell)] += 1;
+    if (shown[row])
+      counts[Math.floor((y[row] - box.top) / box.cell) * CELLS + Math.floor((x[row] - box.left) / box.cell)] += 1;
   }
   let field = counts;
   for (let pass = 0; pass < 3; pass += 1) field = blurred(blurred(field, 1, CELLS), CELLS, 1);
@@ -25,10 +26,13 @@ function bounds(x, y, shown) {
   for (let row = 0; row < x.length; row += 1) {
     if (!shown[row]) continue;
     count += 1;
-    left = Math.min(left, x[row]); right = Math.max(right, x[row]);
-    top = Math.min(top, y[row]); bottom = Math.max(bottom, y[row]);
+    left = Math.min(left, x[row]);
+    right = Math.max(right, x[row]);
+    top = Math.min(top, y[row]);
+    bottom = Math.max(bottom, y[row]);
   }
-  const cell = (Math.max(right - left, bottom - top) || 1) / (CELLS - 8 * BLUR); // a margin that the blur does not fill, so that lines are closed
+  // A margin that the blur does not fill, so that lines are closed.
+  const cell = (Math.max(right - left, bottom - top) || 1) / (CELLS - 8 * BLUR);
   const middle = (a, b) => (a + b) / 2 - (cell * CELLS) / 2;
   return { left: middle(left, right), top: middle(top, bottom), cell, count };
 }
@@ -39,7 +43,8 @@ function blurred(field, step, across) {
   for (let row = 0; row < CELLS; row += 1) {
     for (let at = 0; at < CELLS; at += 1) {
       let sum = 0;
-      for (let near = Math.max(0, at - BLUR); near <= Math.min(CELLS - 1, at + BLUR); near += 1) sum += field[row * across + near * step];
+      for (let near = Math.max(0, at - BLUR); near <= Math.min(CELLS - 1, at + BLUR); near += 1)
+        sum += field[row * across + near * step];
       found[row * across + at * step] = sum / (2 * BLUR + 1);
     }
   }
@@ -50,13 +55,25 @@ function line(field, level, { left, top, cell }) {
   const path = new Path2D();
   for (let row = 0; row < CELLS - 1; row += 1) {
     for (let at = 0; at < CELLS - 1; at += 1) {
-      const corners = [field[row * CELLS + at], field[row * CELLS + at + 1], field[(row + 1) * CELLS + at + 1], field[(row + 1) * CELLS + at]];
+      const corners = [
+        field[row * CELLS + at],
+        field[row * CELLS + at + 1],
+        field[(row + 1) * CELLS + at + 1],
+        field[(row + 1) * CELLS + at],
+      ];
       const cuts = [];
       for (let side = 0; side < 4; side += 1) {
         const [a, b] = [corners[side], corners[(side + 1) % 4]];
         if (a > level === b > level) continue;
         const part = (level - a) / (b - a);
-        cuts.push([[part, 0], [1, part], [1 - part, 1], [0, 1 - part]][side]);
+        cuts.push(
+          [
+            [part, 0],
+            [1, part],
+            [1 - part, 1],
+            [0, 1 - part],
+          ][side],
+        );
       }
       for (let cut = 0; cut + 1 < cuts.length; cut += 2) {
         path.moveTo(left + (at + 0.5 + cuts[cut][0]) * cell, top + (row + 0.5 + cuts[cut][1]) * cell);

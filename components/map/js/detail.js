@@ -32,7 +32,7 @@ export class Detail {
     return count;
   }
 
-  * levels(shown) {
+  *levels(shown) {
     const { x, y } = this;
     let rows = [];
     for (let row = 0; row < x.length; row += 1) if (shown[row]) rows.push(row);
@@ -86,7 +86,12 @@ class Cells {
     for (let dx = -1; dx <= 1; dx += 1) {
       for (let dy = -1; dy <= 1; dy += 1) {
         const other = this.rows[this.slot(cx + dx, cy + dy)];
-        if (other >= 0 && Math.abs(this.x[other] - this.x[row]) < this.apart && Math.abs(this.y[other] - this.y[row]) < this.apart) return false;
+        if (
+          other >= 0 &&
+          Math.abs(this.x[other] - this.x[row]) < this.apart &&
+          Math.abs(this.y[other] - this.y[row]) < this.apart
+        )
+          return false;
       }
     }
     return true;

@@ -18,7 +18,10 @@ export function listenToGestures(atlas) {
     canvas.setPointerCapture(event.pointerId);
     const [x, y] = at(event);
     fingers.set(event.pointerId, [x, y]);
-    atlas.drag = fingers.size > 1 ? { isPinch: true } : { x, y, from: [x, y], path: atlas.selection.isDrawing || event.shiftKey ? [[x, y]] : null };
+    atlas.drag =
+      fingers.size > 1
+        ? { isPinch: true }
+        : { x, y, from: [x, y], path: atlas.selection.isDrawing || event.shiftKey ? [[x, y]] : null };
     atlas.cursor.look(-1);
   });
   canvas.addEventListener("pointermove", (event) => {
@@ -33,18 +36,23 @@ export function listenToGestures(atlas) {
     const { drag: ended } = atlas;
     atlas.drag = fingers.size ? { isPinch: true } : null; // the finger that stays does not drag
     if (ended?.path?.length > LEAST) atlas.selection.chooseInside(ended.path);
-    else if (ended && !ended.isPinch && event.type === "pointerup" && isClick(ended, at(event))) atlas.cursor.click(...at(event));
+    else if (ended && !ended.isPinch && event.type === "pointerup" && isClick(ended, at(event)))
+      atlas.cursor.click(...at(event));
     atlas.soon();
   };
   canvas.addEventListener("pointerup", lift);
   canvas.addEventListener("pointercancel", lift);
   canvas.addEventListener("pointerleave", () => atlas.cursor.leave());
-  canvas.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    atlas.view.zoom(Math.exp(-event.deltaY * 0.0016), ...at(event));
-    atlas.cursor.hover(...at(event));
-    atlas.soon();
-  }, { passive: false });
+  canvas.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      atlas.view.zoom(Math.exp(-event.deltaY * 0.0016), ...at(event));
+      atlas.cursor.hover(...at(event));
+      atlas.soon();
+    },
+    { passive: false },
+  );
   canvas.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !press(atlas, event.key)) return;
     event.preventDefault();

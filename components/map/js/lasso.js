@@ -19,9 +19,12 @@ export function within(corners, xs, ys) {
 /** One bit for each point, as base64. */
 export function asBits(inside) {
   const bits = new Uint8Array(Math.ceil(inside.length / 8));
-  inside.forEach((one, row) => { if (one) bits[row >> 3] |= 128 >> (row & 7); });
+  inside.forEach((one, row) => {
+    if (one) bits[row >> 3] |= 128 >> (row & 7);
+  });
   let signs = "";
-  for (let start = 0; start < bits.length; start += 8192) signs += String.fromCharCode(...bits.subarray(start, start + 8192));
+  for (let start = 0; start < bits.length; start += 8192)
+    signs += String.fromCharCode(...bits.subarray(start, start + 8192));
   return btoa(signs);
 }
 

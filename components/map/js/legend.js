@@ -21,11 +21,22 @@ export class Legend {
       dot.style.background = colour;
       if (named.length < 2) return el("div", {}, dot, label);
       const pressed = String(!this.hidden.has(number));
-      return el("button", { type: "button", "aria-pressed": pressed, title: "Hide or show; with alt, show these alone", onclick: (event) => this.toggle(number, event.altKey, named) }, dot, label);
+      return el(
+        "button",
+        {
+          type: "button",
+          "aria-pressed": pressed,
+          title: "Hide or show; with alt, show these alone",
+          onclick: (event) => this.toggle(number, event.altKey, named),
+        },
+        dot,
+        label,
+      );
     });
     if (range.length) {
       const strip = el("div", { class: "ramp" });
-      strip.style.background = `linear-gradient(90deg, ${[0, 0.33, 0.66, 1].map((part) => `rgb(${ramp(part)})`).join(",")})`;
+      const colours = [0, 0.33, 0.66, 1].map((part) => `rgb(${ramp(part)})`);
+      strip.style.background = `linear-gradient(90deg, ${colours.join(",")})`;
       rows.push(strip, el("div", { class: "ends" }, ...range.map((end) => el("span", {}, end))));
     }
     const focused = [...this.root.children].indexOf(this.root.getRootNode().activeElement);

@@ -21,7 +21,9 @@ import { stretchOf, View } from "./view.js";
 const REST = 140; // ms of rest before cards are requested, pictures distributed again, and a dragged map painted
 const SLOW = 4; // ms of painting, after which drawing the canvas takes as many more
 const AT_ONCE = 100; // cards in one request
-const HELP = "Map of coins: arrows move, + and - zoom, 0 shows all, Enter goes from coin to coin with the arrows and selects, Escape ends; drag with shift for a lasso";
+const HELP =
+  "Map of coins: arrows move, + and - zoom, 0 shows all, " +
+  "Enter goes from coin to coin with the arrows and selects, Escape ends; drag with shift for a lasso";
 
 let left = null; // the map of the previous page, to restore its zoom on return
 
@@ -42,9 +44,18 @@ class Atlas {
     const whole = el("button", { type: "button", onclick: () => this.whole() }, "Reset view");
     const { draws, whatIsVisible, clear } = this.selection;
     const bottom = el("div", { class: "bottom" }, this.told, this.timeline.root);
-    root.replaceChildren(this.canvas, el("div", { class: "tools" }, draws, whole, whatIsVisible, clear), this.legend.root, bottom, this.cursor.card.root);
+    root.replaceChildren(
+      this.canvas,
+      el("div", { class: "tools" }, draws, whole, whatIsVisible, clear),
+      this.legend.root,
+      bottom,
+      this.cursor.card.root,
+    );
     listenToGestures(this);
-    this.requests = new Requests({ lacking: () => this.lacking(), came: (message, answer) => this.came(message, answer) });
+    this.requests = new Requests({
+      lacking: () => this.lacking(),
+      came: (message, answer) => this.came(message, answer),
+    });
     this.sprites = new Sprites(() => this.soon());
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(root);
@@ -66,14 +77,19 @@ class Atlas {
     const { server, version, colouring } = this.data;
     if (this.version >= version && this.colouredFor === colouring && !this.wanted.size) return null;
     const cards = [...this.wanted].slice(-AT_ONCE); // the most recent ones: earlier ones may be out of sight
-    return { server, message: { sheet: this.sheet, version: this.version, colouring: this.colouring, colouredFor: colouring, cards } };
+    return {
+      server,
+      message: { sheet: this.sheet, version: this.version, colouring: this.colouring, colouredFor: colouring, cards },
+    };
   }
 
   came({ sheet, colouredFor, cards: requested }, { version, rows, points, times, colouring, colours, cards }) {
     if (sheet !== this.sheet) return;
     const first = !this.x && rows;
     if (rows) {
-      const taken = [Uint32Array, Float32Array, Uint32Array].map((Kind, at) => new Kind(fromBase64([rows, points, times][at]).buffer));
+      const taken = [Uint32Array, Float32Array, Uint32Array].map(
+        (Kind, at) => new Kind(fromBase64([rows, points, times][at]).buffer),
+      );
       if (first) this.widen(taken[1]);
       this.take(...taken);
     }
@@ -93,7 +109,22 @@ class Atlas {
 
   /** Resets everything for another map or query. */
   begin({ sheet, chosen }) {
-    Object.assign(this, { sheet, version: 0, count: 0, cards: {}, stretch: 1, x: null, y: null, times: null, shown: null, colours: null, colouring: "", colouredFor: null, boxes: [], clicked: new Set() });
+    Object.assign(this, {
+      sheet,
+      version: 0,
+      count: 0,
+      cards: {},
+      stretch: 1,
+      x: null,
+      y: null,
+      times: null,
+      shown: null,
+      colours: null,
+      colouring: "",
+      colouredFor: null,
+      boxes: [],
+      clicked: new Set(),
+    });
     this.selection.reset(chosen);
     this.wanted.clear();
     this.cursor.reset();
@@ -115,7 +146,8 @@ class Atlas {
   arrive() {
     const before = left?.sheet === this.sheet ? left.view : null;
     this.view.fit(this.x, this.y);
-    if (before && !before.isWhole) Object.assign(this.view, { x: before.x, y: before.y, scale: before.scale, isWhole: false });
+    if (before && !before.isWhole)
+      Object.assign(this.view, { x: before.x, y: before.y, scale: before.scale, isWhole: false });
     this.soon();
   }
 
@@ -142,9 +174,16 @@ class Atlas {
   /** Finds the points that time and legend let through; pictures and lines follow after a moment of rest. */
   sift() {
     if (!this.x) return;
-    const { x, times, colours, timeline: { until }, legend: { hidden } } = this;
+    const {
+      x,
+      times,
+      colours,
+      timeline: { until },
+      legend: { hidden },
+    } = this;
     const shown = new Uint8Array(x.length);
-    for (let row = 0; row < x.length; row += 1) shown[row] = !Number.isNaN(x[row]) && times[row] <= until && !(colours && hidden.has(colours[row]));
+    for (let row = 0; row < x.length; row += 1)
+      shown[row] = !Number.isNaN(x[row]) && times[row] <= until && !(colours && hidden.has(colours[row]));
     const isSame = this.shown?.length === shown.length && this.shown.every((one, row) => one === shown[row]);
     this.soon();
     if (isSame && this.detail.x === x) return;
@@ -206,7 +245,9 @@ class Atlas {
     }
     painting.begin(view);
     const style = getComputedStyle(this.root);
-    const [text, ground, accent] = ["--st-text-color", "--st-background-color", "--st-primary-color"].map((name) => style.getPropertyValue(name));
+    const [text, ground, accent] = ["--st-text-color", "--st-background-color", "--st-primary-color"].map((name) =>
+      style.getPropertyValue(name),
+    );
     const inView = painting.dots(this);
     painting.lines(this.paths ?? [], view, text);
     const { rows, side } = pictured(this);
@@ -244,15 +285,19 @@ class Atlas {
   ask(rows) {
     const missing = rows.filter((row) => !(row in this.cards));
     clearTimeout(this.timer);
-    if (missing.length) this.timer = setTimeout(() => {
-      missing.forEach((row) => this.wanted.add(row));
-      this.requests.run();
-    }, REST);
+    if (missing.length)
+      this.timer = setTimeout(() => {
+        missing.forEach((row) => this.wanted.add(row));
+        this.requests.run();
+      }, REST);
   }
 
   /** In safe mode, shows a coin's picture if it is blurred; whether it was. */
   unblur(row) {
-    const { cards: { [row]: card }, data: { safe } } = this;
+    const {
+      cards: { [row]: card },
+      data: { safe },
+    } = this;
     if (!safe || !card || !isBlurred(card.picture, safe.mark, safe.shown)) return false;
     card.picture += `&${safe.shown}=1`;
     this.fetch(card.picture);
@@ -263,7 +308,8 @@ class Atlas {
   }
 
   stop() {
-    if (this.x && this.view.width) left = { sheet: this.sheet, view: this.view, stretch: this.stretch }; // else it was never seen
+    // Else it was never seen.
+    if (this.x && this.view.width) left = { sheet: this.sheet, view: this.view, stretch: this.stretch };
     this.watcher.disconnect();
     this.requests.stop();
     this.sprites.stop();

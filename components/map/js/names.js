@@ -17,14 +17,26 @@ export function drawNames(pen, places, { view, ratio, text, ground, taken }) {
     pen.font = `${place.level ? 500 : 650} ${size * ratio}px ${getFont(pen)}`;
     place.width ??= {};
     const width = (place.width[size * ratio] ??= pen.measureText(place.name).width) / ratio;
-    const box = { left: x - width / 2 - PAD, right: x + width / 2 + PAD, top: y - size * 0.75, bottom: y + size * 0.75, place };
+    const box = {
+      left: x - width / 2 - PAD,
+      right: x + width / 2 + PAD,
+      top: y - size * 0.75,
+      bottom: y + size * 0.75,
+      place,
+    };
     if (box.left < 0 || box.right > view.width || box.top < 0 || box.bottom > view.height) continue;
     if ([...taken, ...drawn].some((other) => overlap(box, other))) continue;
     drawn.push(box);
     pen.globalAlpha = 0.84;
     pen.fillStyle = ground;
     pen.beginPath();
-    pen.roundRect(box.left * ratio, box.top * ratio, (box.right - box.left) * ratio, (box.bottom - box.top) * ratio, size * 0.5 * ratio);
+    pen.roundRect(
+      box.left * ratio,
+      box.top * ratio,
+      (box.right - box.left) * ratio,
+      (box.bottom - box.top) * ratio,
+      size * 0.5 * ratio,
+    );
     pen.fill();
     pen.globalAlpha = 1;
     pen.fillStyle = text;
@@ -38,5 +50,10 @@ function getFont(pen) {
 }
 
 function overlap(one, other) {
-  return one.left < other.right + PAD && other.left < one.right + PAD && one.top < other.bottom + PAD && other.top < one.bottom + PAD;
+  return (
+    one.left < other.right + PAD &&
+    other.left < one.right + PAD &&
+    one.top < other.bottom + PAD &&
+    other.top < one.bottom + PAD
+  );
 }

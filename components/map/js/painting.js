@@ -51,7 +51,10 @@ export class Painting {
 
   /** Draws each shown point as a dot; returns how many are in view. */
   dots({ view, x, y, shown, colours, palette, selection: { chosen } }) {
-    const { pixels, canvas: { width: wide, height: high } } = this;
+    const {
+      pixels,
+      canvas: { width: wide, height: high },
+    } = this;
     const [scale, left, top] = this.place(view);
     let inView = 0;
     for (let row = 0; row < x.length; row += 1) {

@@ -6,7 +6,9 @@ const SOON = 500; // ms before the first try again, doubled with each
 const LATE = 15_000;
 
 export class Requests {
-  /** `lacking()`: {server, message} of the next request, null for none; `came(message, answer)` takes what it brought. */
+  /**
+   * `lacking()`: {server, message} of the next request, null for none; `came(message, answer)` takes what it brought.
+   */
   constructor({ lacking, came }) {
     this.lacking = lacking;
     this.came = came;

@@ -10,7 +10,11 @@ export class Selection {
     this.tell = tell;
     this.isDrawing = false;
     this.restored = ""; // bits of the server, used when the points have arrived
-    this.draws = el("button", { type: "button", "aria-pressed": "false", onclick: () => this.draw(!this.isDrawing) }, "Lasso");
+    this.draws = el(
+      "button",
+      { type: "button", "aria-pressed": "false", onclick: () => this.draw(!this.isDrawing) },
+      "Lasso",
+    );
     this.whatIsVisible = el("button", { type: "button", onclick: () => this.chooseInView() }, "Select visible");
     this.clear = el("button", { type: "button", hidden: true, onclick: () => this.choose(null) }, "Clear");
     this.hold(null);
@@ -51,13 +55,24 @@ export class Selection {
   /** Selects like a lasso around the whole canvas, for use without a pointer. */
   chooseInView() {
     const { width, height } = this.atlas.view;
-    this.chooseInside([[0, 0], [width, 0], [width, height], [0, height]]);
+    this.chooseInside([
+      [0, 0],
+      [width, 0],
+      [width, height],
+      [0, height],
+    ]);
   }
 
   /** Selects the points inside a path on the canvas. */
   chooseInside(path) {
     const { view, x, y } = this.atlas;
-    this.choose(within(path.map((place) => view.onMap(place)), x, y));
+    this.choose(
+      within(
+        path.map((place) => view.onMap(place)),
+        x,
+        y,
+      ),
+    );
   }
 
   /** Removed points are not selected, but are selected again when they return. */

@@ -64,7 +64,9 @@ export class Sprites {
   keep(bitmap, rows) {
     const sheet = { bitmap, rows, used: this.turn };
     this.sheets.add(sheet);
-    rows.forEach((row, at) => this.places.set(row, { sheet, x: (at % COLUMNS) * SIDE, y: Math.floor(at / COLUMNS) * SIDE }));
+    rows.forEach((row, at) =>
+      this.places.set(row, { sheet, x: (at % COLUMNS) * SIDE, y: Math.floor(at / COLUMNS) * SIDE }),
+    );
     if (this.sheets.size <= KEPT) return;
     const oldest = [...this.sheets].reduce((old, one) => (one.used < old.used ? one : old));
     for (const row of oldest.rows) if (this.places.get(row)?.sheet === oldest) this.places.delete(row);

@@ -11,12 +11,22 @@ export class Timeline {
   constructor(moved) {
     this.moved = moved;
     this.until = Infinity; // UNIX seconds
-    this.range = el("input", { type: "range", min: "0", max: String(STEPS), value: String(STEPS), "aria-label": "Coins created until" });
+    this.range = el("input", {
+      type: "range",
+      min: "0",
+      max: String(STEPS),
+      value: String(STEPS),
+      "aria-label": "Coins created until",
+    });
     this.range.addEventListener("input", () => {
       this.pause();
       this.turn();
     });
-    this.button = el("button", { type: "button", "aria-label": "Play how the library grew", onclick: () => this.toggle() }, "▶");
+    this.button = el(
+      "button",
+      { type: "button", "aria-label": "Play how the library grew", onclick: () => this.toggle() },
+      "▶",
+    );
     this.output = el("output");
     this.root = el("div", { class: "time", hidden: true }, this.button, this.range, this.output);
   }
@@ -37,7 +47,11 @@ export class Timeline {
   turn(tell = true) {
     const at = Number(this.range.value);
     this.until = at >= STEPS ? Infinity : this.first + ((this.last - this.first) * at) / STEPS;
-    this.output.textContent = this.root.hidden ? "" : at >= STEPS ? "all days" : `until ${DAY.format(new Date(this.until * 1000))}`;
+    this.output.textContent = this.root.hidden
+      ? ""
+      : at >= STEPS
+        ? "all days"
+        : `until ${DAY.format(new Date(this.until * 1000))}`;
     this.range.setAttribute("aria-valuetext", this.output.textContent);
     if (tell) this.moved();
   }

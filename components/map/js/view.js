@@ -10,7 +10,10 @@ const WIDEST = 1.7; // times as wide as it was computed
 export function stretchOf(points, { width, height }) {
   const [wide, high] = [0, 1].map((axis) => {
     const own = points.filter((one, at) => at % 2 === axis && !Number.isNaN(one)); // those that are gone
-    return own.reduce((most, one) => Math.max(most, one), -Infinity) - own.reduce((least, one) => Math.min(least, one), Infinity);
+    return (
+      own.reduce((most, one) => Math.max(most, one), -Infinity) -
+      own.reduce((least, one) => Math.min(least, one), Infinity)
+    );
   });
   return wide > 0 && high > 0 && height > 0 ? Math.min(WIDEST, Math.max(1, (width * high) / (height * wide))) : 1;
 }
@@ -26,8 +29,10 @@ export class View {
     let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
     for (let row = 0; row < xs.length; row += 1) {
       if (Number.isNaN(xs[row])) continue; // gone
-      left = Math.min(left, xs[row]); right = Math.max(right, xs[row]);
-      top = Math.min(top, ys[row]); bottom = Math.max(bottom, ys[row]);
+      left = Math.min(left, xs[row]);
+      right = Math.max(right, xs[row]);
+      top = Math.min(top, ys[row]);
+      bottom = Math.max(bottom, ys[row]);
     }
     this.x = (left + right) / 2;
     this.y = (top + bottom) / 2;
@@ -108,7 +113,8 @@ export class View {
   others(xs, ys, shown, own) {
     const reach = SPOT / this.scale;
     let found = -1;
-    for (let row = 0; row < xs.length; row += 1) if (shown[row] && Math.abs(xs[row] - xs[own]) < reach && Math.abs(ys[row] - ys[own]) < reach) found += 1;
+    for (let row = 0; row < xs.length; row += 1)
+      if (shown[row] && Math.abs(xs[row] - xs[own]) < reach && Math.abs(ys[row] - ys[own]) < reach) found += 1;
     return found;
   }
 }

@@ -14,7 +14,8 @@ class List {
     this.queue = new PendingQueue({
       store: {
         read: () => JSON.parse(sessionStorage.getItem(name) ?? "null"),
-        write: (requests) => (requests.length ? sessionStorage.setItem(name, JSON.stringify(requests)) : sessionStorage.removeItem(name)),
+        write: (requests) =>
+          requests.length ? sessionStorage.setItem(name, JSON.stringify(requests)) : sessionStorage.removeItem(name),
       },
       changed: () => this.draw(),
     });
@@ -28,7 +29,8 @@ class List {
   hear(event) {
     const target = event.composedPath()[0];
     const isHere = target === document.body || this.root.contains(target);
-    if (isHere && this.root.isConnected && !event.isComposing && !event.defaultPrevented && !hand().isCovered) this.press(event);
+    if (isHere && this.root.isConnected && !event.isComposing && !event.defaultPrevented && !hand().isCovered)
+      this.press(event);
   }
 
   press(event) {
@@ -36,7 +38,10 @@ class List {
     const key = { A: "a", R: "r", U: "u" }[event.key] ?? event.key;
     if (event.repeat && "aru".includes(key)) return event.preventDefault(); // a key that is held decides once
     const entries = this.queue.entries;
-    const at = Math.max(0, entries.findIndex(({ id }) => id === this.focused));
+    const at = Math.max(
+      0,
+      entries.findIndex(({ id }) => id === this.focused),
+    );
     if (key === "u") this.queue.decide("undo");
     else if (!entries.length) return;
     else if (key === "a" || key === "r") this.decide(key === "a" ? "accept" : "reject", entries[at].id);
@@ -92,11 +97,28 @@ class List {
     card.tabIndex = entry.id === this.focused ? 0 : -1;
     card.addEventListener("focus", () => this.focused !== entry.id && this.focus(entry.id));
     const where = entry.place ? `${entry.kind} · ${entry.place}` : entry.kind;
-    card.append(el("div", "about", el("span", "", where), el("span", "", `${entry.author} · ${entry.via} · ${entry.when}`)));
+    card.append(
+      el("div", "about", el("span", "", where), el("span", "", `${entry.author} · ${entry.via} · ${entry.when}`)),
+    );
     if (entry.before !== null) card.append(el("del", "text", entry.before));
     card.append(el(entry.removes ? "del" : "p", "text", entry.text));
-    if (entry.flags.length) card.append(el("ul", "flags", ...entry.flags.map(({ label, reason }) => el("li", "", el("strong", "", label), el("span", "", reason)))));
-    if (this.data.can_write) card.append(el("div", "foot", this.button(entry, "accept", "Accept", "check"), this.button(entry, "reject", "Reject", "close")));
+    if (entry.flags.length)
+      card.append(
+        el(
+          "ul",
+          "flags",
+          ...entry.flags.map(({ label, reason }) => el("li", "", el("strong", "", label), el("span", "", reason))),
+        ),
+      );
+    if (this.data.can_write)
+      card.append(
+        el(
+          "div",
+          "foot",
+          this.button(entry, "accept", "Accept", "check"),
+          this.button(entry, "reject", "Reject", "close"),
+        ),
+      );
     return card;
   }
 

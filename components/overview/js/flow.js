@@ -16,7 +16,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
 }
 
 function step({ came, tier }) {
-  return el("div", { class: `step ${tier}` }, el("strong", {}, came.number.toLocaleString("en")), came.label, el("span", { class: "arrow" }, icon("forward")));
+  return el(
+    "div",
+    { class: `step ${tier}` },
+    el("strong", {}, came.number.toLocaleString("en")),
+    came.label,
+    el("span", { class: "arrow" }, icon("forward")),
+  );
 }
 
 function box({ tier, label, count, change, share, pictures, href }, go) {
@@ -26,7 +32,12 @@ function box({ tier, label, count, change, share, pictures, href }, go) {
     "a",
     { class: `tile ${tier}`, href, onclick: (event) => go(event, tier) },
     el("span", { class: "head" }, el("span", {}, label), icon("forward")),
-    el("span", { class: "number" }, el("strong", {}, count.toLocaleString("en")), change ? el("span", { class: "change" }, change) : null),
+    el(
+      "span",
+      { class: "number" },
+      el("strong", {}, count.toLocaleString("en")),
+      change ? el("span", { class: "change" }, change) : null,
+    ),
     el("span", { class: "pictures" }, ...pictures.map((src) => el("img", { src, alt: "", loading: "lazy" }))),
     bar,
   );

@@ -8,7 +8,9 @@ const filled = new WeakMap(); // parent → its nodes by their names
 export function arrange(parent, nodes) {
   const wanted = new Set(nodes);
   for (const node of [...parent.childNodes]) if (!wanted.has(node)) node.remove();
-  nodes.forEach((node, at) => parent.childNodes[at] === node || parent.insertBefore(node, parent.childNodes[at] ?? null));
+  nodes.forEach(
+    (node, at) => parent.childNodes[at] === node || parent.insertBefore(node, parent.childNodes[at] ?? null),
+  );
 }
 
 /**

@@ -48,7 +48,11 @@ export class Connection {
 
   async read(reading, { url, token }) {
     try {
-      const answer = await fetch(url, { headers: { "X-Memedex-Token": token }, signal: reading.signal, cache: "no-store" });
+      const answer = await fetch(url, {
+        headers: { "X-Memedex-Token": token },
+        signal: reading.signal,
+        cache: "no-store",
+      });
       if ([401, 403].includes(answer.status)) {
         if (reading !== this.reading) return;
         this.reading = null;

@@ -18,7 +18,9 @@ class Form {
     this.name = `memedex.form ${place} ${form}`;
     this.root = root;
     this.fields = [];
-    this.sending = sendings.get(this.name) ?? new Sending({ store: waiting(this.name), changed: () => {}, rest: () => atRest(SLOW) });
+    this.sending =
+      sendings.get(this.name) ??
+      new Sending({ store: waiting(this.name), changed: () => {}, rest: () => atRest(SLOW) });
     sendings.set(this.name, this.sending);
     clearTimeout(this.sending.left);
     this.sending.changed = () => this.draw();
@@ -73,7 +75,10 @@ class Form {
   }
 
   draw() {
-    const { sending, data: { button } } = this;
+    const {
+      sending,
+      data: { button },
+    } = this;
     const isWaiting = Boolean(sending.isBusy || sending.confirmedAt);
     for (const [at, field] of this.fields.entries()) {
       const { name, value } = this.data.fields[at];
@@ -98,7 +103,10 @@ class Form {
     const { sending, name } = this;
     sending.changed = () => sending.request || undecided.delete(sending);
     sending.run = () => {};
-    sending.left = setTimeout(() => sendings.get(name) === sending && !sending.request && sendings.delete(name), REMEMBERED);
+    sending.left = setTimeout(
+      () => sendings.get(name) === sending && !sending.request && sendings.delete(name),
+      REMEMBERED,
+    );
   }
 }
 
@@ -106,7 +114,8 @@ class Form {
 function waiting(name) {
   return {
     read: () => JSON.parse(sessionStorage.getItem(name) ?? "null"),
-    write: (request) => (request ? sessionStorage.setItem(name, JSON.stringify(request)) : sessionStorage.removeItem(name)),
+    write: (request) =>
+      request ? sessionStorage.setItem(name, JSON.stringify(request)) : sessionStorage.removeItem(name),
   };
 }
 

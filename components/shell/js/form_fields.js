@@ -11,7 +11,11 @@ export function fieldOf(field, typed) {
   label.title = field.help;
   label.addEventListener("click", () => made.input.focus());
   label.setAttribute("aria-hidden", "true"); // the input says it
-  return { name: field.name, node: el("div", `field ${field.kind}`, ...(field.is_labelled ? [label] : []), ...made.nodes), ...made };
+  return {
+    name: field.name,
+    node: el("div", `field ${field.kind}`, ...(field.is_labelled ? [label] : []), ...made.nodes),
+    ...made,
+  };
 }
 
 function line(field, typed) {
@@ -39,16 +43,25 @@ function tags(field, typed) {
   Object.assign(input, { type: "text", placeholder: field.placeholder || "Add a tag", autocomplete: "off" });
   const list = el("div", "chips");
   let [chosen, isLocked] = [[], false];
-  const split = (words) => words.split(",").map((tag) => tag.trim()).filter(Boolean);
+  const split = (words) =>
+    words
+      .split(",")
+      .map((tag) => tag.trim())
+      .filter(Boolean);
   const all = () => [...new Set([...chosen, ...split(input.value)])];
   const set = (now) => {
     chosen = now;
-    const chips = fill(list, chosen, (tag) => tag, (tag) => {
-      const remove = el("button", "chip", tag, " ×");
-      Object.assign(remove, { type: "button", title: `Remove ${tag}` });
-      remove.addEventListener("click", () => change(chosen.filter((other) => other !== tag)));
-      return remove;
-    });
+    const chips = fill(
+      list,
+      chosen,
+      (tag) => tag,
+      (tag) => {
+        const remove = el("button", "chip", tag, " ×");
+        Object.assign(remove, { type: "button", title: `Remove ${tag}` });
+        remove.addEventListener("click", () => change(chosen.filter((other) => other !== tag)));
+        return remove;
+      },
+    );
     for (const chip of chips) chip.disabled = isLocked;
   };
   const change = (now) => (set(now), typed(all()));

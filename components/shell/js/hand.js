@@ -54,8 +54,8 @@ function followed(event) {
 }
 
 /**
- * Lets a link wait until a run has what was typed. A field sends it when a press takes its focus, but after a quick click:
- * that run would call the page of the field back, and the run of the link's page would not have the text.
+ * Lets a link wait until a run has what was typed. A field sends it when a press takes its focus, but after a quick
+ * click: that run would call the page of the field back, and the run of the link's page would not have the text.
  */
 function hold(event, link) {
   event.preventDefault();
@@ -72,7 +72,8 @@ function follow() {
   held = null;
   leftFieldAt = -Infinity;
   const isSame = ({ href, textContent }) => href === link.href && textContent === link.textContent;
-  (link.isConnected ? link : [...document.querySelectorAll("a")].find(isSame))?.click(); // a run may have drawn it again
+  // A run may have drawn it again.
+  (link.isConnected ? link : [...document.querySelectorAll("a")].find(isSame))?.click();
 }
 
 /** A run has drawn: of the link's page, or of the page that is left, which was under way. */
@@ -115,7 +116,9 @@ function focused() {
 
 function isField(node) {
   if (!node) return false;
-  return node.isContentEditable || node.matches("textarea, select") || (node.matches("input") && !NOT_TYPED.has(node.type));
+  return (
+    node.isContentEditable || node.matches("textarea, select") || (node.matches("input") && !NOT_TYPED.has(node.type))
+  );
 }
 
 /** The document and the insides of its components. */

@@ -67,7 +67,9 @@ export class LivePage {
   /** The parts whose data is not true any more, with the names of what changed. */
   late() {
     const there = [...this.parts].filter(([root]) => root.isConnected).map(([, part]) => part);
-    return there.map((part) => ({ part, names: this.refusedToken ? ["token"] : outdated(part.data, this.state) })).filter(({ names }) => names.length);
+    return there
+      .map((part) => ({ part, names: this.refusedToken ? ["token"] : outdated(part.data, this.state) }))
+      .filter(({ names }) => names.length);
   }
 
   /** Runs the page if it is out of date and the hand rests; else looks again soon, and offers to run it. */
@@ -84,15 +86,29 @@ export class LivePage {
     const doing = hand();
     const names = late.flatMap((part) => part.names);
     if (mayRun(doing, { now, names, lastRun: this.lastRun })) this.run();
-    else if (!this.refusedToken && !doing.isWorking && mayOffer({ now, lateSince: this.lateSince, lastRun: this.lastRun })) this.suggest(late);
+    else if (
+      !this.refusedToken &&
+      !doing.isWorking &&
+      mayOffer({ now, lateSince: this.lateSince, lastRun: this.lastRun })
+    )
+      this.suggest(late);
     this.timer = setTimeout(() => this.look(), LOOK);
   }
 
   suggest(late) {
     const all = [...this.parts].filter(([root]) => root.isConnected);
     const [place] = all.find(([, { data }]) => data.part === "bars") ?? all[0];
-    const shown = Object.assign({}, ...all.map(([, { data }]) => ({ ...data.shown, ...("pending" in data && { pending: data.pending }) })));
-    this.offer.show(place, news(late.flatMap(({ names }) => names), { shown, state: this.state, jobNames: this.jobNames }));
+    const shown = Object.assign(
+      {},
+      ...all.map(([, { data }]) => ({ ...data.shown, ...("pending" in data && { pending: data.pending }) })),
+    );
+    this.offer.show(
+      place,
+      news(
+        late.flatMap(({ names }) => names),
+        { shown, state: this.state, jobNames: this.jobNames },
+      ),
+    );
   }
 
   run() {

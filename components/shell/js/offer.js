@@ -1,4 +1,5 @@
-// "3 new coins · Show": a quiet button at the foot of the window, while the person at the page is in the middle of something.
+// "3 new coins · Show": a quiet button at the foot of the window, while the person at the page is in the middle of
+// something.
 
 export class Offer {
   constructor(run) {

@@ -6,16 +6,19 @@ const DECIDED = "generation"; // the value that others' decisions change
 const AGAIN = 5000; // ms until a page that is still out of date is asked for again, doubled each time
 const LONGEST = 120_000;
 
-/** The names of the values that a part shows and that are others by now. What was read before the page is not compared. */
+/**
+ * The names of the values that a part shows and that are others by now. What was read before the page is not compared.
+ */
 export function outdated({ shown = {}, at }, state) {
   if (!(state.at > at)) return [];
   return Object.keys(shown).filter((name) => name in state && state[name] !== shown[name]);
 }
 
 /**
- * Whether the page may be run now. `hand`: {isVisible, isWorking, inField, isCovered, isDeciding, touchedAt}; times in ms.
- * `names`: what is out of date. `lastRun`: when the page was asked for last, for what, and how often in vain since it was
- * up to date. A decision does not wait because findings, which come by themselves, have just been drawn.
+ * Whether the page may be run now. `hand`: {isVisible, isWorking, inField, isCovered, isDeciding, touchedAt},
+ * times in ms.
+ * `names`: what is out of date. `lastRun`: when the page was asked for last, for what, and how often in vain since it
+ * was up to date. A decision does not wait because findings, which come by themselves, have just been drawn.
  */
 export function mayRun(hand, { now, names = [], lastRun = { at: -Infinity, times: 0 } }) {
   if (!hand.isVisible || hand.isWorking || hand.inField || hand.isCovered || hand.isDeciding) return false;
@@ -29,10 +32,13 @@ export function mayOffer({ now, lateSince, lastRun = { times: 0 } }) {
   return !lastRun.times && now - lateSince >= 2 * REST;
 }
 
-/** What happened meanwhile, in a few words. `shown`: the values of all parts; `jobNames`: names of jobs by their number. */
+/**
+ * What happened meanwhile, in a few words. `shown`: the values of all parts; `jobNames`: names of jobs by their number.
+ */
 export function news(names, { shown, state, jobNames = {} }) {
   const more = state.pending - shown.pending;
-  if (names.includes("generation") && more > 0) return more === 1 ? "1 new coin" : `${more.toLocaleString("en")} new coins`;
+  if (names.includes("generation") && more > 0)
+    return more === 1 ? "1 new coin" : `${more.toLocaleString("en")} new coins`;
   const ended = names.includes("jobs") && endedJob(shown.jobs.split(" "), state.jobs.split(" "), jobNames);
   if (ended) return `${ended} ended`;
   if (names.includes("generation")) return "Library changed";

@@ -7,9 +7,12 @@ import { post } from "./post.js";
 const BARS = 2; // on a page that is about something else
 const TRIES = 4; // to pause or stop a job, which may be sent again
 
-/** Makes for each kind of part a function (data, state) that draws it into its place; those without one show nothing. */
+/**
+ * Makes for each kind of part a function (data, state) that draws it into its place; those without one show nothing.
+ */
 export const parts = {
-  badges: (root) => (data, state) => root.replaceChildren(el("div", "badges", ...newer(data, state, "badges").map(badge))),
+  badges: (root) => (data, state) =>
+    root.replaceChildren(el("div", "badges", ...newer(data, state, "badges").map(badge))),
 
   bars: (root) => {
     const bars = new Bars();
@@ -95,7 +98,12 @@ class Bar {
     button.title = help;
     button.addEventListener("click", async () => {
       button.disabled = true;
-      const { status, text } = await post(this.data.server, "job", { job: id, verb: label.toLowerCase() }, { tries: TRIES });
+      const { status, text } = await post(
+        this.data.server,
+        "job",
+        { job: id, verb: label.toLowerCase() },
+        { tries: TRIES },
+      );
       const isOwn = (status && status <= 500) || status === 503; // else there was no answer, or one of a proxy
       this.fault = status === 200 ? "" : isOwn ? text : "The server cannot be reached; try again.";
       if (this.fault) setText(this.text, this.fault);

@@ -20,10 +20,10 @@ export function isOwn(id) {
 }
 
 /**
- * Sends a message of this kind; `server` is {url, token}. Returns {status, answer, text}: the answer as JSON or a blob, or why
- * there is none; status 0 if the server cannot be reached. A further try is made where that may help: 503 says what the
- * server's machine lacks, 500 the number of an error, which another try would hide. It is sent even while its page is left,
- * unless its answer is all that matters (`keepalive: false`).
+ * Sends a message of this kind; `server` is {url, token}. Returns {status, answer, text}: the answer as JSON or a blob,
+ * or why there is none; status 0 if the server cannot be reached. A further try is made where that may help: 503 says
+ * what the server's machine lacks, 500 the number of an error, which another try would hide. It is sent even while its
+ * page is left, unless its answer is all that matters (`keepalive: false`).
  */
 export async function post({ url, token }, kind, message, { tries = 1, keepalive = true } = {}) {
   const body = JSON.stringify({ token, ...message });

@@ -64,7 +64,8 @@ export class Sending {
     const { status, text, answer } = isAtRest ? await send() : { status: 409, text: BEHIND };
     this.isUnderWay = false;
     if (status === 200) this.confirm(answer.at);
-    else if ([401, 403, 404].includes(status) && !this.hadRun) this.waitForRun(); // the page's run brings another token
+    else if ([401, 403, 404].includes(status) && !this.hadRun)
+      this.waitForRun(); // the page's run brings another token
     else if (status === 0 || status >= 500) this.error = status ? text || AWAY : AWAY;
     else this.refuse(text);
     this.changed();

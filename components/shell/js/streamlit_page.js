@@ -19,10 +19,13 @@ export function sentAt() {
 }
 
 /** What covers the page while it is open. A message in a manual popover covers nothing. */
-export const COVERS = "[role=dialog], dialog[open], [data-testid=stPopoverBody], [role=listbox], [role=menu], [popover=auto]:popover-open";
+export const COVERS =
+  "[role=dialog], dialog[open], [data-testid=stPopoverBody], [role=listbox], [role=menu], [popover=auto]:popover-open";
 
 /** A field whose text is sent once it loses the focus. One of a form is sent with the form. */
-export const FIELD = ["stTextInput", "stTextArea", "stNumberInput"].map((id) => `[data-testid=${id}] :is(input, textarea):not([data-testid=stForm] *)`).join();
+export const FIELD = ["stTextInput", "stTextArea", "stNumberInput"]
+  .map((id) => `[data-testid=${id}] :is(input, textarea):not([data-testid=stForm] *)`)
+  .join();
 
 /** A link of `st.page_link`; not one of the sidebar. */
 export const PAGE_LINK = "[data-testid=stPageLink] a[href]";

@@ -35,28 +35,43 @@ function place(root, selector) {
   }
   const box = marked.getBoundingClientRect();
   Object.assign(ring.style, {
-    left: `${box.left - 2 * WIDTH}px`, top: `${box.top - 2 * WIDTH}px`,
-    width: `${box.width + 2 * WIDTH}px`, height: `${box.height + 2 * WIDTH}px`,
+    left: `${box.left - 2 * WIDTH}px`,
+    top: `${box.top - 2 * WIDTH}px`,
+    width: `${box.width + 2 * WIDTH}px`,
+    height: `${box.height + 2 * WIDTH}px`,
   });
   const start = mainLeft();
-  const corner = cornerBeside(box, { width: root.offsetWidth, height: root.offsetHeight }, { start, isMap: selector === "canvas" });
+  const corner = cornerBeside(
+    box,
+    { width: root.offsetWidth, height: root.offsetHeight },
+    { start, isMap: selector === "canvas" },
+  );
   root.classList.toggle("left", corner.isLeft);
   root.style.setProperty("--start", `${start}px`);
   root.style.setProperty("--raised", `${corner.raised}px`);
 }
 
-/** Where to scroll what is marked: to its beginning if it is higher than the window, and a low thing that is hidden, also by the panel, to the middle. */
+/**
+ * Where to scroll what is marked: to its beginning if it is higher than the window, and a low thing that is hidden,
+ * also by the panel, to the middle.
+ */
 export function placeInWindow({ top, bottom, height }, { header, panel }) {
   if (height > innerHeight - header) return "start";
   const isHidden = top < header || bottom > innerHeight - panel;
   return isHidden && height < innerHeight / 3 ? "center" : "nearest";
 }
 
-/** Where the panel covers nothing of what it marks: the left corner, if the right one does; on the map above its time slider. */
+/**
+ * Where the panel covers nothing of what it marks: the left corner, if the right one does; on the map above its time
+ * slider.
+ */
 export function cornerBeside(box, panel, { start, isMap }) {
   const [width, height] = [panel.width + 40, panel.height + 40];
   const isCovered = box.right > innerWidth - width && box.bottom > innerHeight - height;
-  return { isLeft: isCovered && box.left > start + width, raised: isCovered && isMap ? Math.max(0, innerHeight - box.bottom) + SLIDER : 0 };
+  return {
+    isLeft: isCovered && box.left > start + width,
+    raised: isCovered && isMap ? Math.max(0, innerHeight - box.bottom) + SLIDER : 0,
+  };
 }
 
 /** What has the focus, also inside a component. */
@@ -83,7 +98,13 @@ function build(root, send) {
   };
   const text = el("p", "text");
   text.setAttribute("aria-live", "polite");
-  const buttons = el("div", "buttons", button("end", "End", "end"), button("back", "Back", "back"), button("next", "", "next"));
+  const buttons = el(
+    "div",
+    "buttons",
+    button("end", "End", "end"),
+    button("back", "Back", "back"),
+    button("next", "", "next"),
+  );
   root.replaceChildren(el("p", "count"), el("h2", ""), text, buttons);
 }
 
@@ -101,7 +122,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   root.hidden = false;
   ring = el("div", "memedex-tour-ring");
   ring.hidden = true;
-  ring.style.cssText = `position:fixed;z-index:999980;pointer-events:none;box-sizing:content-box;border:${WIDTH}px solid ${getComputedStyle(root).getPropertyValue("--st-primary-color")};border-radius:8px`;
+  const colour = getComputedStyle(root).getPropertyValue("--st-primary-color");
+  ring.style.cssText =
+    "position:fixed;z-index:999980;pointer-events:none;box-sizing:content-box;border-radius:8px;" +
+    `border:${WIDTH}px solid ${colour}`;
   document.body.append(ring);
   const isNew = root.dataset.stop !== String(data.number);
   root.dataset.stop = data.number;
@@ -119,7 +143,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     event.stopImmediatePropagation();
     setTriggerValue("go", what);
   };
-  hand = (event) => { isElsewhere = !event.composedPath().includes(root); };
+  hand = (event) => {
+    isElsewhere = !event.composedPath().includes(root);
+  };
   window.addEventListener("keydown", keys, true); // before the keys of the page that it stands on
   document.addEventListener("pointerdown", hand, true);
   const own = keys; // a panel that was mounted meanwhile has its own

@@ -8,10 +8,17 @@ import { test } from "../../shared/browser.js";
 const node = (more) => ({ classList: { toggle() {}, add() {}, remove() {} }, textContent: "", ...more });
 
 test("a file chosen before the script loaded is handled", (t) => {
-  const found = { ".well": node(), input: node({ files: [{ type: "text/plain", size: 3 }], value: "lie.txt" }), ".hint": node() };
+  const found = {
+    ".well": node(),
+    input: node({ files: [{ type: "text/plain", size: 3 }], value: "lie.txt" }),
+    ".hint": node(),
+  };
   globalThis.document = { addEventListener() {}, removeEventListener() {} };
   t.after(() => delete globalThis.document);
-  pictureDrop({ parentElement: { querySelector: (name) => found[name] }, setTriggerValue: () => assert.fail("it is no picture") });
+  pictureDrop({
+    parentElement: { querySelector: (name) => found[name] },
+    setTriggerValue: () => assert.fail("it is no picture"),
+  });
   assert.equal(found[".hint"].textContent, "That is not a picture");
   assert.equal(found.input.value, "");
 });

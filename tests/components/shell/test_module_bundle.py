@@ -7,7 +7,10 @@ import pytest
 from components.shell.module_bundle import bundled
 
 MODULES = {
-    "grid/js/main.js": """import { add, NAME as name } from "../../shell/js/sum.js";
+    "grid/js/main.js": """import {
+  add,
+  NAME as name,
+} from "../../shell/js/sum.js";
 import { again } from "./again.js";
 
 const COUNT = 2;

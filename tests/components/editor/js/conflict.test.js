@@ -9,12 +9,23 @@ import { test } from "../../../shared/browser.js";
 function editorWith(...facets) {
   const shown = {};
   const rows = facets.map((facet) => ({
-    facet, value: "mine", purpose: { label: facet }, aside: { replaceChildren: () => delete shown[facet] },
-    dispute: (theirs, who, onDecided) => { shown[facet] = { theirs, onDecided }; },
+    facet,
+    value: "mine",
+    purpose: { label: facet },
+    aside: { replaceChildren: () => delete shown[facet] },
+    dispute: (theirs, who, onDecided) => {
+      shown[facet] = { theirs, onDecided };
+    },
   }));
   return {
-    shown, rows, address: "frog", base: { caption: {}, tags: [] },
-    tags: { values: [] }, bar: { say() {}, noteThat() {} }, draftStore: { meet() {} }, refresh() {},
+    shown,
+    rows,
+    address: "frog",
+    base: { caption: {}, tags: [] },
+    tags: { values: [] },
+    bar: { say() {}, noteThat() {} },
+    draftStore: { meet() {} },
+    refresh() {},
   };
 }
 
@@ -43,14 +54,19 @@ test("a choice stays while the other window changes only other texts", () => {
   editor.shown.entity.onDecided();
   editor.shown.context.onDecided();
   conflict.meetDraft(draft({ entity: "a", visual: "b and more", context: "c and more" }));
-  assert.deepEqual([...conflict.disputes].map(({ facet }) => facet), ["visual", "context"]);
+  assert.deepEqual(
+    [...conflict.disputes].map(({ facet }) => facet),
+    ["visual", "context"],
+  );
   conflict.meetDraft(draft({ entity: "a", visual: "b", context: "c" }, "third window"));
   assert.equal(conflict.disputes.size, 3);
 });
 
 test("a tag removed here stays removed while the other window changes only its texts", () => {
   const editor = editorWith("entity");
-  editor.tags.show = (tags) => { editor.tags.values = tags; };
+  editor.tags.show = (tags) => {
+    editor.tags.values = tags;
+  };
   const conflict = new Conflict(editor);
   conflict.meetDraft({ ...draft({ entity: "a" }), tags: ["frog"] });
   assert.deepEqual(editor.tags.values, ["frog"]);

@@ -9,7 +9,10 @@ const DRAFT = { caption: { entity: "a dog" }, tags: [] };
 
 /** `answers`: what the server says, one after the other; an error is thrown. */
 function opened({ library = "id of one", answers = [] } = {}) {
-  const asked = [], message = [], told = [], elsewhere = [];
+  const asked = [],
+    message = [],
+    told = [],
+    elsewhere = [];
   const store = new DraftStore({
     ask: async (verb, body) => {
       asked.push([verb, body.draft?.caption?.entity ?? null]);
@@ -39,7 +42,10 @@ test("a draft that the server refuses stays in the browser and is sent again", a
   const { store, asked, message } = opened({ answers: [new Error("away"), new Error("full")] });
   store.keep("coin", DRAFT);
   for (let time = 0; time < 3; time++) await store.send();
-  assert.deepEqual(asked.map(([verb]) => verb), ["keep", "keep", "keep"]);
+  assert.deepEqual(
+    asked.map(([verb]) => verb),
+    ["keep", "keep", "keep"],
+  );
   assert.deepEqual(message, ["keeping", "failed", "failed", "draft"]);
   assert.equal(store.waiting.size, 0);
 });
@@ -68,7 +74,8 @@ test("another window's draft is shown, and this window's stays in the browser", 
 const words = (entity) => ({ ...DRAFT, caption: { entity } });
 
 test("words that wait for a choice outlive what another window keeps and the server confirms", async () => {
-  const first = opened().store, other = opened().store;
+  const first = opened().store,
+    other = opened().store;
   first.hold("coin", words("of the first"));
   other.keep("coin", words("of the other"));
   await other.send();
@@ -100,7 +107,8 @@ test("the newest words are gone on with, and every other window's are compared o
 });
 
 test("a window's own words come first, and what it has written since a comparison stays", () => {
-  const mine = opened().store, other = opened().store;
+  const mine = opened().store,
+    other = opened().store;
   mine.hold("coin", words("mine"));
   other.hold("coin", words("theirs"));
   assert.equal(mine.open("coin", null).caption.entity, "mine");
@@ -149,7 +157,10 @@ test("a closing page sends its unsent and discarded drafts", () => {
   store.waiting.set("other", { isGone: true, n: 9 });
   store.flush();
   clearTimeout(store.timer);
-  assert.deepEqual(asked, [["keep", "a dog", "beacon"], ["discard", null, "beacon"]]);
+  assert.deepEqual(asked, [
+    ["keep", "a dog", "beacon"],
+    ["discard", null, "beacon"],
+  ]);
 });
 
 test("a draft that cannot be stored holds up no other coin's draft", async () => {
@@ -157,9 +168,15 @@ test("a draft that cannot be stored holds up no other coin's draft", async () =>
   store.keep("coin", DRAFT);
   store.keep("other", { ...DRAFT, caption: { entity: "a frog" } });
   await store.send();
-  assert.deepEqual(asked, [["keep", "a dog"], ["keep", "a frog"]]);
+  assert.deepEqual(asked, [
+    ["keep", "a dog"],
+    ["keep", "a frog"],
+  ]);
   assert.deepEqual([...store.waiting.keys()], ["coin"]);
-  assert.deepEqual(told.slice(2), [["failed", "coin"], ["draft", "other"]]);
+  assert.deepEqual(told.slice(2), [
+    ["failed", "coin"],
+    ["draft", "other"],
+  ]);
   clearTimeout(store.timer);
 });
 
@@ -178,7 +195,10 @@ test("what is typed while a draft fails does not wait for its next try", async (
   store.send();
   store.keep("other", words("a frog"));
   await pass(t, 250);
-  assert.deepEqual(asked.map(([, entity]) => entity), ["a dog", "a dog", "a frog"]);
+  assert.deepEqual(
+    asked.map(([, entity]) => entity),
+    ["a dog", "a dog", "a frog"],
+  );
   assert.deepEqual([...store.waiting.keys()], ["coin"]);
   await pass(t, 250);
   assert.equal(asked.length, 3, "nothing is sent before the next try");

@@ -35,5 +35,10 @@ test("the order of tags matters", () => {
 });
 
 test("surrounding space does not change a text, but an empty text does", () => {
-  assert.deepEqual(trimmed({ entity: " a frog\n", visual: "", emotions: "  ", context: null }), { entity: "a frog", visual: "", emotions: null, context: null });
+  assert.deepEqual(trimmed({ entity: " a frog\n", visual: "", emotions: "  ", context: null }), {
+    entity: "a frog",
+    visual: "",
+    emotions: null,
+    context: null,
+  });
 });

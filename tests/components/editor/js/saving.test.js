@@ -7,22 +7,60 @@ import { test } from "../../../shared/browser.js";
 
 /** An editor in which a caption of the coin "frog" was typed; `log` has what it was told. */
 function editorWith() {
-  const log = { kept: [], notes: [], identified: [], met: [], states: [], opened: [], asked: [], blurred: [], decisions: [], runs: 0 };
+  const log = {
+    kept: [],
+    notes: [],
+    identified: [],
+    met: [],
+    states: [],
+    opened: [],
+    asked: [],
+    blurred: [],
+    decisions: [],
+    runs: 0,
+  };
   const editor = {
-    address: "frog", canWrite: true, isChanged: true, content: { name: "Rainy Frog" }, caption: { entity: "a frog" }, rows: [], log,
-    bar: { promote: { disabled: false }, say: (state) => log.states.push(state), noteThat: (sentence) => log.notes.push(sentence) },
+    address: "frog",
+    canWrite: true,
+    isChanged: true,
+    content: { name: "Rainy Frog" },
+    caption: { entity: "a frog" },
+    rows: [],
+    log,
+    bar: {
+      promote: { disabled: false },
+      say: (state) => log.states.push(state),
+      noteThat: (sentence) => log.notes.push(sentence),
+    },
     conflict: { isOpen: false, meetStored: (content) => log.met.push(content.address) },
-    draftStore: { client: "tab", n: 0, waiting: new Map(), settle: async () => {}, keep: (address, { caption }) => log.kept.push([address, caption.entity]), forget() {} },
+    draftStore: {
+      client: "tab",
+      n: 0,
+      waiting: new Map(),
+      settle: async () => {},
+      keep: (address, { caption }) => log.kept.push([address, caption.entity]),
+      forget() {},
+    },
     suggesting: { taken: new Set() },
     tags: { left() {}, values: [] },
     data: { canPromote: true, ways: { bare: "next" } },
     root: { getRootNode: () => ({ activeElement: { blur: () => log.blurred.push(editor.address) } }) },
-    draft() { return { caption: this.caption, tags: [] }; },
+    draft() {
+      return { caption: this.caption, tags: [] };
+    },
     identify: (content) => log.identified.push(content.address),
     go: (address) => log.opened.push(address),
-    begin() {}, measure() {}, history: { node: {} },
+    begin() {},
+    measure() {},
+    history: { node: {} },
     trigger: () => (log.runs += 1),
-    server: { ask: (verb, body) => (log.asked.push([verb, body.address, body.ids]), log.decisions.push(body.decision), new Promise((answer, fail) => Object.assign(editor, { answer, fail }))) },
+    server: {
+      ask: (verb, body) => (
+        log.asked.push([verb, body.address, body.ids]),
+        log.decisions.push(body.decision),
+        new Promise((answer, fail) => Object.assign(editor, { answer, fail }))
+      ),
+    },
   };
   return editor;
 }
@@ -76,7 +114,10 @@ test("a save takes the suggestions of its own coin, even if another is opened be
   const editor = editorWith();
   editor.suggesting.taken.add("of the frog");
   let settled;
-  editor.draftStore.settle = () => new Promise((done) => { settled = done; });
+  editor.draftStore.settle = () =>
+    new Promise((done) => {
+      settled = done;
+    });
   new Saving(editor).commit();
   openDog(editor);
   settled();
@@ -93,7 +134,10 @@ test("a coin can be saved while the save of another one is under way", async () 
   const answerOfFrog = editor.answer;
   openDog(editor);
   await pressed();
-  assert.deepEqual(editor.log.asked.map(([, address]) => address), ["frog", "dog"]);
+  assert.deepEqual(
+    editor.log.asked.map(([, address]) => address),
+    ["frog", "dog"],
+  );
   answerOfFrog({ saved: { revision: 2 } });
   await turn();
   assert.ok(saving.isUnderWay);
@@ -130,13 +174,22 @@ async function promotedFromElsewhere(editor, { before, failed }) {
 
 test("save and promote does both", async () => {
   const log = await promotedFromElsewhere(editorWith(), { before: "never" });
-  assert.deepEqual([log.asked.map(([verb]) => verb), log.opened, log.blurred], [["commit", "promote"], ["next"], ["frog"]]);
+  assert.deepEqual(
+    [log.asked.map(([verb]) => verb), log.opened, log.blurred],
+    [["commit", "promote"], ["next"], ["frog"]],
+  );
 });
 
 test("a coin that is left during its save is promoted all the same, and no other is opened", async () => {
   for (const before of ["commit", "promote"]) {
     const log = await promotedFromElsewhere(editorWith(), { before });
-    assert.deepEqual(log.asked.map(([verb, address]) => [verb, address]), [["commit", "frog"], ["promote", "frog"]]);
+    assert.deepEqual(
+      log.asked.map(([verb, address]) => [verb, address]),
+      [
+        ["commit", "frog"],
+        ["promote", "frog"],
+      ],
+    );
     assert.deepEqual([log.opened, log.runs], [[], 1]);
     assert.ok(!log.blurred.includes("dog"));
   }
@@ -156,10 +209,15 @@ test("a coin that cannot be promoted yet is only saved", async () => {
   await turn();
   editor.answer({ saved: { revision: 2 } });
   await turn();
-  assert.deepEqual(editor.log.asked.map(([verb]) => verb), ["commit"]);
+  assert.deepEqual(
+    editor.log.asked.map(([verb]) => verb),
+    ["commit"],
+  );
 });
 
-/** Presses save, and says what becomes of it: an answer, or the status of a failure; returns the decision that was sent. */
+/**
+ * Presses save, and says what becomes of it: an answer, or the status of a failure; returns the decision that was sent.
+ */
 async function pressed(saving, outcome, verb = "commit") {
   const { editor } = saving;
   if (verb === "commit") saving.commit();

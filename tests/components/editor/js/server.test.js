@@ -17,8 +17,12 @@ async function asked(t, answers, { data = { server: { token: "old", url: "/messa
 }
 
 test("a refused token is renewed once and the text is kept", async (t) => {
-  const renewed = [], data = { server: { token: "old", url: "/message" } };
-  const ask = await asked(t, Array(3).fill([401, "this page is too old"]), { data, renew: () => renewed.push(data.server.token) });
+  const renewed = [],
+    data = { server: { token: "old", url: "/message" } };
+  const ask = await asked(t, Array(3).fill([401, "this page is too old"]), {
+    data,
+    renew: () => renewed.push(data.server.token),
+  });
   await ask();
   assert.equal(await ask(), "this page is too old; your words are kept in this browser");
   data.server.token = "new";
@@ -30,7 +34,13 @@ test("a token is requested again after ten seconds, then twenty: the page may ha
   t.mock.timers.enable({ apis: ["Date"] });
   let requests = 0;
   const ask = await asked(t, Array(5).fill([403, "this page has expired"]), { renew: () => (requests += 1) });
-  for (const [pause, sent] of [[0, 1], [9_999, 1], [1, 2], [19_999, 2], [1, 3]]) {
+  for (const [pause, sent] of [
+    [0, 1],
+    [9_999, 1],
+    [1, 2],
+    [19_999, 2],
+    [1, 3],
+  ]) {
     t.mock.timers.tick(pause);
     await ask();
     assert.equal(requests, sent);
@@ -38,7 +48,13 @@ test("a token is requested again after ten seconds, then twenty: the page may ha
 });
 
 test("a missing answer, an error and a success are told apart", async (t) => {
-  const ask = await asked(t, [null, [500, "oh"], [503, "the disk is full"], [409, "it is rejected; restore it first"], [200, '{"saved": 1}']]);
+  const ask = await asked(t, [
+    null,
+    [500, "oh"],
+    [503, "the disk is full"],
+    [409, "it is rejected; restore it first"],
+    [200, '{"saved": 1}'],
+  ]);
   assert.match(await ask(), /cannot be reached; your words are kept/);
   assert.equal(await ask(), "the server answered 500");
   assert.equal(await ask(), "the disk is full; your words are kept in this browser");

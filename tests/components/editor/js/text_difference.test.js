@@ -21,23 +21,40 @@ const PAIRS = [
 for (const [before, after] of PAIRS) {
   test(`${JSON.stringify(before)} → ${JSON.stringify(after)} contains both texts`, () => {
     const list = hunks(before, after);
-    assert.equal(taken(list, () => true), after);
-    assert.equal(taken(list, () => false), before);
+    assert.equal(
+      taken(list, () => true),
+      after,
+    );
+    assert.equal(
+      taken(list, () => false),
+      before,
+    );
   });
 }
 
 test("a word is replaced as a whole", () => {
-  assert.deepEqual(hunks("a green frog", "a greenish frog"), [{ same: "a " }, { del: "green", ins: "greenish" }, { same: " frog" }]);
+  assert.deepEqual(hunks("a green frog", "a greenish frog"), [
+    { same: "a " },
+    { del: "green", ins: "greenish" },
+    { same: " frog" },
+  ]);
 });
 
 test("adjacent changes are merged into one", () => {
-  assert.deepEqual(hunks("a small green frog", "a large red frog"), [{ same: "a " }, { del: "small green", ins: "large red" }, { same: " frog" }]);
+  assert.deepEqual(hunks("a small green frog", "a large red frog"), [
+    { same: "a " },
+    { del: "small green", ins: "large red" },
+    { same: " frog" },
+  ]);
 });
 
 test("added sentences can be accepted one by one", () => {
   const list = hunks("A frog.", "A frog. It rains. Nobody cares.");
   assert.deepEqual(list, [{ same: "A frog." }, { del: "", ins: " It rains. " }, { del: "", ins: "Nobody cares." }]);
-  assert.equal(taken(list, (place) => place === 1), "A frog. It rains. ");
+  assert.equal(
+    taken(list, (place) => place === 1),
+    "A frog. It rains. ",
+  );
 });
 
 test("texts too long to compare count as wholly different", () => {

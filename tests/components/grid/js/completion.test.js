@@ -7,7 +7,11 @@ import { completions } from "../../../../components/grid/js/completion.js";
 import { shared } from "../../../shared/shared.js";
 
 for (const { name, line, keys, known, offered } of shared("completions")) {
-  test(`completions: ${name}`, () => assert.deepEqual(completions(line, keys, known).map(([text]) => text), offered));
+  test(`completions: ${name}`, () =>
+    assert.deepEqual(
+      completions(line, keys, known).map(([text]) => text),
+      offered,
+    ));
 }
 
 test("nothing is offered without candidates, and never more than a dozen", () => {
@@ -17,5 +21,15 @@ test("nothing is offered without candidates, and never more than a dozen", () =>
 });
 
 test("each completion shows how many coins match", () => {
-  assert.deepEqual(completions("category:", [], [["dog", "animals", 1_000], ["cat", "animals", 342]]), [["category:animals", "animals · 1,342"]]);
+  assert.deepEqual(
+    completions(
+      "category:",
+      [],
+      [
+        ["dog", "animals", 1_000],
+        ["cat", "animals", 342],
+      ],
+    ),
+    [["category:animals", "animals · 1,342"]],
+  );
 });

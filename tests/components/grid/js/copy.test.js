@@ -7,7 +7,10 @@ import { copied } from "../../../../components/grid/js/copy.js";
 
 test("a text is copied", async () => {
   const written = [];
-  assert.equal(await copied("0xabc", { clipboard: { writeText: async (text) => written.push(text) }, marks: assert.fail }), "Copied");
+  assert.equal(
+    await copied("0xabc", { clipboard: { writeText: async (text) => written.push(text) }, marks: assert.fail }),
+    "Copied",
+  );
   assert.deepEqual(written, ["0xabc"]);
 });
 

@@ -46,16 +46,23 @@ test("the answer to an undo comes late, and the cursor stays where somebody went
 
 test("an undo names the decision that it takes back, of this page or of its last run", () => {
   const { entries, decisions } = opened("a", "b", "c");
-  for (let n = 0; n < 2; n++) decisions.make({ verb: "approve", label: "Approve", message: "Approved {}", leaves: true });
+  for (let n = 0; n < 2; n++)
+    decisions.make({ verb: "approve", label: "Approve", message: "Approved {}", leaves: true });
   for (const verb of ["undo", "redo", "undo", "undo", "undo", "undo"]) decisions.undoOrRedo(verb);
-  assert.deepEqual(entries.map(({ verb, undoes }) => undoes ?? verb), ["approve", "approve", "2", "3", "4", "1", "before"]);
+  assert.deepEqual(
+    entries.map(({ verb, undoes }) => undoes ?? verb),
+    ["approve", "approve", "2", "3", "4", "1", "before"],
+  );
 });
 
 test("a decision about a coin that was decided here before says so", () => {
   const { entries, decisions } = opened("a", "b");
   decisions.judge("a", "different", ["b"], "");
   decisions.flag("a", "unfit");
-  assert.deepEqual(entries.map(({ after }) => after), [[], ["1"]]);
+  assert.deepEqual(
+    entries.map(({ after }) => after),
+    [[], ["1"]],
+  );
 });
 
 test("an undo that a reload left behind moves no cursor", () => {
@@ -70,16 +77,30 @@ test("a coin decided elsewhere is asked about, and decided all the same with wha
   grid.actions = [{ verb: "reject", label: "Reject", message: "Rejected {}" }];
   let asked;
   grid.tools.ask = (text, label, act) => (asked = { text, label, act });
-  decisions.settle([{ verb: "reject", reason: "scam", done: [], again: { a: 7 }, refused: [{ item: "a", reason: "approved by ann just now" }] }]);
+  decisions.settle([
+    {
+      verb: "reject",
+      reason: "scam",
+      done: [],
+      again: { a: 7 },
+      refused: [{ item: "a", reason: "approved by ann just now" }],
+    },
+  ]);
   assert.equal(asked.label, "Reject all the same");
   assert.match(asked.text, /approved by ann just now/);
   assert.equal(entries.length, 0, "nothing is decided before the answer");
   asked.act();
   const { verb, reason, addresses, seen } = entries[0];
-  assert.deepEqual({ verb, reason, addresses, seen }, { verb: "reject", reason: "scam", addresses: ["a"], seen: { a: 7 } });
+  assert.deepEqual(
+    { verb, reason, addresses, seen },
+    { verb: "reject", reason: "scam", addresses: ["a"], seen: { a: 7 } },
+  );
 });
 
-/** How many of these clicks decide, each handled when it is made; `detail` is the browser's count of clicks at one place. */
+/**
+ * How many of these clicks decide, each handled when it is made; `detail` is the browser's count of clicks at one
+ * place.
+ */
 function decidedBy(t, ...clicks) {
   const { decisions } = opened("a", "b", "c");
   let number = 0;

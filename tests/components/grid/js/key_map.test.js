@@ -15,10 +15,16 @@ test("without a change every character means itself, in either case", () => {
 test("a key that is changed leaves its former character to the one it replaces", () => {
   const keys = new KeyMap();
   keys.assign("a", "R");
-  assert.deepEqual(["r", "a", "x"].map((key) => keys.meant(key)), ["a", "r", "x"]);
+  assert.deepEqual(
+    ["r", "a", "x"].map((key) => keys.meant(key)),
+    ["a", "r", "x"],
+  );
   assert.equal(keys.label("shift a"), "shift r");
   keys.assign("a", "y");
-  assert.deepEqual(["y", "a", "r"].map((key) => keys.meant(key)), ["a", "r", "y"]);
+  assert.deepEqual(
+    ["y", "a", "r"].map((key) => keys.meant(key)),
+    ["a", "r", "y"],
+  );
   keys.assign("a", "a");
   keys.assign("y", "y");
   assert.equal(keys.isChanged, false, "all back in their places");

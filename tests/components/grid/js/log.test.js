@@ -10,7 +10,10 @@ const APPROVE = { verb: "approve", addresses: ["local-a"], seen: { "local-a": 1 
 const SERVER = { url: "/message", token: "t" };
 const DONE = { generation: 6, refused: [] };
 
-/** A log whose messages are in `sent`, answered one after the other by `answers`: a function of the entries, or a status. */
+/**
+ * A log whose messages are in `sent`, answered one after the other by `answers`:
+ * a function of the entries, or a status.
+ */
 function opened(place = PLACE, { answers = [], ...options } = {}) {
   const sent = [];
   const log = new DecisionLog({
@@ -39,10 +42,16 @@ test("answered decisions leave the log, the rest is sent again", async () => {
   for (let n = 1; n <= 3; n++) log.add(APPROVE).cursor = `local-${n}`;
   log.take({ server: SERVER, generation: 5 });
   await turn();
-  assert.deepEqual(sent.map(({ entries }) => entries.length), [3, 1]);
+  assert.deepEqual(
+    sent.map(({ entries }) => entries.length),
+    [3, 1],
+  );
   assert.equal(sent[0].entries[2].id, sent[1].entries[0].id);
   assert.deepEqual(Object.keys(sent[0].entries[0]), ["id", "verb", "addresses", "seen"], "nothing of the page alone");
-  assert.deepEqual(log.results.map(({ cursor }) => cursor), ["local-1", "local-2", "local-3"]);
+  assert.deepEqual(
+    log.results.map(({ cursor }) => cursor),
+    ["local-1", "local-2", "local-3"],
+  );
   assert.ok(log.isEmpty);
   log.stop();
 });
@@ -53,7 +62,10 @@ test("a decision stays in effect until the cards show it, without what was refus
   log.add({ ...APPROVE, addresses: ["local-a", "local-b"] }).effect = { hide: ["local-a", "local-b"] };
   log.take({ server: SERVER, generation: 5 });
   await turn();
-  assert.deepEqual(log.news.map(({ effect }) => effect.hide), [["local-a"]]);
+  assert.deepEqual(
+    log.news.map(({ effect }) => effect.hide),
+    [["local-a"]],
+  );
   log.take({ server: SERVER, generation: 6 });
   assert.deepEqual(log.news, []);
 });
@@ -65,8 +77,14 @@ test("unanswered decisions of a closed tab are sent by the next one", async () =
   const { log: next, sent } = opened(PLACE, { answers: [all] });
   next.take({ server: SERVER, generation: 5 });
   await turn();
-  assert.deepEqual(sent[0].entries.map((entry) => entry.id), [id]);
-  assert.deepEqual(next.results.map((result) => result.id), [id]);
+  assert.deepEqual(
+    sent[0].entries.map((entry) => entry.id),
+    [id],
+  );
+  assert.deepEqual(
+    next.results.map((result) => result.id),
+    [id],
+  );
   assert.ok(opened().log.isEmpty, "it is no longer stored in the browser");
 });
 
@@ -79,14 +97,22 @@ test("a viewer's page sends nothing, and decisions wait for a page that can deci
 });
 
 test("decisions of other people and libraries stay and are reported once", () => {
-  for (const place of [{ ...PLACE, who: "ben" }, { ...PLACE, who: "ben" }, { ...PLACE, library: "another" }]) {
+  for (const place of [
+    { ...PLACE, who: "ben" },
+    { ...PLACE, who: "ben" },
+    { ...PLACE, library: "another" },
+  ]) {
     const { log } = opened(place);
     log.add(APPROVE);
     log.stop();
   }
   const { log } = opened();
   assert.ok(log.isEmpty);
-  assert.equal(log.nameForeign(), "2 decisions of ben will be stored when ben opens this library here again. 1 decision made in another library will be stored when it is opened here again.");
+  assert.equal(
+    log.nameForeign(),
+    "2 decisions of ben will be stored when ben opens this library here again. " +
+      "1 decision made in another library will be stored when it is opened here again.",
+  );
   assert.equal(opened().log.nameForeign(), "");
   assert.equal(opened({ ...PLACE, who: "ben" }).log.left.length, 2);
 });
@@ -108,14 +134,22 @@ test("a closing page sends what is not answered, and a large log goes in several
   for (let n = 0; n < 3; n++) log.add({ ...APPROVE, reason: long });
   log.take({ server: SERVER, generation: 5 });
   await turn();
-  assert.deepEqual(sent.map(({ entries }) => entries.length), [1, 1, 1]);
+  assert.deepEqual(
+    sent.map(({ entries }) => entries.length),
+    [1, 1, 1],
+  );
   log.add(APPROVE);
   log.stop();
   assert.equal(sent.at(-1).entries.length, 1);
 });
 
 test("decisions are sent even without local storage", async () => {
-  Object.defineProperty(globalThis, "localStorage", { get: () => { throw new Error("switched off"); }, configurable: true });
+  Object.defineProperty(globalThis, "localStorage", {
+    get: () => {
+      throw new Error("switched off");
+    },
+    configurable: true,
+  });
   const { log, sent } = opened(PLACE, { answers: [all] });
   log.add(APPROVE);
   log.take({ server: SERVER, generation: 5 });

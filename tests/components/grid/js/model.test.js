@@ -147,7 +147,10 @@ test("a range includes both ends in either order", () => {
 test("a coin that somebody else decides stays as a shadow where it was, until the next decision", () => {
   const model = shown("a", "b", "c", "d");
   model.moveTo("b");
-  model.take(cards("a", "d"), { b: { label: "approved by ann", decision: "one" }, c: { label: "rejected by ann", decision: "two" } });
+  model.take(cards("a", "d"), {
+    b: { label: "approved by ann", decision: "one" },
+    c: { label: "rejected by ann", decision: "two" },
+  });
   model.settle([]);
   assert.deepEqual(model.visible, ["a", "b", "c", "d"]);
   assert.equal(model.cursor, "b", "the cursor does not jump");

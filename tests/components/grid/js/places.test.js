@@ -10,13 +10,22 @@ const rising = (rows) => falling(rows).reverse();
 const MEANS = Array(5).fill(0.5);
 
 test("the best rank is 1, ties share a rank, and a missing facet has none", () => {
-  const places = new Places({ columns: [Float32Array.of(0.5, 0.9, 0.5, NaN), ...Array(4).fill(new Float32Array(4))], means: MEANS });
-  assert.deepEqual([0, 1, 2, 3].map((row) => places.of(row, 0)), [2, 1, 2, null]);
+  const places = new Places({
+    columns: [Float32Array.of(0.5, 0.9, 0.5, NaN), ...Array(4).fill(new Float32Array(4))],
+    means: MEANS,
+  });
+  assert.deepEqual(
+    [0, 1, 2, 3].map((row) => places.of(row, 0)),
+    [2, 1, 2, null],
+  );
   assert.equal(places.among(0), 3);
 });
 
 test("disagreement between picture and captions is reported in both directions", () => {
-  const places = new Places({ columns: [falling(100), rising(100), rising(100), rising(100), rising(100)], means: MEANS });
+  const places = new Places({
+    columns: [falling(100), rising(100), rising(100), rising(100), rising(100)],
+    means: MEANS,
+  });
   assert.equal(places.disagreement(0), "The picture fits, the captions do not: is the caption right?");
   assert.equal(places.disagreement(99), "The captions fit, the picture does not: is the caption right?");
   assert.equal(places.disagreement(50), "");

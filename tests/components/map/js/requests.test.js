@@ -14,10 +14,14 @@ function requestsFor(numbers, answers) {
     sent.push(JSON.parse(body).number);
     const answer = answers.shift();
     if (answer === undefined) throw new Error("away");
-    return new Response(JSON.stringify({ of: sent.at(-1) }), { status: answer, headers: { "Content-Type": "application/json" } });
+    return new Response(JSON.stringify({ of: sent.at(-1) }), {
+      status: answer,
+      headers: { "Content-Type": "application/json" },
+    });
   };
   const requests = new Requests({
-    lacking: () => (numbers.length ? { server: { url: "/message", token: "" }, message: { number: numbers[0] } } : null),
+    lacking: () =>
+      numbers.length ? { server: { url: "/message", token: "" }, message: { number: numbers[0] } } : null,
     came: (message, answer) => came.push([numbers.shift(), answer.of]),
   });
   return { requests, sent, came };
@@ -27,7 +31,11 @@ test("all that is lacking is requested, once each", async () => {
   const { requests, sent, came } = requestsFor([1, 2, 3], [200, 200, 200]);
   await Promise.all([requests.run(), requests.run()]);
   assert.deepEqual(sent, [1, 2, 3]);
-  assert.deepEqual(came, [[1, 1], [2, 2], [3, 3]]);
+  assert.deepEqual(came, [
+    [1, 1],
+    [2, 2],
+    [3, 3],
+  ]);
 });
 
 test("a server that is away is asked again, later each time", async () => {

@@ -22,7 +22,10 @@ function queueWith(answers, kept = null) {
   };
   const queue = new PendingQueue({ store, sent, changed: () => {} });
   const draw = (ids = ["one", "two", "three"], token = "first", at = 1) =>
-    queue.take({ server: { url: "/message", token }, form: "f", at, entries: ids.map((id) => ({ id })) }, () => (log.runs += 1));
+    queue.take(
+      { server: { url: "/message", token }, form: "f", at, entries: ids.map((id) => ({ id })) },
+      () => (log.runs += 1),
+    );
   draw();
   return { queue, log, draw, ids: () => queue.entries.map(({ id }) => id) };
 }
@@ -33,7 +36,13 @@ test("two quick presses are two decisions, in their order, and one run", async (
   queue.decide("reject", "two");
   assert.deepEqual(ids(), ["three"]);
   await later();
-  assert.deepEqual(log.sent.map(({ verb, id }) => [verb, id]), [["accept", "one"], ["reject", "two"]]);
+  assert.deepEqual(
+    log.sent.map(({ verb, id }) => [verb, id]),
+    [
+      ["accept", "one"],
+      ["reject", "two"],
+    ],
+  );
   assert.notEqual(log.sent[0].decision, log.sent[1].decision);
   assert.deepEqual([log.runs, log.kept, ids()], [1, null, ["three"]]);
   draw();
@@ -67,7 +76,10 @@ test("an outdated token asks for a run of the page, once", async () => {
   assert.deepEqual([log.runs, log.sent.length], [1, 1]);
   draw(undefined, "second");
   await later();
-  assert.deepEqual(log.sent.map(({ token }) => token), ["first", "second"]);
+  assert.deepEqual(
+    log.sent.map(({ token }) => token),
+    ["first", "second"],
+  );
   assert.equal(log.sent[0].decision, log.sent[1].decision);
 });
 
@@ -90,7 +102,10 @@ test("among later decisions, the undo of the refused one is found and dropped", 
     await later();
     draw();
   }
-  assert.deepEqual(log.sent.map(({ verb }) => verb), ["accept", "reject", "undo"]);
+  assert.deepEqual(
+    log.sent.map(({ verb }) => verb),
+    ["accept", "reject", "undo"],
+  );
   assert.equal(log.kept, null);
 });
 
@@ -99,5 +114,8 @@ test("an undo that is refused drops no other undo", async () => {
   queue.decide("undo");
   queue.decide("undo");
   await later();
-  assert.deepEqual(log.kept.map(({ values }) => values.verb), ["undo"]);
+  assert.deepEqual(
+    log.kept.map(({ values }) => values.verb),
+    ["undo"],
+  );
 });

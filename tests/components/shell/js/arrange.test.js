@@ -44,9 +44,22 @@ test("a child that stays at its place is neither taken out nor put in again", ()
 
 test("a list that is drawn again has the same child for the same item, and another for one that has changed", () => {
   const parent = new Element();
-  const draw = (items) => fill(parent, items, ([tag, state]) => [tag, state], ([tag, state]) => new Element(`${tag} ${state}`));
-  const [frog, ape] = draw([["frog", "kept"], ["ape", "kept"]]);
-  const [again, changed] = draw([["frog", "kept"], ["ape", "removed"], ["dog", "kept"]]);
+  const draw = (items) =>
+    fill(
+      parent,
+      items,
+      ([tag, state]) => [tag, state],
+      ([tag, state]) => new Element(`${tag} ${state}`),
+    );
+  const [frog, ape] = draw([
+    ["frog", "kept"],
+    ["ape", "kept"],
+  ]);
+  const [again, changed] = draw([
+    ["frog", "kept"],
+    ["ape", "removed"],
+    ["dog", "kept"],
+  ]);
   assert.equal(again, frog);
   assert.notEqual(changed, ape);
   assert.deepEqual(texts(parent), ["frog kept", "ape removed", "dog kept"]);
@@ -55,6 +68,11 @@ test("a list that is drawn again has the same child for the same item, and anoth
 
 test("two items that say the same have a child each", () => {
   const parent = new Element();
-  fill(parent, ["frog", "frog"], (tag) => tag, (tag) => new Element(tag));
+  fill(
+    parent,
+    ["frog", "frog"],
+    (tag) => tag,
+    (tag) => new Element(tag),
+  );
   assert.deepEqual(texts(parent), ["frog", "frog"]);
 });

@@ -8,12 +8,21 @@ import { arrive, isLeaving, watchHand } from "../../../../components/shell/js/ha
 const heard = {};
 globalThis.document = { addEventListener: (name, listener) => (heard[name] = listener), removeEventListener() {} };
 globalThis.location = { pathname: "/map" };
-globalThis.WebSocket = class { send() {} };
+globalThis.WebSocket = class {
+  send() {}
+};
 watchHand();
 
 /** Clicks on a link to this path; `event` and `link` hold what differs from a plain click. */
 function click(pathname, { event = {}, link = {} } = {}) {
-  const anchor = { localName: "a", pathname, target: "", hasAttribute: () => false, getAttribute: () => pathname, ...link };
+  const anchor = {
+    localName: "a",
+    pathname,
+    target: "",
+    hasAttribute: () => false,
+    getAttribute: () => pathname,
+    ...link,
+  };
   heard.click({ composedPath: () => [{ localName: "span" }, anchor], ...event });
 }
 
@@ -29,7 +38,10 @@ test("a page is being left until the link's page is drawn, not until a run of th
 });
 
 test("a link to the overview is empty, and leads there from every page", () => {
-  for (const [from, leaves] of [["/tags", true], ["/", false]]) {
+  for (const [from, leaves] of [
+    ["/tags", true],
+    ["/", false],
+  ]) {
     globalThis.location.pathname = from;
     click(from, { link: { getAttribute: () => "" } });
     arrive();

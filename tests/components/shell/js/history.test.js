@@ -56,7 +56,8 @@ test("after going back, what the page adds makes no entry either", () => {
 
 test("each question is a place of its own, though Streamlit replaces the one before", () => {
   const { known } = historyAt("/search");
-  const isQuestion = (to, from) => known.isQuestion(new URL(to, "http://memedex"), { from: new URL(from, "http://memedex") });
+  const isQuestion = (to, from) =>
+    known.isQuestion(new URL(to, "http://memedex"), { from: new URL(from, "http://memedex") });
   assert.equal(isQuestion("/search?q=frog", "/search"), true);
   assert.equal(isQuestion("/search?q=dog&n=60", "/search?q=frog&n=60"), true);
   assert.equal(isQuestion("/search?q=dog&n=200", "/search?q=dog&n=60"), false, "only another number of results");

@@ -6,7 +6,7 @@ import { Messages } from "../../../../components/shell/js/messages.js";
 
 test("a message that comes in pieces is read once it is whole", () => {
   const messages = new Messages();
-  assert.deepEqual(messages.read('da'), []);
+  assert.deepEqual(messages.read("da"), []);
   assert.deepEqual(messages.read('ta: {"at":1}\n'), []);
   assert.deepEqual(messages.read('\ndata: {"at":2}\n\ndata: {"a'), [{ at: 1 }, { at: 2 }]);
   assert.deepEqual(messages.read('t":3}\n\n'), [{ at: 3 }]);

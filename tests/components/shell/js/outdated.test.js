@@ -4,7 +4,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mayOffer, mayRun, news, outdated, REST } from "../../../../components/shell/js/outdated.js";
 
-const resting = { isVisible: true, isWorking: false, inField: false, isCovered: false, isDeciding: false, touchedAt: 0 };
+const resting = {
+  isVisible: true,
+  isWorking: false,
+  inField: false,
+  isCovered: false,
+  isDeciding: false,
+  touchedAt: 0,
+};
 const now = 10_000;
 
 test("a page is out of date by the values that it shows, and by no others", () => {
@@ -25,14 +32,26 @@ test("a resting hand lets the page run", () => {
   assert.ok(mayRun(resting, { now }));
 });
 
-for (const doing of [{ isVisible: false }, { isWorking: true }, { inField: true }, { isCovered: true }, { isDeciding: true }, { touchedAt: now - REST + 1 }]) {
+for (const doing of [
+  { isVisible: false },
+  { isWorking: true },
+  { inField: true },
+  { isCovered: true },
+  { isDeciding: true },
+  { touchedAt: now - REST + 1 },
+]) {
   test(`the page does not run while ${JSON.stringify(doing)}`, () => {
     assert.ok(!mayRun({ ...resting, ...doing }, { now }));
   });
 }
 
 test("a run that was asked for in vain is asked for again, each time later", () => {
-  for (const [times, wait] of [[1, 5000], [2, 10_000], [3, 20_000], [20, 120_000]]) {
+  for (const [times, wait] of [
+    [1, 5000],
+    [2, 10_000],
+    [3, 20_000],
+    [20, 120_000],
+  ]) {
     assert.ok(!mayRun(resting, { now: now + wait - 1, lastRun: { at: now, times } }));
     assert.ok(mayRun(resting, { now: now + wait, lastRun: { at: now, times } }));
   }
@@ -44,7 +63,11 @@ test("a page that is told of something all the time is run once in two seconds",
 });
 
 test("a decision does not wait for findings that have just been drawn, but for other decisions", () => {
-  const drawn = (...names) => ({ now: now + 10, names: ["derived", "generation"], lastRun: { at: now, times: 1, names } });
+  const drawn = (...names) => ({
+    now: now + 10,
+    names: ["derived", "generation"],
+    lastRun: { at: now, times: 1, names },
+  });
   assert.ok(mayRun(resting, drawn("derived")));
   assert.ok(!mayRun(resting, drawn("derived", "generation")));
   assert.ok(!mayRun(resting, { ...drawn("derived"), names: ["derived"] }));
@@ -63,7 +86,10 @@ test("the offer says what happened", () => {
   assert.equal(news(["generation", "jobs"], { shown, state: { pending: 1202 } }), "1,200 new coins");
   assert.equal(news(["generation"], { shown, state: { pending: 1 } }), "Library changed");
   assert.equal(news(["generation"], { shown: {}, state: { pending: 1 } }), "Library changed");
-  assert.equal(news(["jobs"], { shown, state: { jobs: "4" }, jobNames: { 3: "Import list.json" } }), "Import list.json ended");
+  assert.equal(
+    news(["jobs"], { shown, state: { jobs: "4" }, jobNames: { 3: "Import list.json" } }),
+    "Import list.json ended",
+  );
   const ended = { shown, state: { jobs: "4", pending: 1 }, jobNames: { 3: "Promote Frog" } };
   assert.equal(news(["generation", "jobs"], ended), "Promote Frog ended");
   const begun = { shown: { jobs: " #5" }, state: { jobs: " #6" }, jobNames: { 6: "Promote Frog" } };

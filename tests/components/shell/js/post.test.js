@@ -15,7 +15,10 @@ async function sent(t, statuses, message = { decision: "once" }, options = { tri
     requests.push({ url, keepalive, ...JSON.parse(body) });
     const status = statuses.shift();
     if (!status) throw new TypeError("no connection");
-    return new Response(`${status}`, { status, headers: { "Content-Type": status === 200 ? "application/json" : "text/plain" } });
+    return new Response(`${status}`, {
+      status,
+      headers: { "Content-Type": status === 200 ? "application/json" : "text/plain" },
+    });
   });
   return { ...(await post(SERVER, "form", message, options)), requests };
 }
@@ -48,7 +51,8 @@ test("a message is tried once where nobody asks for more", async (t) => {
 });
 
 test("what is too long to outlive its page is sent all the same", async (t) => {
-  const [emoji] = (await sent(t, [200], { text: "\u{1f438}".repeat(16_000) })).requests; // 64,000 bytes of 32,000 characters
+  // 64,000 bytes of 32,000 characters
+  const [emoji] = (await sent(t, [200], { text: "\u{1f438}".repeat(16_000) })).requests;
   assert.equal(emoji.keepalive, false);
   assert.equal((await sent(t, [200], {}, { keepalive: false })).requests[0].keepalive, false);
 });

@@ -22,7 +22,8 @@ function formWith(answers, { kept = null, rest } = {}) {
     return status === 200 ? { status, text: "", answer: JSON.parse(text) } : { status, text };
   };
   const sending = new Sending({ store, sent, rest, changed: () => {} });
-  const draw = (at, token = "first") => sending.take({ server: { url: "/message", token }, form: "f", at, afterRun: Boolean(rest) }, () => (log.runs += 1));
+  const draw = (at, token = "first") =>
+    sending.take({ server: { url: "/message", token }, form: "f", at, afterRun: Boolean(rest) }, () => (log.runs += 1));
   draw(1);
   return { sending, log, draw };
 }
@@ -73,13 +74,19 @@ test("a page that has to be run first is run, and the same request is sent with 
   assert.equal(log.runs, 1);
   draw(2, "second");
   await later();
-  assert.deepEqual(log.sent.map(({ token }) => token), ["first", "second"]);
+  assert.deepEqual(
+    log.sent.map(({ token }) => token),
+    ["first", "second"],
+  );
   assert.equal(log.sent[0].decision, log.sent[1].decision);
   assert.equal(log.kept, null);
 });
 
 test("who may not send it is told so after one run", async () => {
-  const { sending, log, draw } = formWith([[403, "viewers change nothing"], [403, "viewers change nothing"]]);
+  const { sending, log, draw } = formWith([
+    [403, "viewers change nothing"],
+    [403, "viewers change nothing"],
+  ]);
   sending.send({});
   await later();
   draw(2);
@@ -98,11 +105,14 @@ test("a run that does not come is asked for again", async () => {
 test("a request that waited for its confirmation is sent again when the page is loaded again", async () => {
   const { sending, log } = formWith([done(2)], { kept: { decision: "earlier", values: { name: "frogs" } } });
   await later();
-  assert.deepEqual(log.sent.map(({ decision, values }) => ({ decision, values })), [{ decision: "earlier", values: { name: "frogs" } }]);
+  assert.deepEqual(
+    log.sent.map(({ decision, values }) => ({ decision, values })),
+    [{ decision: "earlier", values: { name: "frogs" } }],
+  );
   assert.equal(sending.request, null);
 });
 
-test("a press that depends on the page's other fields waits for their run, and is sent once with what it brings", async () => {
+test("a press that depends on other fields waits for their run, and is sent once with what it brings", async () => {
   let atRest;
   const { sending, log, draw } = formWith([done(3)], { rest: () => new Promise((go) => (atRest = go)) });
   sending.send({});
@@ -112,7 +122,10 @@ test("a press that depends on the page's other fields waits for their run, and i
   draw(2, "second");
   atRest(true);
   await later();
-  assert.deepEqual(log.sent.map(({ token }) => token), ["second"]);
+  assert.deepEqual(
+    log.sent.map(({ token }) => token),
+    ["second"],
+  );
 });
 
 test("a press whose page does not come to rest says so, and sends nothing", async () => {
@@ -135,12 +148,16 @@ test("what is typed after the server was away is sent by a click alone", async (
   assert.deepEqual(sending.values, { name: "frogs and toads" });
   sending.send(sending.values);
   await later();
-  assert.deepEqual(log.sent.map(({ values }) => values.name), ["frogs", "frogs and toads"]);
+  assert.deepEqual(
+    log.sent.map(({ values }) => values.name),
+    ["frogs", "frogs and toads"],
+  );
 });
 
 test("what is typed is sent with the base of the form at the moment of typing", async () => {
   const { sending, log } = formWith([[409, "changed"], done(9)]);
-  const draw = (at, base) => sending.take({ server: { url: "/message", token: "first" }, form: "f", at, base: { base } }, () => {});
+  const draw = (at, base) =>
+    sending.take({ server: { url: "/message", token: "first" }, form: "f", at, base: { base } }, () => {});
   draw(2, "old");
   sending.type("text", "owls and cats");
   draw(3, "new");
@@ -152,8 +169,11 @@ test("what is typed is sent with the base of the form at the moment of typing", 
   sending.values = {};
   sending.send({ text: "owls" }); // without typing
   await later();
-  assert.deepEqual(log.sent.map(({ values }) => values), [
-    { base: "old", text: "owls and cats" },
-    { base: "new", text: "owls" },
-  ]);
+  assert.deepEqual(
+    log.sent.map(({ values }) => values),
+    [
+      { base: "old", text: "owls and cats" },
+      { base: "new", text: "owls" },
+    ],
+  );
 });

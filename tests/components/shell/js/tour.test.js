@@ -30,5 +30,9 @@ test("what a stop marks is scrolled to where it is seen beside the panel", () =>
   assert.equal(placeInWindow({ top: 900, bottom: 950, height: 50 }, seen), "center", "below the panel's upper edge");
   assert.equal(placeInWindow({ top: 20, bottom: 70, height: 50 }, seen), "center", "below the header of the page");
   assert.equal(placeInWindow({ top: 300, bottom: 350, height: 50 }, seen), "nearest", "visible as it is");
-  assert.equal(placeInWindow({ top: 300, bottom: 950, height: 650 }, seen), "nearest", "too high to be seen beside the panel");
+  assert.equal(
+    placeInWindow({ top: 300, bottom: 950, height: 650 }, seen),
+    "nearest",
+    "too high to be seen beside the panel",
+  );
 });
