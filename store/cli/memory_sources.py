@@ -186,7 +186,7 @@ def documents(
             found = memory.documents.compare(query, names, n, section=section)
             hits = [hit for some in found.values() for hit in some]
         else:
-            found = hits = memory.documents.search(query, n, protocol=protocols, section=section)
+            found = hits = memory.documents.search_named(query, n, protocols=protocols, section=section)
     if hits and all("near_miss" in hit for hit in hits):
         call.say("no passage answers this; closest:")
     rows = []

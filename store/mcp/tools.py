@@ -202,6 +202,7 @@ class Tools:
     ) -> Answer:
         """Passages of protocol papers with source, page and section: of one protocol, of several, or of all.
 
+        Of several protocols that the query names, each gives its best passages in turn.
         With compare, n passages for each protocol, side by side. near_miss marks passages that fit too
         little to answer the query: do not answer from them.
         """
@@ -212,7 +213,7 @@ class Tools:
             if compare:
                 found = papers.compare(query, protocols or [*papers.protocols()], n, section=section)
                 return {"protocols": found, **note}
-            return {**note, "results": papers.search(query, n, protocol=protocols or None, section=section)}
+            return {**note, "results": papers.search_named(query, n, protocols=protocols, section=section)}
 
     def search_transcripts(
         self,

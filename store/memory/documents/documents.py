@@ -3,10 +3,12 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
 
+from store.catalog.words import content_words
 from store.disk.files import Disk, content_hash
 from store.errors import BadSource
 from store.memory.documents import files, pdf
@@ -19,6 +21,7 @@ from store.memory.engine import foreign_metadata
 from store.memory.engine.commits import deciding
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput
+from store.memory.engine.fusion import words_in
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_count, checked_text
 from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
@@ -233,6 +236,23 @@ class Documents:
         return {
             name: self.search(question, n, protocol=name, section=section) for name in _protocols(protocols)
         }
+
+    def search_named(
+        self,
+        question: str,
+        n: int = RESULTS,
+        *,
+        protocols: Collection[str] | None = None,
+        section: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """`search`; if the question names several protocols, each is asked and gives its best in turn."""
+        among = [*self.protocols()] if not protocols else _protocols(protocols)
+        named = [name for name in among if words_in(question, content_words(name)[:1])]
+        if len(named) < 2:
+            return self.search(question, n, protocol=protocols or None, section=section)
+        found = self.compare(question, named, n, section=section).values()
+        merged = [hit for hits in zip_longest(*found) for hit in hits if hit is not None]
+        return sorted(merged[:n], key=lambda hit: "near_miss" in hit)
 
     def check_known(self, protocols: Iterable[str], section: str | None = None) -> None:
         """Raises UnknownEntry, with the nearest names, if there is no such protocol or section."""

@@ -1,6 +1,7 @@
 """Documents: columns and fields, search, comparison and undo."""
 
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -90,6 +91,25 @@ def test_search_returns_five_results_of_one_several_or_all_protocols(memory: Mem
     assert {hit["metadata"]["protocol"] for hit in found} == {"aave", "compound"}
     assert len(found) == 14
     assert memory.documents.search("liquidity", protocol="nobody") == []
+
+
+def test_each_protocol_that_a_question_names_gives_its_best_in_turn(memory: Memory) -> None:
+    for number in range(7):
+        import_content(memory, f"{number}.txt", f"liquidity fees of aave {number}", "aave v3")
+    for number in range(2):
+        import_content(memory, f"{number}.txt", f"liquidity {number}", "compound")
+    import_content(memory, "other.txt", "liquidity fees of aave and compound", "curve")
+
+    def asked(question: str, **more: Any) -> list[str]:
+        return [hit["metadata"]["protocol"] for hit in memory.documents.search_named(question, **more)]
+
+    both = "liquidity fees of Aave and Compound"
+    assert asked(both) == ["aave v3", "compound", "aave v3", "compound", "aave v3"]
+    assert asked(both, n=2) == ["aave v3", "compound"]
+    assert set(asked(both, protocols=["aave v3"])) == {"aave v3"}
+    assert asked("liquidity fees of Aave") == [
+        hit["metadata"]["protocol"] for hit in memory.documents.search("liquidity fees of Aave")
+    ]
 
 
 def test_two_protocols_are_compared_with_five_results_each(memory: Memory) -> None:
