@@ -160,6 +160,8 @@ def test_damaged_text_is_never_written_to_a_file_or_a_backup(stocked: Path, tmp_
 def test_an_unrepairable_row_is_reported_and_left_unchanged(stocked: Path) -> None:
     with open_library(stocked, embedder=Hashed()) as library:
         library.drafts.save(FIRST, {"entity": "written SINCE"}, actor="bob")
+    for copy in Layout(stocked).snapshots.iterdir():
+        copy.unlink()
     flip(stocked, b"written SINCE", b"written SINGE")
     messages: list[str] = []
     with open_library(stocked, embedder=Hashed()) as library:
