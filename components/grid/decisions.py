@@ -135,7 +135,7 @@ def decide(library: Library, entry: Mapping[str, Any], *, sender: Sender) -> dic
             return stored
         outcome = _outcome(library, decision, sender)
         told = _answer(library, decision.verb, outcome, reason=decision.reason)
-        if outcome.refused or not outcome.decision:  # else the history tells it
+        if outcome.refused or outcome.unchanged or not outcome.decision:  # else the history tells it
             with contextlib.suppress(NotWritten):
                 library.answers.store(decision.id, json.dumps(told))
         return told
@@ -156,9 +156,8 @@ def _outcome(library: Library, decision: Decision, sender: Sender) -> Outcome:
 
 
 def _carry_out(library: Library, decision: Decision, sender: Sender) -> Outcome:
-    past = library.decision(decision.id)
-    if past and past.is_undone:  # it was done
-        return Outcome(decision=decision.id)
+    if (begun := _begun(library, decision)) is not None:
+        return begun
     if decision.matching is not None:
         decision = replace(decision, addresses=addresses(library, decision.matching))
     if decision.verb == "promote":
@@ -175,6 +174,26 @@ def _carry_out(library: Library, decision: Decision, sender: Sender) -> Outcome:
     outcome = _begin(library, decision) if is_long else _VERBS[decision.verb](library, decision)
     outcome.refused += asked
     return outcome
+
+
+def _begun(library: Library, decision: Decision) -> Outcome | None:
+    """What came of a decision that is not gone on with: a job does so, or it was undone since; else None.
+
+    A server that stops between the first part of a decision and its answer leaves it so.
+    """
+    is_whole = decision.verb in ("judge", "undo", "redo")  # of one part, or `reverse` knows what is left
+    job = None if is_whole else library.jobs.of_decision(decision.id)
+    with library.catalog.reading() as db:
+        is_undone = history.is_reversed(db, decision.id)
+        if job is None and not is_undone:
+            return None
+        taken = {*history.of_decision(db, decision.id, among=decision.addresses)}
+    if job:
+        taken |= {item.key for item in library.jobs.items(job.id, limit=-1)}
+    elif is_whole:
+        taken |= {*decision.addresses}
+    why = "it was undone while it was under way" if is_undone else "it was left out: decide it again"
+    return Outcome(refused=[Refusal(each, why) for each in decision.addresses if each not in taken])
 
 
 def _decided_elsewhere(library: Library, decision: Decision) -> dict[str, Event]:

@@ -46,8 +46,9 @@ def reverse(library: "Library", chosen: str, *, at_once: int, decision: str | No
     job = library.jobs.of_decision(chosen)
     if job and job.is_under_way:
         cancel_own.stop(library.jobs, job)
-        if library.decision(chosen) is None:  # it had decided nothing yet
-            return Outcome(reversed=chosen)
+        job = library.jobs.get(job.id)
+    if job and job.state == "cancelled" and library.decision(chosen) is None:  # it had decided nothing yet
+        return Outcome(reversed=chosen)
     waits = any(job.kind == KIND.name and job.decision != decision for job in library.jobs.under_way())
     if start(library, [chosen], at_once=-1 if waits else at_once, decision=decision):
         return Outcome(reversed=chosen)

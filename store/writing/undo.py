@@ -101,11 +101,14 @@ class Undo:
         """
         with self._catalog.reading() as db:
             events = history.events(db, decision=chosen, limit=-1)
-        goals = {event.address: event for event in events}
+            goals = {event.address: event for event in events}
+            begun = history.of_decision(db, decision.id, among=[*goals])  # before it was interrupted
+        left = [address for address in goals if address not in begun]
+        outcome.done += begun
 
         def reversed_(record: Record, state: State) -> State:
             event = goals[record.address]
-            if state == event.before:  # an interrupted one came this far
+            if state == event.before:
                 return state
             if state != event.after:
                 raise InvalidRecord(f"it was changed since; {decision.verb} would lose that")
@@ -124,13 +127,13 @@ class Undo:
             self._pass_over(chosen, outcome)
             return True
         done = 0
-        for batch in batches(goals, transitions.OPERATION, progress):
+        for batch in batches(left, transitions.OPERATION, progress):
             done += len(batch)
             # Only the last part takes it back: what a crash or a full disk left over can still be taken back.
-            part = decision if done == len(goals) else replace(decision, reverses=None)
+            part = decision if done == len(left) else replace(decision, reverses=None)
             if not self._transitions.apply(part, batch, reversed_, outcome):
                 return False
-        if done < len(goals):
+        if done < len(left):
             return False
         if not (goals or is_taxonomy or findings.undo_verdicts(self._catalog, decision, outcome)):
             return False

@@ -4,7 +4,7 @@ import json
 import sqlite3
 import threading
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from typing import Any
@@ -21,13 +21,14 @@ from store.catalog.catalog import Catalog
 from store.catalog.filters import Filter
 from store.duplicates import duplicates
 from store.errors import LoginEnded, NotWritten
+from store.jobs.runner import Runner
 from store.library import Library
 from store.permissions import Actor
 from store.runtime import open_library
 from store.settings import settings
 from tests.components.conftest import Client
 from tests.components.grid.decisions import Entry, approved, decide, entry, undo, verbs
-from tests.store.conftest import address, coin
+from tests.store.conftest import address, approved_with_caption, coin
 from tests.store.hashed import Hashed
 
 
@@ -89,6 +90,64 @@ def test_a_decision_that_was_taken_back_is_not_done_again(library: Library) -> N
     library.undo()
     assert reasons(decide(library, approves)[0]) == []
     assert approved(library) == set()
+
+
+def test_what_was_redone_since_stays_told_as_done(library: Library) -> None:
+    approves = entry("approve", 0)
+    takes_back = undo(approves)
+    decide(library, approves, takes_back, entry("redo", undoes=takes_back["id"]))
+    assert reasons(decide(library, approves)[0]) == []
+    assert approved(library) == {address(0)}
+
+
+def test_a_coin_that_had_the_tag_already_does_not_get_it_later(library: Library) -> None:
+    library.edit_tags([address(0)], add=["moon"])
+    tags = entry("tag", 0, 1, add=["moon"])
+    decide(library, tags)
+    library.edit_tags([address(0)], remove=["moon"])
+    decide(library, tags)
+    assert "moon" not in library.get(address(0)).tags
+
+
+@pytest.fixture
+def crash(library: Library, monkeypatch: pytest.MonkeyPatch) -> Callable[[Entry], None]:
+    """Lets the server end between a decision and its answer."""
+
+    def stops(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def send(made: Entry) -> None:
+        with monkeypatch.context() as stopped:
+            stopped.setattr(Answers, "store", stops)
+            with pytest.raises(KeyboardInterrupt):
+                decide(library, made)
+
+    return send
+
+
+def test_a_promotion_that_was_begun_before_a_crash_is_not_told_as_refused(
+    library: Library, crash: Callable[[Entry], None]
+) -> None:
+    promotes = entry("promote", 8, 9, 0)
+    approved_with_caption(library, 8, 9)
+    crash(promotes)
+    [job] = library.jobs.all()
+    assert library.jobs.wait(job.id, timeout=60)
+    assert [refusal["item"] for refusal in decide(library, promotes)[0]["refused"]] == [address(0)]
+    assert len(library.jobs.all()) == 1
+
+
+def test_the_undo_of_a_job_that_had_decided_nothing_is_told_as_done_after_a_crash(
+    library: Library, crash: Callable[[Entry], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Runner, "wake", lambda _: None)
+    monkeypatch.setattr(decisions, "AT_ONCE", 1)
+    approves = entry("approve", 0, 1)
+    takes_back = undo(approves)
+    decide(library, approves)
+    crash(takes_back)
+    assert reasons(decide(library, takes_back)[0]) == []
+    assert library.jobs.all()[0].state == "cancelled"
 
 
 def test_an_undo_that_arrives_again_after_its_redo_takes_nothing_back(library: Library) -> None:
