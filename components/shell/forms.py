@@ -132,7 +132,7 @@ def show(
             "afterRun": after_run,
             "at": time.time(),
         },
-        width="stretch" if fields else "content",
+        width="stretch" if any(field.kind != "base" for field in fields) else "content",
         on_done_change=_nothing,
     )
     if was_confirmed:  # not before: a run that another one overtakes ends where it draws
@@ -216,7 +216,7 @@ def _do_once(library: Library, form: _Form | None, press: Press) -> Mapping[str,
     if form is None:
         return None
     try:
-        if form.button.disabled:
+        if form.button.disabled and not _is_begun(library, press.decision):
             raise InvalidRecord(form.button.help or "this cannot be done now")
         told = {"message": form.send(Sent(_checked(form.fields, press.values), press.decision))}
     except (NotPermitted, LoginEnded):
@@ -227,6 +227,11 @@ def _do_once(library: Library, form: _Form | None, press: Press) -> Mapping[str,
         with contextlib.suppress(NotWritten):
             library.answers.store(press.decision, json.dumps(told))
     return told
+
+
+def _is_begun(library: Library, decision: str) -> bool:
+    """Whether a server that was killed before it answered has carried out some of this."""
+    return bool(library.decision(decision) or library.jobs.of_decision(decision))
 
 
 def _checked(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, Any]:

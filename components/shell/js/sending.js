@@ -47,7 +47,8 @@ export class Sending {
   /** Sends what is typed; unchanged, after the server was away, it is the same request. */
   send(typed) {
     if (this.isBusy || this.confirmedAt) return;
-    const values = { ...this.data.base, ...this.values, ...typed };
+    const isTyped = Object.keys(typed).length > 0; // else it is a button, which means what the page shows now
+    const values = { ...this.data.base, ...(isTyped && this.values), ...typed };
     this.values = values;
     if (!this.request || !isSame(this.request.values, values)) this.request = { decision: newId(), values };
     this.store.write(this.request);
