@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from store.runtime import open_library, open_reader
     from store.search.query import Part, Query
 
-__version__ = "1.2.0"
+__version__ = "1.3.0"
 
 # Where each name comes from. Imported when first asked for: a process that needs one part loads no other.
 _FROM = {
