@@ -39,6 +39,7 @@ check: .venv/ready-to-test node_modules/.package-lock.json
 	$(BIN)/mypy
 	npm run --silent lint
 	npm run --silent format:check
+	npm run --silent types
 
 # Against the newest Streamlit, so that its changes are known before it is adopted; only a report.
 canary: .venv/ready-to-test
@@ -69,10 +70,10 @@ clean:
 	$(INSTALL) -r requirements-test.txt
 	@touch $@
 
-# ESLint and Prettier, for `make check`; the program itself needs no Node.js.
+# ESLint, Prettier and TypeScript, for `make check`; the program itself needs no Node.js.
 node_modules/.package-lock.json: package.json package-lock.json
 	@command -v npm > /dev/null || { \
-		echo "make check looks through the pages' JavaScript with ESLint and Prettier: it needs Node.js 18.19 or later with npm (Debian: apt install nodejs npm)." >&2; \
+		echo "make check looks through the pages' JavaScript with ESLint, Prettier and TypeScript: it needs Node.js 18.19 or later with npm (Debian: apt install nodejs npm)." >&2; \
 		exit 1; }
 	npm ci --silent --no-audit --no-fund
 	@touch $@

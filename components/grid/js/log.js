@@ -1,5 +1,6 @@
 // The decisions made here: each stays in this page and in the browser's storage until the server has answered it.
 // Library and person are part of the key, so none is sent to the wrong place; its id keeps it from being done twice.
+// @ts-check
 
 import { undecided } from "../../shell/js/hand.js";
 import { newId, post, postLast } from "../../shell/js/post.js";
@@ -13,26 +14,60 @@ const PATIENCE = 2500; // ms without an answer before a person is told, and befo
 const LATER = 3; // how often this doubles
 const LARGEST = 1_000_000; // characters of one message; a decision about 10,000 coins has as many
 
+/** @typedef {import("../../shell/js/post.js").Server} Server */
+/** @typedef {{library: string, who: string}} Place */
+/** @typedef {{hide?: string[], show?: string[]} | null} Effect what leaves and what comes back, by address */
+/** @typedef {{verb: string, addresses: string[], undoes?: string}} Decision and what its verb needs */
+/** @typedef {Decision & {id: string, effect?: Effect, cursor?: string}} Entry */
+/** @typedef {{generation: number, refused: {item: string, reason: string}[]}} Answer */
+/** @typedef {ReturnType<typeof carriedOut>} Applied */
+/** @typedef {Answer & {id: string, cursor?: string}} Result */
+
 export class DecisionLog {
+  /** @type {Server | undefined} */
+  server;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
+  isUnderWay = false;
+  isStopped = false;
+  isLate = false;
+
   /**
-   * `place` is {library, who}; `heard(results)` receives what came of decisions, `waits(number)` how many are not
+   * `heard(results)` receives what came of decisions, `waits(number)` how many are not
    * answered for a while, and 0 once they are; `refused()` asks for a run of the page, which brings another token.
+   *
+   * @param {{
+   *   place: Place,
+   *   heard: (results: Result[]) => void,
+   *   waits: (number: number) => void,
+   *   refused: () => void,
+   *   canDecide?: boolean,
+   *   sent?: typeof post,
+   *   sentLast?: typeof postLast,
+   * }} seams
    */
   constructor({ place, heard, waits, refused, canDecide = true, sent = post, sentLast = postLast }) {
-    Object.assign(this, { place, heard, waits, refused, sent, sentLast });
+    this.place = place;
+    this.heard = heard;
+    this.waits = waits;
+    this.refused = refused;
+    this.sent = sent;
+    this.sentLast = sentLast;
     this.key = keyOf(place, newId());
-    this.entries = []; // made here, not answered
-    this.left = []; // made before a reload or in a tab that was closed, not answered
-    this.applied = []; // answered, but not in the cards of the page's last run
+    this.entries = /** @type {Entry[]} */ ([]); // made here, not answered
+    this.left = /** @type {Entry[]} */ ([]); // made before a reload or in a tab that was closed, not answered
+    this.applied = /** @type {Applied[]} */ ([]); // answered, but not in the cards of the page's last run
     this.shown = Infinity; // the generation of these cards
-    this.foreign = { people: {}, libraries: 0 };
-    this.keys = []; // of the logs that `left` is from
+    this.foreign = { people: /** @type {Record<string, number>} */ ({}), libraries: 0 };
+    this.keys = /** @type {string[]} */ ([]); // of the logs that `left` is from
     this.sentAt = 0;
     this.inVain = 0;
     if (canDecide) this.readLeft(); // else they would only be refused: they wait for a page that can decide
   }
 
+  /** @param {Decision} decision */
   add(decision) {
+    /** @type {Entry} */
     const entry = { id: newId(), ...decision };
     this.entries.push(entry);
     this.keep();
@@ -40,10 +75,15 @@ export class DecisionLog {
     return entry;
   }
 
-  /** A run of the page gives its server and the generation of its cards. */
+  /**
+   * A run of the page gives its server and the generation of its cards.
+   *
+   * @param {{server: Server, generation: number}} data
+   */
   take({ server, generation }) {
     const isNew = this.server?.token !== server.token;
-    Object.assign(this, { server, shown: generation });
+    this.server = server;
+    this.shown = generation;
     this.applied = this.applied.filter((entry) => entry.generation > this.shown);
     if (isNew && !this.isEmpty) this.sendNow();
   }
@@ -77,7 +117,8 @@ export class DecisionLog {
     if (results.length) {
       this.inVain = 0;
       this.heard(results);
-      return this.isEmpty || this.sendNow();
+      if (!this.isEmpty) await this.sendNow();
+      return;
     }
     if (this.inVain) this.sayLate();
     if (400 <= status && status < 500) this.refused();
@@ -96,10 +137,15 @@ export class DecisionLog {
     return { ...this.place, entries };
   }
 
-  /** Takes the answers, by id; returns them in order. */
+  /**
+   * Takes the answers, by id; returns them in order.
+   *
+   * @param {Record<string, Answer>} answers
+   * @returns {Result[]}
+   */
   answered(answers) {
     const found = [...this.left, ...this.entries].filter(({ id }) => id in answers);
-    const isLeft = ({ id }) => !(id in answers);
+    const isLeft = (/** @type {Entry} */ { id }) => !(id in answers);
     this.applied.push(
       ...this.entries.filter(({ id }) => id in answers).map((entry) => carriedOut(entry, answers[entry.id])),
     );
@@ -169,12 +215,17 @@ export class DecisionLog {
   }
 }
 
-/** Ids of what can be undone and redone now, the next one last: those of the page's run, and what was decided since. */
+/**
+ * Ids of what can be undone and redone now, the next one last: those of the page's run, and what was decided since.
+ *
+ * @param {(Entry | Applied)[]} news
+ * @param {{undo?: string[], redo?: string[]}} run
+ */
 export function undoable(news, { undo = [], redo = [] }) {
   let back = undo.toReversed();
   let again = redo.toReversed();
-  for (const { id, verb, undoes, isRefused } of news) {
-    if (isRefused) continue;
+  for (const { id, verb, undoes, ...entry } of news) {
+    if ("isRefused" in entry && entry.isRefused) continue;
     back = back.filter((each) => each !== id && each !== undoes);
     again = again.filter((each) => each !== id && each !== undoes);
     if (verb === "undo") again.push(id);
@@ -184,23 +235,40 @@ export function undoable(news, { undo = [], redo = [] }) {
   return { back, again };
 }
 
+/**
+ * @param {Place} place
+ * @param {string} page
+ */
 function keyOf({ library, who }, page) {
   return PREFIX + [library, who, page].map(encodeURIComponent).join(":");
 }
 
+/**
+ * @param {string} key
+ * @returns {Entry[]}
+ */
 function readLog(key) {
-  const entries = stored((storage) => JSON.parse(storage.getItem(key)));
+  const entries = stored((storage) => JSON.parse(storage.getItem(key) ?? "null"));
   return Array.isArray(entries) ? entries.filter((entry) => typeof entry?.id === "string") : [];
 }
 
+/**
+ * @param {string} key
+ * @param {Decision[]} entries
+ */
 function storeLog(key, entries) {
   stored((storage) => (entries.length ? storage.setItem(key, JSON.stringify(entries)) : storage.removeItem(key)));
 }
 
-/** An answered entry with the generation that has it, and the effect that was not refused. */
+/**
+ * An answered entry with the generation that has it, and the effect that was not refused.
+ *
+ * @param {Entry} entry
+ * @param {Answer} answer
+ */
 function carriedOut({ id, verb, undoes, addresses, effect }, { generation, refused }) {
   const items = new Set(refused.map(({ item }) => item));
-  const left = (list) => (items.has("") ? [] : list?.filter((address) => !items.has(address)));
+  const left = (/** @type {string[]} */ list) => (items.has("") ? [] : list.filter((item) => !items.has(item)));
   const isRefused = items.has("") || (addresses.length > 0 && !left(addresses).length);
   return {
     id,
@@ -209,11 +277,15 @@ function carriedOut({ id, verb, undoes, addresses, effect }, { generation, refus
     addresses,
     generation,
     isRefused,
-    effect: { hide: left(effect?.hide), show: left(effect?.show) },
+    effect: { hide: left(effect?.hide ?? []), show: left(effect?.show ?? []) },
   };
 }
 
-/** An entry without the fields that only the page needs. */
+/**
+ * An entry without the fields that only the page needs.
+ *
+ * @param {Entry} whole
+ */
 function forServer({ effect, cursor, ...entry }) {
   return entry;
 }

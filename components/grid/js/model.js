@@ -1,31 +1,67 @@
 // The state of the page: the server's cards, with the unconfirmed decisions made here on top.
+// @ts-check
 
 import { isOwn } from "../../shell/js/post.js";
 import { read, write } from "../../shell/js/storage.js";
 
+/** @typedef {{address: string, revision?: number, blank?: boolean, shadow?: string, [field: string]: any}} Card */
+/** @typedef {{filter: string, generation: number, count: number}} Matching */
+/** @typedef {Map<string, number | null>} Selection address → revision */
+/** @typedef {Matching & {except: string[]}} Everything all matching coins but some */
+/** @typedef {{selection: Selection, everything: Everything | null}} Cleared */
+/** @typedef {{label: string, decision: string}} Elsewhere */
+
 export class Model {
+  /** @type {string | undefined} */
+  question; // and order, as one text
+  hidden = /** @type {Set<string>} */ (new Set());
+  waiting = /** @type {Set<string>} */ (new Set()); // decided, without an effect on what is visible
+
+  /** @param {string} key */
   constructor(key) {
     this.key = key;
-    this.cards = new Map(); // address → the last card from the server
-    this.order = []; // addresses in the server's order
-    // address → {card, order, index}, as last given: what undo brings back before the server does
+    /** @type {Map<string, Card>} address → the last card from the server */
+    this.cards = new Map();
+    /** @type {string[]} addresses in the server's order */
+    this.order = [];
+    /**
+     * As last given: what undo brings back before the server does.
+     *
+     * @type {Map<string, {card: Card, order: string[], index: number}>}
+     */
     this.remembered = new Map();
-    this.selection = new Map(); // address → revision
-    this.everything = null; // all matching coins: {filter, generation, count, except}
-    this.cleared = chosenBefore(key); // a selection that can be restored: {selection, everything}
+    /** @type {Selection} */
+    this.selection = new Map();
+    /** @type {Everything | null} */
+    this.everything = null;
+    this.cleared = chosenBefore(key); // a selection that can be restored
+    /** @type {string | null} */
     this.cursor = null;
+    /** @type {string | null} */
     this.anchor = null;
-    this.hides = new Map(); // decision → the cards that left with it, so that its undo shows immediately
-    this.decided = new Map(); // address → the last decisions about it that were made here
-    this.refused = new Map(); // address → reason
+    /** @type {Map<string, string[]>} decision → the cards that left with it, so that its undo shows immediately */
+    this.hides = new Map();
+    /** @type {Map<string, any>} address → the last decisions about it that were made here */
+    this.decided = new Map();
+    /** @type {Map<string, string>} address → reason */
+    this.refused = new Map();
     this.isRanked = false;
-    this.elsewhere = []; // [address, {label, decision}]: what was decided elsewhere while it was on this page
-    this.shadows = new Map(); // address → its card, as it is shown since
-    this.passed = new Set(); // those that are shown no longer
+    /** @type {[address: string, made: Elsewhere][]} what was decided elsewhere while it was on this page */
+    this.elsewhere = [];
+    /** @type {Map<string, Card>} address → its card, as it is shown since */
+    this.shadows = new Map();
+    /** @type {Set<string>} those that are shown no longer */
+    this.passed = new Set();
+    /** @type {string[]} */
     this.visible = [];
   }
 
-  /** `elsewhere` says what others made of cards that were on this page: they stay as shadows, where they were. */
+  /**
+   * `elsewhere` says what others made of cards that were on this page: they stay as shadows, where they were.
+   *
+   * @param {Card[]} cards
+   * @param {Record<string, Elsewhere>} elsewhere
+   */
   take(cards, elsewhere = {}) {
     this.cards = new Map(cards.map((card) => [card.address, card]));
     this.order = cards.map((card) => card.address);
@@ -37,7 +73,7 @@ export class Model {
     cards.forEach(({ address }) => this.passed.delete(address));
     for (const [address] of this.selection) {
       const card = this.cards.get(address);
-      if (card) this.selection.set(address, card.revision);
+      if (card) this.selection.set(address, card.revision ?? null);
     }
   }
 
@@ -57,14 +93,19 @@ export class Model {
     return !isSame && Boolean(question || order.trim());
   }
 
+  /** @param {string} address */
   card(address) {
     return this.cards.get(address) ?? this.shadows.get(address) ?? this.remembered.get(address)?.card;
   }
 
-  /** Recomputes the visible cards: the server's, without those decided, plus those undone. */
+  /**
+   * Recomputes the visible cards: the server's, without those decided, plus those undone.
+   *
+   * @param {{addresses: string[], effect?: import("./log.js").Effect}[]} unconfirmed
+   */
   settle(unconfirmed) {
-    const hidden = new Set();
-    const shown = new Set();
+    const hidden = /** @type {Set<string>} */ (new Set());
+    const shown = /** @type {Set<string>} */ (new Set());
     this.waiting = new Set();
     for (const { effect, addresses } of unconfirmed) {
       for (const address of effect?.hide ?? []) {
@@ -90,17 +131,22 @@ export class Model {
     this.visible = visible;
   }
 
-  /** Not of what this page decided itself, nor of what it brought back. */
+  /**
+   * Not of what this page decided itself, nor of what it brought back.
+   *
+   * @param {Set<string>} hidden
+   * @param {Set<string>} shown
+   */
   shadowsAmong(hidden, shown) {
+    /** @type {Map<string, Card>} */
     const shadows = new Map();
     for (const [address, { label, decision }] of this.elsewhere) {
-      if (hidden.has(address) || shown.has(address) || this.passed.has(address) || isOwn(decision)) continue;
+      const given = this.remembered.get(address);
+      if (!given || hidden.has(address) || shown.has(address) || this.passed.has(address) || isOwn(decision)) continue;
       const last = this.shadows.get(address);
       shadows.set(
         address,
-        last?.shadow === label
-          ? last
-          : { ...this.remembered.get(address).card, mark: { label, tone: "quiet" }, shadow: label },
+        last?.shadow === label ? last : { ...given.card, mark: { label, tone: "quiet" }, shadow: label },
       );
     }
     return shadows;
@@ -114,9 +160,12 @@ export class Model {
   /**
    * Where a card stands that the server left out: between the neighbours that it had; cards before it may have gone
    * since.
+   *
+   * @param {string[]} visible
+   * @param {string} address
    */
   placeAmong(visible, address) {
-    const { order, index } = this.remembered.get(address);
+    const { order, index } = this.remembered.get(address) ?? { order: [], index: 0 };
     const seen = new Set(visible);
     const next = order.slice(index + 1).find((each) => seen.has(each));
     if (next) return visible.indexOf(next);
@@ -124,17 +173,23 @@ export class Model {
     return previous ? visible.indexOf(previous) + 1 : Math.min(index, visible.length);
   }
 
-  /** When the card under the cursor disappears, the cursor moves to the one that takes its place. */
+  /**
+   * When the card under the cursor disappears, the cursor moves to the one that takes its place.
+   *
+   * @param {string[]} visible
+   */
   replaceCursor(visible) {
     if (!visible.length) return;
     const still = new Set(visible);
-    if (still.has(this.cursor)) return;
-    const was = this.visible.indexOf(this.cursor);
+    const cursor = this.cursor ?? "";
+    if (still.has(cursor)) return;
+    const was = this.visible.indexOf(cursor);
     const next = was < 0 ? null : this.visible.slice(was + 1).find((address) => still.has(address));
     const last = was < 0 ? visible[0] : visible[Math.min(was, visible.length - 1)];
     this.moveTo(next ?? last);
   }
 
+  /** @param {string | null} address */
   moveTo(address) {
     this.cursor = address;
     write(`memedex-cursor:${this.key}`, [this.question, address]);
@@ -144,14 +199,20 @@ export class Model {
   targets({ single = false } = {}) {
     if (this.everything && !single) return this.visible.filter((address) => this.isChosen(address));
     if (this.selection.size && !single) return [...this.selection.keys()];
-    return this.visible.includes(this.cursor) && !this.card(this.cursor)?.blank ? [this.cursor] : [];
+    const cursor = this.cursor ?? "";
+    return this.visible.includes(cursor) && !this.card(cursor)?.blank ? [cursor] : [];
   }
 
+  /** @param {string} address */
   isChosen(address) {
     return this.everything ? !this.everything.except.includes(address) : this.selection.has(address);
   }
 
-  /** Selects all coins that match a filter, on all pages; later additions are not included. */
+  /**
+   * Selects all coins that match a filter, on all pages; later additions are not included.
+   *
+   * @param {Matching} matching
+   */
   selectEverything(matching) {
     this.selection.clear();
     this.everything = { ...matching, except: [] };
@@ -163,13 +224,21 @@ export class Model {
     return this.everything ? this.everything.count - this.everything.except.length : this.selection.size;
   }
 
-  except(address, out) {
-    const { everything } = this;
+  /**
+   * @param {Everything} everything
+   * @param {string} address
+   * @param {boolean} out
+   */
+  except(everything, address, out) {
     everything.except = everything.except.filter((each) => each !== address);
     if (out) everything.except.push(address);
   }
 
-  /** Clears the selection if the filter changes or nothing matches any more. */
+  /**
+   * Clears the selection if the filter changes or nothing matches any more.
+   *
+   * @param {Matching | null} [matching]
+   */
   hold(matching) {
     if (!this.everything) return;
     if (matching?.filter !== this.everything.filter || !matching.count) this.everything = null;
@@ -177,11 +246,15 @@ export class Model {
     this.keepSelection();
   }
 
+  /**
+   * @param {string[]} addresses
+   * @param {boolean} chosen
+   */
   select(addresses, chosen) {
     for (const address of addresses) {
       const { blank, shadow } = this.card(address) ?? {};
       if (blank || (shadow && chosen && addresses.length > 1)) continue; // a whole page is meant as it is listed
-      if (this.everything) this.except(address, !chosen);
+      if (this.everything) this.except(this.everything, address, !chosen);
       else if (chosen) this.selection.set(address, this.card(address)?.revision ?? null);
       else this.selection.delete(address);
     }
@@ -204,7 +277,11 @@ export class Model {
     this.keepSelection();
   }
 
-  /** The number of coins that can be selected again; "all matching" only while its filter is active. */
+  /**
+   * The number of coins that can be selected again; "all matching" only while its filter is active.
+   *
+   * @param {Matching | null} [matching]
+   */
   canBringBack(matching) {
     // Without matches there is nothing to select.
     if (this.chosenCount || !this.cleared || matching?.count === 0) return 0;
@@ -213,8 +290,9 @@ export class Model {
     return everything.filter === matching?.filter ? everything.count - everything.except.length : 0;
   }
 
+  /** @param {Matching | null} [matching] */
   bringBack(matching) {
-    if (!this.canBringBack(matching)) return;
+    if (!this.cleared || !this.canBringBack(matching)) return;
     const { selection, everything } = this.cleared;
     this.everything = everything;
     for (const [address, revision] of selection) this.selection.set(address, revision);
@@ -223,14 +301,23 @@ export class Model {
     this.hold(matching);
   }
 
-  /** Removes decided coins, so that no action applies to them again. */
+  /**
+   * Removes decided coins, so that no action applies to them again.
+   *
+   * @param {string[]} addresses
+   */
   forget(addresses) {
     this.select(addresses, false);
     addresses.forEach((address) => this.cleared?.selection.delete(address));
     this.keepSelection();
   }
 
-  /** The addresses between two cards, both included, in the order of the page. */
+  /**
+   * The addresses between two cards, both included, in the order of the page.
+   *
+   * @param {string} from
+   * @param {string} to
+   */
   range(from, to) {
     const [a, b] = [this.visible.indexOf(from), this.visible.indexOf(to)].sort((x, y) => x - y);
     return a < 0 ? [to] : this.visible.slice(a, b + 1);
@@ -243,7 +330,12 @@ export class Model {
   }
 }
 
-/** The selection of the last visit: it is not active, but can be restored. */
+/**
+ * The selection of the last visit: it is not active, but can be restored.
+ *
+ * @param {string} key
+ * @returns {Cleared | null}
+ */
 function chosenBefore(key) {
   const { selection, everything } = read(`memedex-selection:${key}`, {});
   const found = new Map(Object.entries(selection ?? {}));

@@ -1,7 +1,38 @@
 // The score of store/search/ranking.py, over the similarities of every record, in the page.
+// @ts-check
 
 import { FACET_NAMES } from "./bars.js";
 
+/** @typedef {{centre: number[], spread: number[]}} Scale */
+/** @typedef {Record<string, number | string>} Weights */
+/** @typedef {[at: number, share: number]} Share of the weights that the facet at this place has */
+/** @typedef {ArrayLike<number>} Column */
+/** @typedef {{fused: boolean, strength: number, deviations: number[], shares: Column}} Words */
+/**
+ * @typedef {{
+ *   strength: number,
+ *   doubt: number,
+ *   means: number[],
+ *   deviations: number[],
+ *   picture: [mean: number, deviation: number],
+ *   usual: Record<string, number>,
+ *   silent: ArrayLike<number | boolean>,
+ * }} Pictures
+ */
+/**
+ * @typedef {{
+ *   columns: Column[],
+ *   means: number[],
+ *   groups?: Column | null,
+ *   words?: Words | null,
+ *   pictures?: Pictures | null,
+ *   pinned?: number[],
+ * }} Similarities
+ */
+/** @typedef {{shares: Share[], slope: number, base: number, doubt: number}} StandIn */
+/** @typedef {{isByPicture: boolean, contribution: number} | null} ByPicture */
+
+/** @type {Scale} */
 export const RAW = { centre: [0, 0, 0, 0, 0], spread: [1, 1, 1, 1, 1] };
 
 /**
@@ -11,15 +42,18 @@ export const RAW = { centre: [0, 0, 0, 0, 0], spread: [1, 1, 1, 1, 1] };
  * Fused, a row's share of the question's words counts too; by the usual weights, pictures stand in for captions that
  * say nothing (store/search/ranking.py).
  * Pinned rows come first, the best of them first, and appear once.
+ *
+ * @param {Similarities} similarities
+ * @param {Weights} weights
+ * @param {number} top
  */
 export function rank({ columns, means, groups, words, pictures, pinned = [] }, weights, top, scale = RAW) {
   const used = shares(weights, means);
-  const standIn = isUsual(pictures, weights)
-    ? standInOf(pictures, used.length ? used : allShares(weights), scale)
-    : null;
+  const speaking = pictures && isUsual(pictures, weights) ? pictures : null;
+  const standIn = speaking && standInOf(speaking, used.length ? used : allShares(weights), scale);
   if (!used.length && !standIn) return { list: [], hits: 0 };
   const gain = words?.fused
-    ? words.strength * unitOf(standIn?.shares ?? used, standIn ? pictures.deviations : words.deviations, scale)
+    ? words.strength * unitOf(standIn?.shares ?? used, speaking?.deviations ?? words.deviations, scale)
     : 0;
   const rows = columns[0].length;
   const scores = new Float64Array(rows);
@@ -37,8 +71,8 @@ export function rank({ columns, means, groups, words, pictures, pinned = [] }, w
       } else scores[row] += neutral;
     }
   }
-  const pictureGives = standIn ? letPicturesSpeak(pictures.silent, standIn, columns[0], scores, present) : null;
-  if (gain) for (let row = 0; row < rows; row++) scores[row] += gain * words.shares[row];
+  const pictureGives = standIn && letPicturesSpeak(speaking.silent, standIn, columns[0], scores, present);
+  if (words && gain) for (let row = 0; row < rows; row++) scores[row] += gain * words.shares[row];
   if (groups) fold(groups, scores, present);
   const best = bestRows(scores, present, top + pinned.length);
   const first = [...pinned].sort((a, b) => scores[b] - scores[a] || a - b);
@@ -53,19 +87,33 @@ export function rank({ columns, means, groups, words, pictures, pinned = [] }, w
   };
 }
 
-/** w / Σ w of each weighted facet that some record has: [its place, its share]. */
+/**
+ * w / Σ w of each weighted facet that some record has.
+ *
+ * @param {Weights} weights
+ * @param {number[]} means
+ */
 function shares(weights, means) {
-  return portions(
-    FACET_NAMES.map((name, at) => [at, Number(weights[name]) || 0]).filter(
-      ([at, weight]) => weight > 0 && Number.isFinite(means[at]),
-    ),
-  );
+  return portions(weighted(weights).filter(([at]) => Number.isFinite(means[at])));
 }
 
+/** @param {Weights} weights */
 function allShares(weights) {
-  return portions(FACET_NAMES.map((name, at) => [at, Number(weights[name]) || 0]).filter(([, weight]) => weight > 0));
+  return portions(weighted(weights));
 }
 
+/**
+ * @param {Weights} weights
+ * @returns {[at: number, weight: number][]}
+ */
+function weighted(weights) {
+  return FACET_NAMES.flatMap((name, at) => (Number(weights[name]) > 0 ? [[at, Number(weights[name])]] : []));
+}
+
+/**
+ * @param {[at: number, weight: number][]} given
+ * @returns {Share[]}
+ */
 function portions(given) {
   const largest = Math.max(...given.map(([, weight]) => weight));
   // Divided by the largest first, so that no sum overflows.
@@ -73,17 +121,35 @@ function portions(given) {
   return given.map(([at, weight]) => [at, weight / largest / total]);
 }
 
-/** The weighted standard deviation of the query's cosines. */
+/**
+ * The weighted standard deviation of the query's cosines.
+ *
+ * @param {Share[]} used
+ * @param {number[]} deviations
+ * @param {Scale} scale
+ */
 function unitOf(used, deviations, scale) {
   return used.reduce((sum, [at, share]) => sum + share * (deviations[at] / scale.spread[at]), 0);
 }
 
-/** Whether pictures stand in for captions with these weights. */
+/**
+ * Whether pictures stand in for captions with these weights.
+ *
+ * @param {Pictures} pictures
+ * @param {Weights} weights
+ */
 function isUsual(pictures, weights) {
-  return Boolean(pictures) && FACET_NAMES.every((name) => (Number(weights[name]) || 0) === (pictures.usual[name] ?? 0));
+  return FACET_NAMES.every((name) => (Number(weights[name]) || 0) === (pictures.usual[name] ?? 0));
 }
 
-/** What a picture's cosine gives in place of captions: base + slope · cosine, or the captions' score less the doubt. */
+/**
+ * What a picture's cosine gives in place of captions: base + slope · cosine, or the captions' score less the doubt.
+ *
+ * @param {Pictures} pictures
+ * @param {Share[]} used
+ * @param {Scale} scale
+ * @returns {StandIn}
+ */
 function standInOf({ strength, doubt, means, deviations, picture: [mean, deviation] }, used, scale) {
   const unit = unitOf(used, deviations, scale);
   const slope = deviation ? (strength * unit) / deviation : 0;
@@ -91,8 +157,17 @@ function standInOf({ strength, doubt, means, deviations, picture: [mean, deviati
   return { shares: used, slope, base: base - slope * mean, doubt: doubt * unit };
 }
 
-/** Gives silent rows the scores of their pictures; returns what the picture of each contributes, null if nothing. */
+/**
+ * Gives silent rows the scores of their pictures; returns what the picture of each contributes, null if nothing.
+ *
+ * @param {Pictures["silent"]} silent
+ * @param {StandIn} standIn
+ * @param {Column} cosines
+ * @param {Float64Array} scores
+ * @param {Uint8Array} present
+ */
 function letPicturesSpeak(silent, { base, slope, doubt }, cosines, scores, present) {
+  /** @type {ByPicture[]} */
   const given = new Array(scores.length).fill(null);
   for (let row = 0; row < scores.length; row++) {
     if (!silent[row]) continue;
@@ -105,12 +180,23 @@ function letPicturesSpeak(silent, { base, slope, doubt }, cosines, scores, prese
   return given;
 }
 
+/**
+ * @param {number} row
+ * @param {Words | null | undefined} words
+ * @param {number} gain
+ */
 function wordsOf(row, words, gain) {
-  const share = gain ? words.shares[row] : 0;
+  const share = words && gain ? words.shares[row] : 0;
   return { share, gain, contribution: gain * share };
 }
 
-/** Keeps only the best row of each group of copies. */
+/**
+ * Keeps only the best row of each group of copies.
+ *
+ * @param {Column} groups
+ * @param {Float64Array} scores
+ * @param {Uint8Array} present
+ */
 function fold(groups, scores, present) {
   const best = new Map();
   for (let row = 0; row < groups.length; row++) {
@@ -123,7 +209,13 @@ function fold(groups, scores, present) {
   }
 }
 
-/** Rows by falling score, equal scores in the server's order. */
+/**
+ * Rows by falling score, equal scores in the server's order.
+ *
+ * @param {Float64Array} scores
+ * @param {Uint8Array} present
+ * @param {number} top
+ */
 function bestRows(scores, present, top) {
   let hits = 0;
   for (let row = 0; row < scores.length; row++) hits += present[row];
@@ -133,7 +225,13 @@ function bestRows(scores, present, top) {
   return { rows: rows.sort((a, b) => scores[b] - scores[a] || a - b).slice(0, top), hits };
 }
 
-/** A score that at least `top` rows reach and few more: the `top`-th best of the maxima of many buckets. */
+/**
+ * A score that at least `top` rows reach and few more: the `top`-th best of the maxima of many buckets.
+ *
+ * @param {Float64Array} scores
+ * @param {Uint8Array} present
+ * @param {number} top
+ */
 function reached(scores, present, top) {
   const heaps = 4 * top;
   if (scores.length < 2 * heaps) return -Infinity;
@@ -145,6 +243,15 @@ function reached(scores, present, top) {
   return best.sort()[heaps - top];
 }
 
+/**
+ * @param {number} row
+ * @param {number} score
+ * @param {Column[]} columns
+ * @param {number[]} means
+ * @param {Share[]} used
+ * @param {Scale} scale
+ * @param {ByPicture} picture
+ */
 function explain(row, score, columns, means, used, scale, picture = null) {
   const weights = new Map(used);
   const facets = FACET_NAMES.map((_, at) => {
@@ -154,12 +261,8 @@ function explain(row, score, columns, means, used, scale, picture = null) {
     const value = present ? cosine : Number.isFinite(means[at]) ? means[at] : null;
     if (picture && (at === 0 || picture.isByPicture))
       return { present, cosine: value, weight, contribution: at ? 0 : picture.contribution };
-    return {
-      present,
-      cosine: value,
-      weight,
-      contribution: weight ? weight * ((value - scale.centre[at]) / scale.spread[at]) : 0,
-    };
+    const counts = value === null ? 0 : (value - scale.centre[at]) / scale.spread[at];
+    return { present, cosine: value, weight, contribution: weight * counts };
   });
   return { row, score, facets };
 }

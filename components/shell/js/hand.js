@@ -1,4 +1,5 @@
 // What the person at the page is doing, so that nothing is changed in front of them.
+// @ts-check
 
 import { COVERS, FIELD, isAtWork, sentAt, watchSending } from "./streamlit_page.js";
 
@@ -7,7 +8,7 @@ const FIELD_EVENTS = ["focusout", "keydown"];
 const TOUCHES = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove", "input"];
 
 /** Those that hold decisions which the server has not confirmed. */
-export const undecided = new Set();
+export const undecided = /** @type {Set<object>} */ (new Set());
 
 const PATIENCE = 30_000; // ms for a link's page
 const LOOK = 50; // ms between two looks at whether the server has what was typed
@@ -18,8 +19,10 @@ let touchedAt = 0;
 let leftFieldAt = -Infinity; // when a field of Streamlit's lost the focus, or Enter was pressed in it …
 let wasAtRest = true; // … and whether no run was under way or asked for then
 let drawnAt = -Infinity; // when a run drew last
-let left = null; // {at, from, isToItself}: when a link was clicked, and on which path
-let held = null; // {link, since}: a link that waits until the server has what was typed
+/** @type {{at: number, from: string, isToItself: boolean} | null} */
+let left = null; // when a link was clicked, and on which path
+/** @type {{link: HTMLAnchorElement, since: number} | null} */
+let held = null; // a link that waits until the server has what was typed
 
 /** Begins to notice keys and pointer; returns how to stop. */
 export function watchHand() {
@@ -37,15 +40,18 @@ export function watchHand() {
   };
 }
 
+/** @param {Event & {key?: string}} event */
 function leaveField({ key, target }) {
-  if (!target.matches?.(FIELD) || (key ?? "Enter") !== "Enter") return;
+  if (!(target instanceof Element && target.matches(FIELD)) || (key ?? "Enter") !== "Enter") return;
   leftFieldAt = performance.now();
   wasAtRest = !isAtWork() && sentAt() < drawnAt;
 }
 
+/** @param {MouseEvent} event */
 function followed(event) {
   const opensOther = event.ctrlKey || event.metaKey || event.shiftKey;
-  const link = event.composedPath().find((node) => node.localName === "a");
+  const path = /** @type {HTMLAnchorElement[]} */ (event.composedPath());
+  const link = path.find((node) => node.localName === "a");
   if (!link || opensOther || link.target === "_blank" || link.hasAttribute("download")) return;
   if (leftFieldAt > drawnAt && !event.defaultPrevented) return hold(event, link);
   const from = location.pathname;
@@ -56,6 +62,9 @@ function followed(event) {
 /**
  * Lets a link wait until a run has what was typed. A field sends it when a press takes its focus, but after a quick
  * click: that run would call the page of the field back, and the run of the link's page would not have the text.
+ *
+ * @param {MouseEvent} event
+ * @param {HTMLAnchorElement} link
  */
 function hold(event, link) {
   event.preventDefault();
@@ -65,15 +74,16 @@ function hold(event, link) {
 }
 
 function follow() {
+  if (!held) return;
   const { link, since } = held;
   const isTaken = drawnAt > since && (wasAtRest || !isAtWork()); // the first that draws may be the run before
   const waited = performance.now() - since;
   if (sentAt() > leftFieldAt && !isTaken && waited < (isAtWork() ? TAKING : BEGINNING)) return setTimeout(follow, LOOK);
   held = null;
   leftFieldAt = -Infinity;
-  const isSame = ({ href, textContent }) => href === link.href && textContent === link.textContent;
   // A run may have drawn it again.
-  (link.isConnected ? link : [...document.querySelectorAll("a")].find(isSame))?.click();
+  const links = link.isConnected ? [link] : [...document.querySelectorAll("a")];
+  links.find(({ href, textContent }) => href === link.href && textContent === link.textContent)?.click();
 }
 
 /** A run has drawn: of the link's page, or of the page that is left, which was under way. */
@@ -114,14 +124,13 @@ function focused() {
   return node;
 }
 
+/** @param {Element | null} node */
 function isField(node) {
-  if (!node) return false;
-  return (
-    node.isContentEditable || node.matches("textarea, select") || (node.matches("input") && !NOT_TYPED.has(node.type))
-  );
+  if (node instanceof HTMLInputElement) return !NOT_TYPED.has(node.type);
+  return node instanceof HTMLElement && (node.isContentEditable || node.matches("textarea, select"));
 }
 
 /** The document and the insides of its components. */
 function roots() {
-  return [document, ...[...document.querySelectorAll("*")].map((node) => node.shadowRoot).filter(Boolean)];
+  return [document, ...[...document.querySelectorAll("*")].flatMap((node) => node.shadowRoot ?? [])];
 }

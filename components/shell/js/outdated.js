@@ -1,4 +1,5 @@
 // When a page is out of date, and when it may be run again for that: only while nobody is in the middle of something.
+// @ts-check
 
 export const REST = 1000; // ms without a key or the pointer
 const APART = 2 * REST; // at least between two runs for news, of which there is always some while others decide
@@ -6,8 +7,13 @@ const DECIDED = "generation"; // the value that others' decisions change
 const AGAIN = 5000; // ms until a page that is still out of date is asked for again, doubled each time
 const LONGEST = 120_000;
 
+/** @typedef {Record<string, any>} Values */
+
 /**
  * The names of the values that a part shows and that are others by now. What was read before the page is not compared.
+ *
+ * @param {{shown?: Values, at: number}} part
+ * @param {Values & {at: number}} state
  */
 export function outdated({ shown = {}, at }, state) {
   if (!(state.at > at)) return [];
@@ -15,10 +21,12 @@ export function outdated({ shown = {}, at }, state) {
 }
 
 /**
- * Whether the page may be run now. `hand`: {isVisible, isWorking, inField, isCovered, isDeciding, touchedAt},
- * times in ms.
+ * Whether the page may be run now; times in ms.
  * `names`: what is out of date. `lastRun`: when the page was asked for last, for what, and how often in vain since it
  * was up to date. A decision does not wait because findings, which come by themselves, have just been drawn.
+ *
+ * @param {ReturnType<typeof import("./hand.js").hand>} hand
+ * @param {{now: number, names?: string[], lastRun?: {at: number, times: number, names?: string[]}}} page
  */
 export function mayRun(hand, { now, names = [], lastRun = { at: -Infinity, times: 0 } }) {
   if (!hand.isVisible || hand.isWorking || hand.inField || hand.isCovered || hand.isDeciding) return false;
@@ -27,13 +35,20 @@ export function mayRun(hand, { now, names = [], lastRun = { at: -Infinity, times
   return now - lastRun.at >= (lastRun.times ? Math.min(LONGEST, AGAIN * 2 ** (lastRun.times - 1)) : APART);
 }
 
-/** Whether it is time to offer a run instead: not where the hand is about to rest anyway. */
+/**
+ * Whether it is time to offer a run instead: not where the hand is about to rest anyway.
+ *
+ * @param {{now: number, lateSince: number, lastRun?: {times: number}}} page
+ */
 export function mayOffer({ now, lateSince, lastRun = { times: 0 } }) {
   return !lastRun.times && now - lateSince >= 2 * REST;
 }
 
 /**
  * What happened meanwhile, in a few words. `shown`: the values of all parts; `jobNames`: names of jobs by their number.
+ *
+ * @param {string[]} names
+ * @param {{shown: Values, state: Values, jobNames?: Record<string, string>}} page
  */
 export function news(names, { shown, state, jobNames = {} }) {
   const more = state.pending - shown.pending;
@@ -47,8 +62,14 @@ export function news(names, { shown, state, jobNames = {} }) {
   return "Page changed";
 }
 
-/** The known name of a job that is over: it was under way, or is the newest ("#6"), which began since. */
+/**
+ * The known name of a job that is over: it was under way, or is the newest ("#6"), which began since.
+ *
+ * @param {string[]} before
+ * @param {string[]} now
+ * @param {Record<string, string>} names
+ */
 function endedJob(before, now, names) {
   const begun = now.filter((id) => id.startsWith("#") && !before.includes(id)).map((id) => id.slice(1));
-  return names[[...before, ...begun].find((id) => id in names && !now.includes(id))];
+  return names[[...before, ...begun].find((id) => id in names && !now.includes(id)) ?? ""];
 }

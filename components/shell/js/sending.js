@@ -1,4 +1,5 @@
 // One form from the first letter to the page's run after its confirmation; it knows nothing of the document.
+// @ts-check
 
 import { newId, post } from "./post.js";
 
@@ -8,19 +9,41 @@ const RUNS = 5; // that are asked for, at most
 const AWAY = "The server cannot be reached. What you typed is kept: try again.";
 const BEHIND = "The page does not show yet what was chosen: try again.";
 
+/** @typedef {Record<string, any>} Values */
+/** @typedef {{decision: string, values: Values}} Request */
+/** @typedef {{server: import("./post.js").Server, form: any, base: Values, at: number, afterRun?: boolean}} Data */
+
 export class Sending {
+  /** @type {Values} */
   values = {}; // what was typed, by field
-  request = null; // {decision, values}, until the server has confirmed or refused it
+  /** @type {Request | null} */
+  request = null; // until the server has confirmed or refused it
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
   isUnderWay = false;
+  waitsForRun = false;
+  hadRun = false;
   confirmedAt = 0; // the server's time
   error = "";
 
   /**
    * `store`: where a request waits for its confirmation, even if the page is loaded again; `changed()` draws;
    * `rest()`: whether the page has come to rest, once it has.
+   *
+   * @param {{
+   *   store: {read: () => Request | null, write: (request: Request | null) => void},
+   *   changed: () => void,
+   *   rest?: () => Promise<boolean>,
+   *   sent?: typeof post,
+   * }} seams
    */
   constructor({ store, changed, rest = async () => true, sent = post }) {
-    Object.assign(this, { store, changed, rest, sent });
+    this.store = store;
+    this.changed = changed;
+    this.rest = rest;
+    this.sent = sent;
+    this.data = /** @type {Data} */ (/** @type {unknown} */ (undefined)); // until the first run gives its data
+    this.run = () => {};
     this.request = store.read();
     if (this.request) this.values = this.request.values;
   }
@@ -29,22 +52,37 @@ export class Sending {
     return this.isUnderWay || this.waitsForRun;
   }
 
-  /** A run of the page gives its data; `run` asks for another. */
+  /**
+   * A run of the page gives its data; `run` asks for another.
+   *
+   * @param {Data} data
+   * @param {() => void} run
+   */
   take(data, run) {
     const isNewer = !this.data || data.at > this.data.at;
-    Object.assign(this, { data, run });
+    this.data = data;
+    this.run = run;
     if (this.confirmedAt && data.at > this.confirmedAt) this.finish();
     const waits = this.request && !this.error && isSame(this.request.values, this.values); // as after a reload
     const isReady = this.waitsForRun ? isNewer : waits;
     if (isReady && !this.isUnderWay) this.attempt();
   }
 
-  /** Keeps what is typed in a field, with the base of the form at that moment: what the page showed. */
+  /**
+   * Keeps what is typed in a field, with the base of the form at that moment: what the page showed.
+   *
+   * @param {string} name
+   * @param {any} value
+   */
   type(name, value) {
     Object.assign(this, { values: { ...this.data.base, ...this.values, [name]: value }, error: "" });
   }
 
-  /** Sends what is typed; unchanged, after the server was away, it is the same request. */
+  /**
+   * Sends what is typed; unchanged, after the server was away, it is the same request.
+   *
+   * @param {Values} [typed]
+   */
   send(typed) {
     if (this.isBusy || this.confirmedAt) return;
     const isTyped = Object.keys(typed).length > 0; // else it is a button, which means what the page shows now
@@ -72,12 +110,14 @@ export class Sending {
     this.changed();
   }
 
+  /** @param {number} at */
   confirm(at) {
     this.forgetRequest();
     this.confirmedAt = at;
     this.askForRun();
   }
 
+  /** @param {string} text */
   refuse(text) {
     this.forgetRequest();
     this.error = text;
@@ -111,6 +151,10 @@ export class Sending {
   }
 }
 
+/**
+ * @param {Values} values
+ * @param {Values} others
+ */
 function isSame(values, others) {
   return JSON.stringify(values) === JSON.stringify(others);
 }

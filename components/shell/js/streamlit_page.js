@@ -1,11 +1,13 @@
 // All that is read of Streamlit's own page: nothing else in this program knows its test ids.
 // `tests/browser/test_streamlit_page.py` finds out when another version of Streamlit has other ones.
+// @ts-check
 
 let lastSent = -Infinity;
 
 /** Begins to notice what the page sends to the server; returns how to stop. */
 export function watchSending() {
   const { send } = WebSocket.prototype;
+  /** @param {Parameters<WebSocket["send"]>} message */
   WebSocket.prototype.send = function (...message) {
     lastSent = performance.now();
     return send.apply(this, message);
@@ -32,8 +34,8 @@ export const PAGE_LINK = "[data-testid=stPageLink] a[href]";
 
 /** Whether the server works for this page. */
 export function isAtWork() {
-  const app = document.querySelector("[data-testid=stApp]");
-  return ["running", "rerunRequested"].includes(app?.dataset.testScriptState);
+  const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"));
+  return ["running", "rerunRequested"].includes(app?.dataset.testScriptState ?? "");
 }
 
 /** The height of the header, which lies over the page, in px. */
@@ -51,12 +53,22 @@ export function scrollToTop() {
   document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" });
 }
 
-/** Whether a file that is dragged is over one of Streamlit's own fields for files. */
+/**
+ * Whether a file that is dragged is over one of Streamlit's own fields for files.
+ *
+ * @param {Event} event
+ */
 export function isOverUpload(event) {
-  return event.composedPath().some((node) => node.dataset?.testid === "stFileUploaderDropzone");
+  return event
+    .composedPath()
+    .some((node) => /** @type {HTMLElement} */ (node).dataset?.testid === "stFileUploaderDropzone");
 }
 
-/** The field of the widget with this key of its script. */
+/**
+ * The field of the widget with this key of its script.
+ *
+ * @param {string} key
+ */
 export function fieldOfKey(key) {
   return document.querySelector(`.st-key-${CSS.escape(key)} input`);
 }
