@@ -24,8 +24,8 @@ from store.search import golden_queries
 
 FOLDER = RESOURCES / "demo"
 TEXTS = "texts.json"  # in that folder: what was read in its pictures
-RECORDED = "recorded draft"  # in place of a model's name: nobody was asked
-WHO = history.DEMO  # stands in the history, so that a load cut short is told from what a person decided
+RECORDED = "recorded draft"  # in place of a model's name: no model was asked
+WHO = history.DEMO  # recorded in the history, which tells a load cut short from a person's decisions
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,7 +190,7 @@ class Library(LibraryUpkeep):
     def correct_text(
         self, addresses: Iterable[str], text: str | None, *, actor: str = "", decision: str | None = None
     ) -> Outcome:
-        """Say what stands in these records' pictures, "" for nothing, instead of what a program reads there.
+        """Correct the text in these records' pictures, "" for none, in place of what a program read.
 
         With None, what a program read counts again.
         """

@@ -102,7 +102,7 @@ def state_json(state: State | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class DecisionIntent:
-    """What somebody decides at once; its operations share its id and are undone together."""
+    """A decision; its operations share its id and are undone together."""
 
     verb: str
     actor: str

@@ -149,7 +149,7 @@ class Operator(Actor):
 
     @property
     def can_write(self) -> bool:
-        """Always true, because the lists are about people who use somebody else's server."""
+        """Always true, because the lists are about people who use another person's server."""
         return True
 
     @property

@@ -28,7 +28,7 @@ MAX_TAGS = 64
 MAX_SIDECAR_BYTES = 1_000_000
 
 UNFIT = "unfit"  # the key for a person's verdict on whether it is unfit for the screen: true or false
-PICTURE_TEXT = "picture_text"  # the sidecar's key for what a person says stands in the picture
+PICTURE_TEXT = "picture_text"  # the sidecar's key for a person's correction of the picture's text
 
 # base58 has no 0, O, I, l (Solana account addresses); hex for EVM chains.
 _SOLANA = re.compile(r"[1-9A-HJ-NP-Za-km-z]{32,44}")
@@ -93,7 +93,7 @@ class Record:
 
     @property
     def picture_text(self) -> str | None:
-        """What a person says stands in the picture, "" for nothing; None if nobody has said so."""
+        """A person's correction of the text in the picture, "" for none; None without a correction."""
         text = self.sidecar.get(PICTURE_TEXT)
         return text if isinstance(text, str) else None
 

@@ -85,7 +85,7 @@ class LibraryRuntime(Library):
     def open_for_reading(
         root: Path, *, embedder: Embedder | None = None, progress: Progress | None = None
     ) -> Library:
-        """Open the library for reading; its catalog is brought up to date first if nobody is writing.
+        """Open the library for reading; its catalog is brought up to date first if no process is writing.
 
         Its verbs exist, and raise ReadOnly.
         """
@@ -100,7 +100,7 @@ class LibraryRuntime(Library):
             reader = Library(layout.root, embedder=embedder)
             try:
                 if WriterLock(layout.lock).is_free() and is_stale(reader.catalog, layout):
-                    with contextlib.suppress(LibraryInUse):  # somebody was quicker, and does it
+                    with contextlib.suppress(LibraryInUse):  # another process was quicker, and does it
                         bring_up_to_date(layout, embedder, progress=progress)
             except BaseException:
                 reader.close()
@@ -158,7 +158,7 @@ class LibraryRuntime(Library):
             self._embed_edited_records()
 
     def work_in_background(self) -> None:
-        """Do what a dashboard's library does beside its verbs, now and after each change, until it is closed.
+        """Do a dashboard's background work, now and after each change, until the library is closed.
 
         Workers look for duplicates, embed pictures without a vector, read pictures, copy the catalog once a
         day (`store/catalog/snapshots.py`), finish decisions that the disk kept waiting, and supply dashboards

@@ -1,6 +1,6 @@
 """Logins of a root's dashboard, and its shared password (argon2id) with how many tries there are.
 
-`LoginSessions` are in `sessions.sqlite3` beside the library, not in it: backups do not contain them, and a
+`LoginSessions` are in `sessions.sqlite3` next to the library, not in it: backups do not contain them, and a
 restored library revives no login. Each use opens the file for a moment, since the command line may write too.
 """
 
@@ -29,7 +29,7 @@ FREE_OF_ALL = 60  # of all addresses together …
 EACH_OF_ALL = 1.0  # … and then one each second: 86,400 a day
 LONGEST_WAIT = 30.0  # seconds in a queue; who comes then is told to come again
 _FORGOTTEN = 900.0  # seconds without a try of this address
-_LONGEST_PASSWORD = 1_000  # characters; nobody types more
+_LONGEST_PASSWORD = 1_000  # characters; no person types more
 
 _hasher = PasswordHasher()  # RFC 9106's second recommendation: 64 MiB, three passes
 _one_at_a_time = threading.Lock()  # each takes 64 MiB
@@ -90,7 +90,7 @@ class _Tries:
 
 
 class Tries:
-    """Slows tries down, by address and all together; whoever waits has their turn, with the right one too."""
+    """Slows tries down, by address and all together; each waits its turn, also with the right password."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -102,7 +102,7 @@ class Tries:
         """Count a try of this address; returns the seconds after which it has its turn.
 
         If they are more than LONGEST_WAIT, the try is not counted and has no turn. `is_known`: the address is
-        a browser from which somebody has logged in; it does not wait for strangers.
+        a browser with an earlier login; it does not wait for strangers.
         """
         now = self._clock()
         with self._lock:

@@ -247,7 +247,7 @@ class _TextCollection:
 
 
 class ChromaTexts:
-    """Folders such as `chroma_db/` and `data/chroma/`, and the worlds beside them."""
+    """Folders such as `chroma_db/` and `data/chroma/`, and the worlds next to them."""
 
     name = "chroma-texts"
     title = "Memories, lore and sessions in a Chroma"

@@ -194,7 +194,7 @@ class CaptionedPictures(_Coins):
     """Pictures with a text file of the same name, as LoRA trainers and tag editors keep them."""
 
     name = "captioned-pictures"
-    title = "Pictures with captions beside them"
+    title = "Pictures with captions next to them"
 
     def _notes(self, path: Path) -> list[str] | None:
         names = _names(path)

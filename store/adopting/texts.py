@@ -162,7 +162,7 @@ class Adoption:
             self.refuse(id, _OTHER)
 
     def _vector_columns(self, change: MemoryChange, entry: Entry, row: dict[str, Any]) -> dict[str, Any]:
-        """The vector in the row if it is of the kind's model or stays as it is; else it is kept beside."""
+        """The vector in the row if it is of the kind's model or stays as it is; else it is kept apart."""
         if entry.vector is None:
             return {"vector": None, "embedding_model": None}
         self.report.reused += 1
@@ -189,7 +189,7 @@ class _Known:
         self._db, self._table = change.db, table
         self.rows: dict[str, dict[str, Any]] = {}
         self.adopted: dict[str, int] = {}  # id → the adoption that brought it
-        self.removed: set[str] = set()  # brought by an adoption, and removed by somebody since
+        self.removed: set[str] = set()  # brought by an adoption, and removed by a person since
         for part in _parts(ids):
             self._read(part)
 

@@ -90,7 +90,7 @@ def adopt(
     elif found:
         count = sum(one.found.count for one in found)
         report.notes.append(
-            f"{count:,} vectors stayed where they are, because nobody said which model they are of; "
+            f"{count:,} vectors stayed where they are, because their model is unknown; "
             "adopt again with --vectors MODEL to take them over."
         )
     if not progress.cancelled:
@@ -235,7 +235,7 @@ class _VectorAdoption:
         without = _without_picture_vector(self._library, embedder)
         if without:
             self._report.notes.append(
-                f"The vectors of {self._model} are kept beside those of {self._library.model}: "
+                f"The vectors of {self._model} are kept alongside those of {self._library.model}: "
                 f"{without:,} coins of the library have none of it. `model {self._model}` switches."
             )
         elif isinstance(embedder, KeptVectors):

@@ -17,7 +17,7 @@ from store.memory.text.extraction import CONTENT_TYPES
 
 NEWEST = 3
 _LOGS = ("-wal", "-journal")
-_SQLITE, _DUCK = b"SQLite format 3\0", b"DUCK"  # DuckDB's stands at byte 8
+_SQLITE, _DUCK = b"SQLite format 3\0", b"DUCK"  # DuckDB's is at byte 8
 _BATCH = 100
 
 Row = dict[str, Any]
@@ -165,7 +165,7 @@ def is_database(path: Path) -> bool:
 
 @contextmanager
 def opened(path: Path) -> Iterator[TranscriptTables]:
-    """Open the database for reading, without writing a byte beside it.
+    """Open the database for reading, without writing a byte next to it.
 
     Raises BadSource for what is damaged or is no such database, ModelUnavailable without the duckdb package.
     """

@@ -33,7 +33,7 @@ _BESIDE_SQLITE = ("-wal", "-shm", "-journal")
 def backup(reader: Reader, destination: Path, *, progress: Progress | None = None) -> Outcome:
     """Copy the library as it is at one moment; the copy appears complete and verified, or not at all.
 
-    Works beside the process that writes. Records whose picture is gone or changed are refused; their sidecars
+    Works while another process writes. Records whose picture is gone or changed are refused; their sidecars
     are in the backup nevertheless. Raises BadBackup for a place that exists or is inside the library,
     NotWritten if the disk refuses. If cancelled, it leaves nothing.
     """
@@ -79,7 +79,7 @@ def _make(destination: Path, layout: Layout, copy: Callable[[Path], None], *, pr
         is_made = True
         Disk().fsync_folders([destination.parent])
     except (OSError, sqlite3.Error) as error:
-        reason = refused(error, destination).partition(f": {unfinished}")[0]  # nobody knows that folder
+        reason = refused(error, destination).partition(f": {unfinished}")[0]  # its user does not know it
         if is_made:
             raise MaybeWritten(
                 f"the backup in {destination} is whole, but the disk does not confirm its name ({reason}): "
@@ -295,7 +295,7 @@ def copy_other(source: Path, target: Path, place: Path) -> dict[str, str]:
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:
             raise
-        shutil.copyfile(source, target)  # damaged, or nobody knows what: as it is
+        shutil.copyfile(source, target)  # damaged, or of an unknown kind: as it is
     return {target.relative_to(place).as_posix(): digest_of(target)}
 
 

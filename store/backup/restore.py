@@ -29,7 +29,7 @@ from store.pictures.shared_pictures import SharedPictures, shared_pictures
 from store.progress import Progress
 from store.records import TIERS
 
-BACKUPS = "backups"  # beside `memecoins`: what restores replaced
+BACKUPS = "backups"  # next to `memecoins`: what restores replaced
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ def _memory_lock(layout: Layout) -> Path:
 
 
 def _stage(source: Path, staged: Path, listed: Manifest, progress: Progress) -> str:
-    """Copy beside the library, never link: writing to the library must not change the backup.
+    """Copy next to the library, never link: writing to the library must not change the backup.
 
     Returns what is damaged in the catalog, which may have been so when the backup was made.
     """
@@ -153,7 +153,7 @@ def _exchange(layout: Layout, staged: Path, lock: WriterLock, disk: Disk) -> Pat
 
 
 def _remove_own_chroma(layout: Layout) -> None:
-    """Remove Chroma's files if all of them are marked as made from the catalog beside them."""
+    """Remove Chroma's files if all of them are marked as made from the catalog next to them."""
     with (
         contextlib.suppress(sqlite3.Error),  # a broken catalog proves nothing
         contextlib.closing(sqlite3.connect(to_read(layout.catalog), uri=True)) as db,
@@ -205,7 +205,7 @@ def restore_files(root: Path, *, progress: Progress) -> Outcome:
 
     What is there stays as it is; run again, it does what is left. Chroma is filled again when the library is
     opened. Raises BadBackup without a catalog or a shared place, CatalogDamaged if it was not restored whole,
-    LibraryInUse beside a process that writes, ReadOnly for a replica.
+    LibraryInUse while another process writes, ReadOnly for a replica.
     """
     layout, disk = Layout(root.resolve()), Disk()
     if not layout.catalog.is_file():

@@ -101,7 +101,7 @@ def _object_in(answer: str) -> dict[str, Any]:
 
 TRIES = 2  # a bad answer is sent back once, with the reason
 _GRACE = 5.0  # seconds beyond the time-out, which counts from the last byte: a trickle would never end
-_NEVER = "never"  # why an answer ended whose end nobody has seen
+_NEVER = "never"  # why an answer ended whose end was not seen
 _T = TypeVar("_T")
 
 
@@ -115,10 +115,10 @@ class CaptionRequest:
     ticker: str = ""
     description: str = ""
     tags: Sequence[str] = ()
-    picture_text: str = ""  # what stands in the picture, as far as it is known
+    picture_text: str = ""  # the text in the picture, as far as it is known
     taxonomy: Sequence[str] = ()  # tags to choose from
     only: Facet | None = None  # write this facet alone …
-    caption: Mapping[Facet, str] = field(default_factory=dict)  # … beside what is written already
+    caption: Mapping[Facet, str] = field(default_factory=dict)  # … in addition to what is written already
     hint: str = ""  # what to do otherwise: "shorter", "name the meme"
 
     @property
@@ -321,7 +321,7 @@ def _within(seconds: float, work: Callable[[], _T]) -> _T:
     def run() -> None:
         try:
             result.set_result(work())
-        except BaseException as error:  # noqa: BLE001  raised again where somebody waits
+        except BaseException as error:  # noqa: BLE001  raised again in the caller that waits
             result.set_exception(error)
 
     threading.Thread(target=run, name="memedex-asking", daemon=True).start()

@@ -10,7 +10,7 @@ from store.errors import InvalidRecord
 from store.records import CAPTION_FACETS, MAX_FACET, Facet, Record
 
 JOINED = "joined"
-HOLDS = "text_file_holds"  # in a table beside text files: "joined", or the one facet that stands in them
+HOLDS = "text_file_holds"  # in a table next to text files: "joined", or the one facet that they contain
 
 
 def joined(caption: Mapping[Facet, str], tags: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What models propose for a record, beside what people write: open, taken or refused.
+"""What models propose for a record, apart from what people write: open, taken or refused.
 
     library.suggestions.of(address)                     # the open ones, newest first
     library.suggestions.resolve([one.id], "taken")       # or "refused"; taking one does not write it
@@ -21,7 +21,7 @@ from store.records import CAPTION_FACETS, Facet
 SuggestedFacet = Facet | Literal["tags", "new_tags"]
 SuggestionState = Literal["open", "taken", "refused", "replaced", "trial"]
 BORROWED = "nearest · "  # from similar coins; then the embedding model and, for a text, the coin
-Write = Callable[[sqlite3.Connection], None]  # part of somebody else's transaction
+Write = Callable[[sqlite3.Connection], None]  # part of the caller's transaction
 
 
 @dataclass(frozen=True, slots=True)

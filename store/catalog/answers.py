@@ -24,7 +24,7 @@ class Answers:
         if row is None:
             return None
         if row["who"] != self._catalog.actor.name:
-            raise NotPermitted("somebody else made a decision with this id")
+            raise NotPermitted("another user made a decision with this id")
         return str(row["answer"])
 
     def store(self, decision: str, answer: str) -> None:

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping
 
-# Records with a trouble that still stands, for a condition on `records r`.
+# Records with a trouble that still applies, for a condition on `records r`.
 STANDING = (
     "r.address IN (SELECT t.address FROM troubles t JOIN records x ON x.address = t.address "
     "WHERE x.revision = t.revision AND x.tier = 'approved')"

@@ -43,7 +43,7 @@ class Catalog(SqliteFile):
     def __init__(self, path: Path, *, disk: Disk, writable: bool) -> None:
         super().__init__(path, disk=disk)
         if path.is_dir():
-            raise damaged(path, IsADirectoryError("a folder stands in its place"))
+            raise damaged(path, IsADirectoryError("there is a folder in its place"))
         try:
             check_is_ours(path)
             if writable:
@@ -101,7 +101,7 @@ class Catalog(SqliteFile):
             with self.reading() as db:
                 row = db.execute("SELECT who FROM decisions WHERE id = ?", [id]).fetchone()
             if row and row["who"] != person:
-                raise NotPermitted("somebody else made a decision with this id")
+                raise NotPermitted("another user made a decision with this id")
         return DecisionIntent(
             verb,
             person,
@@ -138,7 +138,7 @@ class Catalog(SqliteFile):
             copy.close()
 
     def keep_snapshot(self, reason: snapshots.Why, *, progress: Progress | None = None) -> None:
-        """Copy the catalog beside it (`store/catalog/snapshots.py`); a daily copy only if it is due.
+        """Copy the catalog next to it (`store/catalog/snapshots.py`); a daily copy only if it is due.
 
         Only reads, so writers do not wait for it.
         """
@@ -252,7 +252,7 @@ def damaged(path: Path, error: Exception) -> CatalogDamaged:
         )
     return CatalogDamaged(
         f"the catalog {path} cannot be read ({error}); doctor --repair makes a new one from the sidecars and "
-        "from what the old one still says, which is kept beside it"
+        "from what the old one still says, which is kept next to it"
     )
 
 

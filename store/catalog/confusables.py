@@ -137,7 +137,7 @@ def delete_spelling(db: sqlite3.Connection, number: int) -> None:
         db.execute(f"DELETE FROM {table} WHERE record = ?", [number])
 
 
-_UNSEEN = "▯"  # stands where there is a sign that shows nothing
+_UNSEEN = "▯"  # shown for an invisible character
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +167,8 @@ def compared_names(one: str, other: str) -> tuple[list[Piece], list[Piece]]:
 def _piece(sign: str, *, reads_the_same: bool) -> Piece:
     like = read_as(sign)
     if not plain(sign) and not sign.isspace():
-        return Piece(_UNSEEN, True, f"{_sign_name(sign)}, which nobody sees")
-    # A digit stands for a letter where the other name has that letter; a letter of another script always.
+        return Piece(_UNSEEN, True, f"{_sign_name(sign)}, invisible")
+    # A digit imitates a letter where the other name has that letter; a letter of another script always does.
     in_disguise = reads_the_same and not sign.isalpha() if sign.isascii() else True
     if not in_disguise or not like.strip() or like == sign.casefold():
         return Piece(sign, True)

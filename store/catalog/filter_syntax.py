@@ -112,12 +112,12 @@ class _Narrowing:
             return filter if Filter() in choice else replace(filter, any_of=(*filter.any_of, choice))
         if isinstance(item, AllOf):
             return self.all(filter, item.items)
-        return "A part with a weight, a sign or facets cannot stand in parentheses or beside OR."
+        return "A part with a weight, a sign or facets cannot be in parentheses or combined with OR."
 
     def _inner(self, item: Node) -> Filter:
         """The filter of a group, a negation or an alternative."""
         if any(isinstance(leaf, Condition) and leaf.key == TIER for leaf in leaves(item)):
-            self._faults.append("tier: cannot be denied, nor stand in parentheses or beside OR.")
+            self._faults.append("tier: cannot be negated, in parentheses or combined with OR.")
             return Filter()
         inner = _Narrowing(self._who, names_tier=False, faults=self._faults)
         return inner.all(Filter(), (item,))

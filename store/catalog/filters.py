@@ -54,7 +54,7 @@ class Filter:
     language: str = ""  # letters of which the texts have (store/catalog/words.py)
     picture_texts: tuple[str, ...] = ()  # words that stand in the picture, each of these
     rejected_for: str | None = None  # the reason, in any case of letters; "": rejected without one
-    decided_by: str = ""  # somebody who did anything to it but import it, and did not take it back …
+    decided_by: str = ""  # who did anything to it except import it, and did not undo it …
     decided_since: int | None = None  # … at this UNIX second or later
     any_of: tuple[tuple["Filter", ...], ...] = ()  # of each of these, one at least must pass
     none_of: tuple["Filter", ...] = ()  # and none of these

@@ -39,7 +39,7 @@ class ForgottenCoin:
     """What has to be known of a coin until every trace of it is gone."""
 
     address: str
-    word: str  # stands for it in the history
+    word: str  # replaces its address in the history
     pictures: tuple[str, ...]  # SHA-256 of each that it had, unless another coin has it
     was_in_library: bool
 

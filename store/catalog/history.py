@@ -112,7 +112,7 @@ def record(db: sqlite3.Connection, operation: Operation) -> None:
 
 
 def record_erased(db: sqlite3.Connection, operation: Operation, word: str, before: State) -> None:
-    """Add that a record was deleted for good; `word` stands for its address."""
+    """Add that a record was deleted for good; `word` replaces its address."""
     record_decision(
         db, operation.decision, verb=operation.verb, actor=operation.actor, at=operation.created_at
     )

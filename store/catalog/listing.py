@@ -109,7 +109,7 @@ class _Addresses:
 
 
 class Listing:
-    """The lists of one catalog; thread-safe, and right beside other processes that write."""
+    """The lists of one catalog; thread-safe, and correct while other processes write."""
 
     def __init__(self) -> None:
         self._kept: LruCache[Hashable, _List] = LruCache(_KEPT)

@@ -13,7 +13,7 @@ _JOINED = (
 
 
 def correction_and_reading(db: sqlite3.Connection, address: str) -> tuple[str | None, str | None]:
-    """What a person says stands in the picture of the record at this address, and what a program read."""
+    """The text in this record's picture: a person's correction, and what a program read."""
     row = db.execute(
         f"SELECT s.text ->> '$.picture_text', t.text {_JOINED} WHERE r.address = ?", [address]
     ).fetchone()

@@ -54,7 +54,7 @@ _TOKENS = {
         rf"(?P<QUOTED>{_QUOTED})|{_CONDITION}|{_REST}",
         re.IGNORECASE,
     ),
-    # A sign stands before something marked, between spaces, or right before a word, where "-" is no hyphen.
+    # A sign comes before something marked, between spaces, or right before a word, where "-" is no hyphen.
     "question": re.compile(
         rf"(?P<sign>{_SIGN}(?=\s*(?:{_WEIGHT}|{_FACETS}|{_SOURCE})))|(?P<WEIGHT>{_WEIGHT})|"
         rf"(?P<FACETS>{_FACETS})|(?P<_NOT>{_MINUS}(?={_STRUCTURED})|{_NOT})|{_OPERATORS}|"
@@ -192,10 +192,10 @@ def _operators(found: Sequence[Token], dialect: Dialect) -> list[Token]:
         last = tokens[-1].kind if tokens else ""
         if token.kind in ("_OR", "_AND"):
             before = next((one for one in reversed(tokens) if one.kind != "_END"), None)
-            stands = before is not None and before.kind in _ENDS and following.kind in _BEGINS
+            is_between = before is not None and before.kind in _ENDS and following.kind in _BEGINS
             # Between plain words of a question it is one of them, as these are asked and filter nothing.
             joins = (dialect == "filter" and token.kind == "_OR") or following.filters
-            if not stands or not (joins or (before is not None and before.filters)):
+            if not is_between or not (joins or (before is not None and before.filters)):
                 tokens.append(token._replace(kind="WORD"))
             elif token.kind == "_OR":
                 tokens.append(token)

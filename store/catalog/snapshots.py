@@ -1,4 +1,4 @@
-"""Copies of the catalog, and of each file of the text memory, beside it: daily, before upgrades and repairs.
+"""Copies of the catalog, and of each file of the text memory, next to it: daily, before upgrades and repairs.
 
 A copy has what people and programs cannot make again: decisions, texts, drafts, saved searches. Most of what
 follows from those and from the pictures (`DERIVED`) stays out, so that the copy of a large catalog is small
@@ -27,7 +27,7 @@ from store.progress import Progress
 
 Why = Literal["daily", "upgrade", "repair"]
 
-FOLDER = "snapshots"  # beside the catalog
+FOLDER = "snapshots"  # next to the catalog
 KEPT: dict[str, int] = {"daily": 7, "upgrade": 2, "repair": 2}
 DERIVED = (
     "labels", "embeddings", "maps", "evaluations", "chroma_queue",
@@ -187,7 +187,7 @@ def lineage(snapshot: CatalogSnapshot) -> str:
 
 
 def _folder(catalog: Path) -> Path:
-    """Beside the catalog; each of the memory's files has a folder of its own there."""
+    """Next to the catalog; each of the memory's files has a folder of its own there."""
     return catalog.parent / FOLDER / ("" if catalog.stem == "catalog" else catalog.stem)
 
 

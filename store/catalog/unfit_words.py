@@ -1,6 +1,6 @@
 """Words that make a coin unfit for the screen, matched as whole words in 21 languages; and who is unfit.
 
-The list is `unfit_words.txt` (its licence stands at its head), with the words that a library adds and
+The list is `unfit_words.txt` (its licence is at its top), with the words that a library adds and
 without those that it removes. Case, accents and look-alike letters are ignored. Chinese, Japanese, Korean and
 Thai put no spaces between words, so theirs are matched anywhere.
 

@@ -174,7 +174,7 @@ def _nearest(db: sqlite3.Connection, word: str) -> str | None:
             [word[:2], word[:2] + "\U0010ffff", len(word)],
         )
         rows = [row for row in same_start if distance(word, row[0]) <= 2]
-    # As somebody who hurries types: exchanged letters first, then the most frequent word.
+    # Typing errors: exchanged letters first, then the most frequent word.
     by_exchange = [row[0] for row in rows if sorted(row[0]) == sorted(word)]
     candidates = [*by_exchange, *(row[0] for row in rows)]
     return next((term for term in candidates if _is_in_library(db, term)), None)

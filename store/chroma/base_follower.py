@@ -22,7 +22,7 @@ from store.settings import settings
 log = logging.getLogger(__name__)
 
 BATCH = 1_000  # points; well below Chroma's get_max_batch_size of 5,461
-TIMEOUT = 20.0  # seconds for the batch at hand, when the program ends or somebody must not wait …
+TIMEOUT = 20.0  # seconds for the batch at hand, when the program ends or a caller must not wait …
 LOOK = 45.0  # seconds between two looks whether a server lost our collections while nothing changed
 SERVER_TIMEOUT = 5.0  # … and for one on a server when the program ends: nothing there is damaged by it
 PATIENCE = 30.0  # seconds that the end waits for a Chroma that does not get on
@@ -49,7 +49,7 @@ class ChromaFollower(ABC):
         self._is_on = settings().chroma == "on"
         self._chroma: ChromaProcess | None = None
         self._using = threading.Lock()  # Chroma's files: one at a time
-        self._is_cut_short = False  # somebody cannot wait for it
+        self._is_cut_short = False  # a caller cannot wait for it
         self._asked: Closable | None = None  # the process that was last at work on them
         self._watch = Worker("asking the Chroma server what it has", self._look, describe=_described)
         if self._is_on and place.name:
@@ -132,7 +132,7 @@ class ChromaFollower(ABC):
         return f"Chroma {why}; nothing is lost, it catches up at the next opening"
 
     def check(self) -> list[str]:
-        """Differences between Chroma and SQLite; Chroma's files are closed meanwhile."""
+        """Differences between Chroma and SQLite; Chroma's files are closed during it."""
         if not self._is_on:
             return []
         with self._using:
@@ -344,11 +344,11 @@ class ChromaFollower(ABC):
                 self._close()
                 if not self._is_cut_short:
                     raise
-                self.wake()  # it was ended for somebody who could not wait: no fault of its own
+                self.wake()  # it was ended for a caller who could not wait: not its fault
 
 
 def warn_behind(lag: str) -> None:
-    """Tell whoever closes a library or memory that Chroma was left behind; "" is nothing to tell."""
+    """Warn the caller who closes a library or memory that Chroma is behind; "": it is not."""
     if lag:
         warnings.warn(lag, ChromaBehind, stacklevel=3)
 

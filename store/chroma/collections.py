@@ -204,7 +204,7 @@ def open_client(folder: Path) -> "ClientAPI":
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Chroma's own files, sorted; without others beside them, such as the library's pictures."""
+    """Chroma's own files, sorted; without other files, such as the library's pictures."""
     found: list[Path] = []
     for name in own_names(folder):
         path = folder / name

@@ -70,7 +70,7 @@ class Contents:
 
 
 def own_names(folder: Path) -> tuple[str, ...]:
-    """The names of Chroma's own files and folders here, without others beside them."""
+    """The names of Chroma's own files and folders here, without other files."""
     if not folder.is_dir():
         return ()
     return tuple(
@@ -156,7 +156,7 @@ def _collections(folder: Path) -> tuple[FoundCollection, ...]:
     with _opened(folder) as db:
         if not db.execute("SELECT 1 FROM sqlite_master").fetchone():
             if any((folder / f"{DATABASE}{ending}").exists() for ending in ("-wal", "-journal")):
-                raise ValueError("an empty file with a log beside it")
+                raise ValueError("an empty file with a log next to it")
             return ()  # as Chroma, or a full disk, leaves it before anything is in it
         if not {"collections", "segments", "embeddings"} <= _tables(db):
             raise ValueError("a database of another program")

@@ -63,7 +63,7 @@ def ownership(folder: Path, *, owners: Mapping[str, str]) -> Ownership:
 class ChromaPlace(ABC):
     """A place for collections; none of its methods but `lacks` asks a server."""
 
-    name = ""  # tells servers apart; "" is the folder beside the database
+    name = ""  # tells servers apart; "" is the folder next to the database
 
     @property
     @abstractmethod

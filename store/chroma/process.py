@@ -31,7 +31,7 @@ T = TypeVar("T")
 _Request = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]] | None
 
 LIMIT = 300.0  # seconds for one answer; a damaged index has been seen to hang
-_LOOKED_AT = 0.2  # seconds after which it is seen that somebody no longer waits for an answer
+_LOOKED_AT = 0.2  # seconds between two looks whether the caller still waits for an answer
 _TIMEOUT = 20.0  # seconds to write out its indexes when it is asked to end
 _LAST_WORDS = 5.0  # seconds for a process that closed its pipes to end
 _KEPT = 200  # lines of what it said last; a line is cut after …
@@ -104,7 +104,7 @@ class ChildProcess(Generic[M]):
             try:
                 pickle.dump((method, arguments, keywords), process.stdin)
                 process.stdin.flush()
-                outcome, answer = pickle.load(process.stdout)  # from our own child, nobody else
+                outcome, answer = pickle.load(process.stdout)  # from our own child process only
             except Exception as error:
                 if isinstance(error, EOFError | BrokenPipeError):  # it ends, and may still say why
                     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -204,7 +204,7 @@ def answer_requests() -> None:
         threading.Thread(target=_queue_requests, args=(requests_file, requests), daemon=True).start()
         try:
             chroma = make(*arguments, **keywords)
-        except BaseException:  # noqa: BLE001  nobody is left to ask, and a reader keeps the pipe open
+        except BaseException:  # noqa: BLE001  no caller is left, and a reader keeps the pipe open
             traceback.print_exc()
             os._exit(1)
         while (request := requests.get()) is not None:
@@ -229,7 +229,7 @@ def _queue_requests(requests_file: BinaryIO, requests: "SimpleQueue[_Request]") 
     while True:
         try:
             request: _Request = pickle.load(requests_file)
-        except Exception:  # noqa: BLE001  the end of the pipe, or what cannot be read: nobody can be answered
+        except Exception:  # noqa: BLE001  the pipe's end, or what cannot be read: no answer is possible
             os._exit(1)
         requests.put(request)
         if request is None:

@@ -58,7 +58,7 @@ ELSEWHERE = "import makes one, --root names another place"
 CHROMA_TIMEOUT = 330.0  # seconds in which Chroma may show no progress; a probe of its files may take 300
 _MANY = 20  # refused for the same reason: more would hide every other one
 _FIRST = 3
-_OURS = "store"  # the loggers of the program; Python prints their tracebacks where nobody handles them
+_OURS = "store"  # the loggers of the program; Python prints their tracebacks where they have no handler
 NO_MEMORY = "there was not enough memory; what is done is kept"
 _SHORT = ("allocate memory", "out of memory", "bad allocation", "std::bad_alloc", "start new thread")
 

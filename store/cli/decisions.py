@@ -1,4 +1,4 @@
-"""Verbs that decide about coins: their tier, caption, tags, what stands in their picture, and undo."""
+"""Verbs that decide about coins: their tier, caption, tags, the text in their picture, and undo."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
@@ -252,7 +252,7 @@ def _unknown(tag: str, known: Iterable[str]) -> str:
     return f"there is no such tag; the nearest: {', '.join(near)}" if near else "there is no such tag"
 
 
-# -- what stands in pictures ------------------------------------------------------------------------------
+# -- text in pictures -------------------------------------------------------------------------------------
 
 
 @verb("read-pictures")
@@ -265,10 +265,10 @@ def read_pictures(call: Call) -> int:
 def correct_text(
     call: Call,
     address: Address,
-    text: Annotated[str | None, Option(metavar="TEXT", help='what stands there; "" for nothing')] = None,
+    text: Annotated[str | None, Option(metavar="TEXT", help='its text; "" for none')] = None,
     read: Annotated[bool, Option("--read", help="let what the program read count again")] = False,
 ) -> int:
-    """Say what stands in a coin's picture."""
+    """Correct the text in a coin's picture."""
     if read == (text is not None):
         call.fail("give one of --text and --read")
     return call.change(

@@ -107,7 +107,7 @@ def index(
 def _differences(kept: "Library | Memory", call: Call) -> list[str]:
     """What differs, after one rebuild of an index that follows and differs all the same.
 
-    Such as that of a server that came back empty, which nobody noticed as long as nothing changed.
+    Such as that of a server that came back empty, which was not noticed as long as nothing changed.
     """
     follows = call.has_followed(kept)
     faults = call.watch(lambda _: kept.check_chroma())

@@ -209,7 +209,7 @@ def _weights(text: str) -> dict[Facet, float]:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a search was given beside its filter."""
+    """What a search was given in addition to its filter."""
 
     text: str | None
     image: Path | None

@@ -73,7 +73,7 @@ def _print_sessions(found: list[LoginSession], call: Call) -> None:
         for one in found
     ]
     head = ("SESSION", "WHO", "BEGUN", "SEEN", "FROM", "STATE")
-    call.listed(fields, head, rows, empty="nobody has logged in yet")
+    call.listed(fields, head, rows, empty="no logins yet")
 
 
 def _state(session: LoginSession, now: float) -> str:

@@ -39,7 +39,7 @@ class Terminal:
         self._drawn: ProgressBar | None = None
 
     def answer(self, text: str) -> None:
-        """Print an answer on standard output; silent once nobody reads it."""
+        """Print an answer on standard output; silent once its reader is gone."""
         with self._unless_closed():
             self._answers.write(f"{text}\n")
 

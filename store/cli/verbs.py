@@ -109,7 +109,7 @@ def last_second(text: str) -> int:
 
 
 def words_of(text: str) -> list[str]:
-    """What stands between commas, without blanks around it."""
+    """The words between commas, without blanks around them."""
     return [word.strip() for word in text.split(",") if word.strip()]
 
 

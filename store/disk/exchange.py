@@ -1,4 +1,4 @@
-"""Exchange parts of a root for others that lie ready beside them, safely across crashes.
+"""Exchange parts of a root for others that lie ready next to them, safely across crashes.
 
 The folder `.restoring-…` holds the new parts. From the moment that `exchange.json` in it names them, the
 exchange is decided: if it is interrupted, the next process that takes a lock of the root finishes it first.
@@ -78,7 +78,7 @@ def finish_exchanges(root: Path) -> None:
     """
     for staged in root.glob(f"{STAGED}*"):
         is_waited_for = is_decided(staged)
-        if not (is_waited_for or (staged / _LOCK).exists()):  # somebody else's
+        if not (is_waited_for or (staged / _LOCK).exists()):  # another program's
             continue
         try:
             with alone(staged, root, timeout=_TIMEOUT if is_waited_for else 0):
@@ -92,7 +92,7 @@ def finish_exchanges(root: Path) -> None:
 
 
 def finish_for_reading(root: Path) -> None:
-    """Like `finish_exchanges`, as far as the disk lets somebody who may only read."""
+    """Like `finish_exchanges`, as far as a process that may only read can."""
     with suppress(OSError):
         finish_exchanges(root)
 
@@ -138,7 +138,7 @@ def _forget(parts: Exchange, disk: Disk) -> None:
 
 
 def _free(path: Path) -> Path:
-    """This path, or one beside it if a part was moved there already."""
+    """This path, or one next to it if a part was moved there already."""
     return path.with_name(f"{path.name}.{token_hex(3)}") if os.path.lexists(path) else path
 
 

@@ -16,7 +16,7 @@ Step = Callable[[str, Path], None]
 
 _OPEN_TOGETHER = 64  # files that `write_all` has open at the same time
 _SYNCED_TOGETHER = 8  # more threads gain nothing: 128 files took 360 ms with one, 15 ms with 4 to 32
-_NEEDED = 1 << 17  # bytes: SQLite's -shm file takes 32 KiB, its log begins beside it
+_NEEDED = 1 << 17  # bytes: SQLite's -shm file takes 32 KiB, its log begins with it
 
 
 class Disk:
@@ -114,7 +114,7 @@ def absolute(path: str | Path) -> Path:
 
 
 def expanded(path: str | Path) -> Path:
-    """What a person typed, with their home folder for `~`; the `~name` of nobody is a file's name."""
+    """What a person typed, with their home folder for `~`; `~name` of no user is a file's name."""
     path = Path(path)
     with suppress(RuntimeError):  # there is no such user
         path = path.expanduser()
@@ -195,7 +195,7 @@ def _has_handles() -> bool:
 
 
 def _has_room(place: Path) -> bool:
-    """Whether SQLite has room for the files it needs beside a database to read it.
+    """Whether SQLite has room for the files it needs to read a database.
 
     True if that is unknown.
     """

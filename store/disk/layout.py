@@ -95,7 +95,7 @@ class Layout:
 
     @cached_property
     def chroma(self) -> Path:
-        """Chroma's own files, and beside them `images` and `metadata` of the library tier."""
+        """Chroma's own files, and `images` and `metadata` of the library tier."""
         return self.memecoins / "rag_db"
 
     def owns(self, path: Path) -> bool:
@@ -104,7 +104,7 @@ class Layout:
 
     @property
     def own_taxonomy(self) -> Path:
-        """The path of this root's taxonomy, if somebody edited it."""
+        """The path of this root's taxonomy, if it was edited."""
         return self.root / "taxonomy.json"
 
     @property

@@ -57,7 +57,7 @@ class WriterLock:
             raise LibraryInUse(
                 f"the library in {self._path.parent} is in use by {holder(self._path)}; close that one first "
                 "(a dashboard: Ctrl-C in its terminal), or only read: list, show, search, history, export "
-                "and doctor work beside it"
+                "and doctor still work"
             ) from None
         except OSError as error:
             if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):

@@ -67,7 +67,7 @@ class Writers(Generic[W]):
 
     def close(self, root: Path, writer: W, *, end: Callable[[], None]) -> None:
         """Close this writer with `end`, which releases its lock; does nothing if it is closed already."""
-        with self._opening:  # nobody here may find it closed, nor wait in vain for the lock
+        with self._opening:  # no thread may find it closed, nor wait in vain for the lock
             if self._open.get(root) is writer:
                 try:
                     end()

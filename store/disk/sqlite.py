@@ -72,10 +72,10 @@ class _Connections:
     opened: tuple[int, int] | None = None  # which file it was, once it is open
     lock: threading.RLock = field(default_factory=threading.RLock)
     is_closed: bool = False
-    is_only_read: bool = False  # a full disk has no room for what SQLite keeps beside an open file
+    is_only_read: bool = False  # a full disk has no room for SQLite's files next to an open one
 
     def close_pool(self) -> None:
-        """Close the connections that nobody reads by now."""
+        """Close the connections that are no longer used for reading."""
         while self.pool:
             with suppress(IndexError):  # another thread was quicker
                 self.pool.pop().close()
@@ -101,7 +101,7 @@ class SqliteFile:
         self.actor: Actor = OPERATOR
         self._disk = disk
         self._connections = _Connections()
-        self._is_own = True  # opened here, not somebody else's to use
+        self._is_own = True  # opened here, not borrowed from another reader
         _all.add(self._connections)
 
     def for_actor(self, actor: Actor) -> Self:
@@ -261,7 +261,7 @@ class SqliteFile:
             log = self.path.with_name(f"{self.path.name}-wal")
             if self._connections.writer or not _is_full(self.path) or (log.exists() and log.stat().st_size):
                 raise
-            self._connections.is_only_read = True  # nobody writes, and SQLite has no room for its index
+            self._connections.is_only_read = True  # no process writes, and SQLite has no room for its index
             return self._connect()
 
     def _connect(self) -> sqlite3.Connection:

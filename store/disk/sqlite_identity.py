@@ -56,7 +56,7 @@ def identify(path: Path) -> Identity | None:
         return None
     if not path.is_file():  # reading a pipe would wait for ever
         raise ForeignFile(f"{path} is no file; move it away, one of Memedex's own files belongs there")
-    if not path.stat().st_size:  # SQLite would delete a log beside it
+    if not path.stat().st_size:  # SQLite would delete its log
         return None
     check_size(path)
     with closing(sqlite3.connect(to_inspect(path), uri=True)) as db, plain_errors():
@@ -122,7 +122,7 @@ def move_foreign_logs(path: Path, *, disk: Disk) -> None:
 
 
 def to_inspect(path: Path) -> str:
-    """The URI with which SQLite reads a file without leaving files beside it; others may have it open."""
+    """The URI with which SQLite reads a file without leaving other files; others may have it open."""
     uri = to_read(path)
     is_open = _size(f"{path}-shm") >= _INDEX or _size(f"{path}-wal") > 0
     return uri if is_open or is_replica(path) or "immutable" in uri else f"{uri}&immutable=1"

@@ -175,7 +175,7 @@ SELECT first, second, after = 'different' FROM verdicts v WHERE after IS NOT NUL
 
 
 def groups(db: sqlite3.Connection) -> dict[str, int]:
-    """The group of each record that has a copy; pairs that somebody judged different are not joined.
+    """The group of each record that has a copy; pairs that a person judged different are not joined.
 
     Walks from record to record over those not visited yet, so that a picture that thousands share does not
     need a comparison of all pairs.
@@ -255,7 +255,7 @@ class Duplicates:
             return groups(db)
 
     def suspicions(self, addresses: Sequence[str]) -> dict[str, Suspicion]:
-        """The badge of each of these records that looks like another, as long as nobody has judged it."""
+        """The badge of each of these records that looks like another, until a person has judged it."""
         with self._catalog.reading() as db:
             return findings.suspicions(db, addresses)
 
@@ -283,7 +283,7 @@ class Duplicates:
         actor: str = "",
         decision: str | None = None,
     ) -> Outcome:
-        """Record whether a record is a copy of others that look like it, so that nobody is asked again."""
+        """Record whether a record is a copy of others that look like it, so that it is not asked again."""
         others = list(others)
         decided = self._catalog.decide("judge", actor=actor, id=decision)
         with self._catalog.reading() as db:

@@ -101,7 +101,7 @@ def _edges(pixels: NDArray[np.int16]) -> Edges:
 
 
 def _longest(edges: Edges) -> list[int]:
-    """The lines with the most edges, none beside another one."""
+    """The lines with the most edges, no two adjacent."""
     lengths = edges.sum(axis=1)
     chosen: list[int] = []
     for line in np.argsort(-lengths, kind="stable").tolist():

@@ -94,10 +94,10 @@ def reverse_verdict(
     """Undo a decision's verdicts: both addresses of each pair, False if it was judged again since."""
     for row in db.execute("SELECT * FROM verdicts WHERE decision = ? ORDER BY id DESC", [of]).fetchall():
         first, second = row["first"], row["second"]
-        stands = _standing_verdict(db, first, second) == row["after"]
-        if stands:
+        is_current = _standing_verdict(db, first, second) == row["after"]
+        if is_current:
             _note_verdict(db, decision, first, second, row["before"], actor=actor, at=at)
-        yield first, second, stands
+        yield first, second, is_current
 
 
 def standing_verdicts(db: sqlite3.Connection, address: str) -> dict[str, Judgement]:
@@ -207,7 +207,7 @@ class Suspect:
     tier: Tier
     findings: tuple[DuplicateFinding, ...]  # the surest first
     has_other_letters: bool  # whether the pictures are alike, and the text in them is not
-    judgement: Judgement | None  # what was said of the two; None: nobody was asked yet
+    judgement: Judgement | None  # a person's verdict on the two; None: not judged yet
 
     @property
     def confidence(self) -> float:
@@ -238,7 +238,7 @@ def suspects(
     """Every other record that shares something with this one, most confident first.
 
     `near` are the similar pictures, if the catalog does not know them yet; `similar` are records whose
-    pictures' vectors are close, with the confidence of that, beside those the catalog knows.
+    pictures' vectors are close, with the confidence of that, in addition to those the catalog knows.
     """
     found: dict[str, tuple[sqlite3.Row, list[DuplicateFinding]]] = {}
     alike = {**_alike(db, address), **(similar or {})}

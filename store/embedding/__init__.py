@@ -9,7 +9,7 @@
     remote:openai/clip-vit-large-patch14        a model of the server at MEMEDEX_EMBEDDING_SERVER
     auto                                        CLIP if its weights are on this machine, else offline
 
-Nothing heavy is imported before a model is used, and nothing is downloaded unless somebody asks for it.
+Nothing heavy is imported before a model is used, and nothing is downloaded unless the user asks for it.
 """
 
 from store.embedding.protocol import OFFLINE, REFERENCE, Embedder

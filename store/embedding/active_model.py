@@ -26,7 +26,7 @@ KEPT_MODEL = "kept_model"  # in the catalog: the model and its dimensions, as JS
 
 
 class KeptVectors:
-    """Stands in for a model: its stored vectors can be compared, nothing new can be embedded."""
+    """Replaces a model: its stored vectors can be compared, nothing new can be embedded."""
 
     token_limit = 77
     cross_modal_scale = 1.0

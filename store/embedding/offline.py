@@ -229,7 +229,7 @@ LONG = 1.1  # times the shorter side; both ends of such a picture are looked at 
 FRAME = 245  # from this brightness on, rows and columns at the edge are a white frame
 TEMPERATURE = 2.0  # of the softmax; 1 to 4 gave no gain beyond chance (docs/models.md)
 CLASSES = 100  # the most probable; 50 to 1,000 gave none either
-COLOUR = 1.8  # the weight of the colours beside the classes: docs/models.md
+COLOUR = 1.8  # the weight of the colours relative to the classes: docs/models.md
 _PICTURES_AT_ONCE = 16
 VISION_VERSION = "vision-2"  # part of the fingerprint: views, temperature, number of classes, colours
 

@@ -169,7 +169,7 @@ class EmbeddingPrefetcher:
         for found_key, image_hash, address in rows:
             found.setdefault(found_key, _UnseenPicture(found_key, image_hash, [])).addresses.append(address)
         addresses = {address for picture in found.values() for address in picture.addresses}
-        for address in {*back} - addresses:  # removed, rejected, or embedded by somebody else
+        for address in {*back} - addresses:  # removed, rejected, or embedded by another process
             del self._apart[address]
         return [*found.values()]
 

@@ -1,4 +1,4 @@
-"""Embed the library's records with a model: those without a vector, or all beside the old vectors."""
+"""Embed the library's records with a model: those without a vector, or all, keeping the old vectors."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -74,7 +74,7 @@ def figure(scores: NDArray[np.float64]) -> Figure:
     return Figure(float(scores.mean()), float(low), float(high))
 
 
-TOP = 10  # k where nobody asks for another
+TOP = 10  # default k
 _SETTINGS = ((False, False), (True, False), (False, True))  # calibrated, fused
 DEPTH = 200  # how far relevant coins are looked for, the largest k
 FEWEST = 3  # queries of a tag, below which their mean says nothing of it

@@ -5,7 +5,7 @@
     shift_of     a question moved towards its good marks and away from its bad ones (Rocchio 1971)
 
 The scores after a change come from fits and shifts that have not seen the mark (leave-one-out), so the gain
-is that on coins nobody has marked yet; its 95 % interval comes from the bootstrap over marks.
+is that on coins without marks; its 95 % interval comes from the bootstrap over marks.
 
 For the weights, of every marked query each good result is compared with each bad one by logistic regression
 on the difference of their facets' similarities (Bradley and Terry 1952; Burges et al. 2005 for ranking), with
@@ -239,7 +239,7 @@ def _left_out(queries: Sequence[MarkedQuery], start: Floats) -> list[Floats]:
 
 
 def _as_sliders(shares: Floats, usual: Mapping[Facet, float]) -> dict[Facet, float]:
-    """The shares as sliders, in steps of 0.1; the largest stands where the largest stood."""
+    """The shares as sliders, in steps of 0.1; the largest keeps the largest value of `usual`."""
     top = min(_LARGEST, max(usual.values()))
     values = shares / shares.max() * top
     return {facet: math.floor(value * 10 + 0.5) / 10 for facet, value in zip(FACETS, values, strict=True)}

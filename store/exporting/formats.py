@@ -31,7 +31,7 @@ from store.progress import Progress
 from store.records import CAPTION_FACETS, Facet, Record, chroma_metadata, sidecar_bytes
 
 HALF = ".memedex-export-"  # how the folder of an export that is not complete is called
-_LOCK = ".lock"  # beside it
+_LOCK = ".lock"  # next to it
 _BATCH = 200  # records handed over at once
 _CHUNK = 1 << 20
 
@@ -40,7 +40,7 @@ _Row = tuple[str, bytes, dict[str, Any], str | None]
 Format = Literal["reference", "jsonl", "csv", "imagefolder", "txt", "tokenlist"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
-TEXTS: tuple[str, ...] = (JOINED, *CAPTION_FACETS)  # what stands in the files of the format txt
+TEXTS: tuple[str, ...] = (JOINED, *CAPTION_FACETS)  # the contents of the files of the format txt
 
 _TABLE = "records.jsonl"
 _BREAKS = {
@@ -98,7 +98,7 @@ def _entry(name: str) -> ZipInfo:
 
 @contextmanager
 def staged_target(destination: Path) -> Iterator[ExportTarget]:
-    """A place beside the destination that is renamed to it when the block succeeds.
+    """A place next to the destination that is renamed to it when the block succeeds.
 
     Raises BadSource if the destination exists or the disk refuses.
     """
@@ -128,7 +128,7 @@ def _staging_folder(parent: Path) -> Iterator[Path]:
     """A folder for an incomplete export, locked while it is being written."""
     folder = parent / f"{HALF}{token_hex(8)}"
     lock = FileLock(f"{folder}{_LOCK}")
-    with lock:  # before the folder is there: nobody finds it unlocked
+    with lock:  # before the folder is there: no process finds it unlocked
         try:
             folder.mkdir()
             yield folder
@@ -237,8 +237,8 @@ def export(
 
     `reference` is a library's own layout, with its five collections if `vectors_of` gives the stored vectors;
     `jsonl` one file of whole sidecars, `csv` a table for spreadsheets, `imagefolder` the layout of Hugging
-    Face's datasets, `txt` each picture with a text file beside it for LoRA trainers: all facets and tags in
-    one line, or with `texts` one facet alone; a table beside them, which trainers ignore, has the rest.
+    Face's datasets, `txt` each picture with its text file for LoRA trainers: all facets and tags in
+    one line, or with `texts` one facet alone; a table, which trainers ignore, has the rest.
     `tokenlist` is a Token List without captions, whose version follows from the list `previous`. The export
     appears complete or, if cancelled, not at all. Raises BadSource for an unknown format or if the
     destination exists.

@@ -44,7 +44,7 @@ Answer with one JSON object and nothing else:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedCoin:
-    """A coin that a model invented; it is not in the library until somebody saves it."""
+    """A coin that a model invented; it is not in the library until a person saves it."""
 
     name: str
     ticker: str
@@ -123,7 +123,7 @@ def _format(answer: str, *, model: str) -> dict[str, str]:
         text = " ".join(answer.split())
         what = f"answered in words, not with a coin: “{text[:_QUOTED]}”" if text else "gave an empty answer"
         raise CaptioningFailed(f"{model} {what}; ask for something else, or choose another model")
-    # Read backwards, so that a key's first text counts: what lies deeper never hides what stands above it.
+    # Read backwards, so that a key's first text counts: deeper texts never hide those above them.
     coins = [
         coin for fields in _objects(answer) if (coin := dict(reversed([*_texts(fields)]))).keys() & {*_NEEDED}
     ]

@@ -1,4 +1,4 @@
-"""Import captions and tags of coins that are here, from all export formats and beside their pictures."""
+"""Import captions and tags of known coins, from all export formats and from text files next to pictures."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -26,8 +26,8 @@ class ImportedCaption:
     address: str  # "": the picture says whose caption it is
     caption: dict[Facet, str]
     tags: list[str] | None  # None: not spoken of
-    others: dict[str, Any] = field(default_factory=dict)  # fields of the sidecar beside these
-    picture: Callable[[], bytes] | None = None  # the picture that lies beside, for a coin unknown by address
+    others: dict[str, Any] = field(default_factory=dict)  # other fields of the sidecar
+    picture: Callable[[], bytes] | None = None  # the picture next to it, for a coin unknown by address
 
 
 class _CaptionReading(NamedTuple):
@@ -59,7 +59,7 @@ def captions_at(paths: Iterable[Path], *, facet: Facet) -> Iterator[ImportedCapt
                 if is_empty:
                     raise BadSource(
                         "it has no captions: they are read from tables, JSON, zips of these, ADDRESS.txt, "
-                        "and a .txt beside its picture"
+                        "and a .txt next to its picture"
                     )
             except BadSource as error:
                 yield Refusal(shown(str(path)), str(error))
@@ -98,18 +98,18 @@ def _captions(tree: Tree, facet: Facet) -> Iterator[ImportedCaption | Refusal]:
 def _text(
     tree: Tree, pictures: Pictures, name: str, facet: Facet, readings: Mapping[str, _CaptionReading]
 ) -> Iterator[ImportedCaption]:
-    """One facet; if an export's table is beside it, only what was changed since the export.
+    """One facet; if an export's table is next to it, only what was changed since the export.
 
     A text that has the name of a picture instead of an address means what it means to `import`.
     """
     text = tables.decoded(tree.read(name, limit=tables.MAX_TEXT_BYTES)).strip()
-    beside = pictures.beside(name)
-    picture = partial(picture_bytes, tree, beside) if beside else None
+    lies_here = pictures.beside(name)
+    picture = partial(picture_bytes, tree, lies_here) if lies_here else None
     try:
         address = checked_address(Path(stem(name)).name)
     except InvalidRecord as error:
         if picture is None:
-            raise BadSource(f"it is beside no picture of its name, and {error}") from error
+            raise BadSource(f"it has no picture of its name next to it, and {error}") from error
         fields = parse_caption(text)
         caption = {facet: text} if "caption" in fields else {}
         yield ImportedCaption(tree.item(name), "", caption, fields.get("tags"), picture=picture)
@@ -121,7 +121,7 @@ def _text(
             yield ImportedCaption(tree.item(name), address, {which: text}, None, picture=picture)
     elif text != joined(reading.caption, reading.tags or []):
         raise BadSource(
-            "it was changed, and in a joined line nobody can tell where a facet ends; "
+            "it was changed, and a joined line does not show where a facet ends; "
             "change its line in records.jsonl instead, or export one facet alone"
         )
 
@@ -129,12 +129,12 @@ def _text(
 def _read(
     tree: Tree, pictures: Pictures, name: str, readings: dict[str, _CaptionReading]
 ) -> Iterator[ImportedCaption | Refusal]:
-    beside = None
+    own_picture = None
     if suffix(name) in tables.SUFFIXES:
         rows = list(tables.rows_of(tree.read(name, limit=tables.MAX_BYTES), suffix=suffix(name)))
     else:
         value = tables.parsed(tables.decoded(tree.read(name, limit=tables.MAX_TEXT_BYTES)))
-        beside = None if isinstance(value, list) else pictures.beside(name)
+        own_picture = None if isinstance(value, list) else pictures.beside(name)
         rows = list(tables.listed(value if isinstance(value, list) else [value]))
     shared = endings(tables.picture_reference(dict(row)) for _, row in rows if isinstance(row, dict))
     for number, row in rows:
@@ -145,7 +145,7 @@ def _read(
             given = dict(row)
             reference = tables.picture_reference(given)
             sidecar = sidecar_of(tables.metadata_of(with_whole_caption(given)))
-            found = beside
+            found = own_picture
             if found is None and "token_address" not in sidecar:
                 found = pictures.meant(reference, folder=folder_of(name), address="", shared=shared)
             one = _arrived(item, sidecar, picture=partial(picture_bytes, tree, found) if found else None)

@@ -30,7 +30,7 @@ _WAITING = re.compile(r"(?:^|/)(?:pending|approved)/[^/]+\.json$")
 _FETCHED = ("http://", "https://", "ipfs://")
 Found = Candidate | Refusal
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-# What a library keeps beside its sidecars and pictures, when its whole folder is imported.
+# What a library keeps in addition to its sidecars and pictures, when its whole folder is imported.
 _MACHINERY = re.compile(
     r"(?:catalog\.sqlite3.*|writer\.[a-z]+|rag_db/chroma\.sqlite3.*|rag_db/[0-9a-f-]{36}/.*|(?:rag_db/)?foreign-[^/]*/.*|"
     r"(?:operations|thumbnails|matrices|snapshots|reports|samples|set-aside)/.*)"
@@ -114,8 +114,8 @@ class LibraryFolders:
 
 def chroma_folders(rag_db: Path) -> list[Path]:
     """The folders with a Chroma of this library: its own, and those that were moved aside from there."""
-    beside = sorted(rag_db.glob(f"{PREFIX}*")) if rag_db.is_dir() else []
-    return [folder for folder in (rag_db, *beside) if (folder / DATABASE).is_file()]
+    aside = sorted(rag_db.glob(f"{PREFIX}*")) if rag_db.is_dir() else []
+    return [folder for folder in (rag_db, *aside) if (folder / DATABASE).is_file()]
 
 
 def chroma_fields(rag_db: Path) -> dict[str, dict[str, Any]]:
@@ -228,7 +228,7 @@ class _Reading:
         self.pictures = Pictures(tree.names)
         self.used: set[str] = set()
         self.libraries = LibraryFolders(tree, ())
-        self.unread: set[str] = set()  # files that tell of pictures nobody knows which, since they are broken
+        self.unread: set[str] = set()  # broken files, which name pictures that cannot be known
 
     def all(self) -> Iterator[Found]:
         lists = dict(self._token_lists())
@@ -327,7 +327,7 @@ class _Reading:
                     raise row
                 reference = tables.picture_reference(row := dict(row))
                 self._claim(reference, folder=folder_of(name), shared=shared)
-                if HOLDS in row:  # the text file beside its picture repeats what the row says
+                if HOLDS in row:  # its picture's text file repeats what the row says
                     self.used.add(str(PurePosixPath(folder_of(name), str(reference)).with_suffix(".txt")))
                 sidecar = sidecar_of(tables.metadata_of(with_whole_caption(row)))
                 address = sidecar.get("token_address", "")

@@ -1,4 +1,4 @@
-"""Find the picture of each coin of an import, and the caption in the text file beside it."""
+"""Find the picture of each coin of an import, and the caption in its text file."""
 
 import re
 import unicodedata

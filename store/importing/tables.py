@@ -78,7 +78,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise BadSource(f"the key {twice[:40]!r} stands in it twice")
+        raise BadSource(f"the key {twice[:40]!r} is in it twice")
     return found
 
 

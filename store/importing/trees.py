@@ -171,7 +171,7 @@ class DiskTree(Tree):
         self.is_whole = False
         self.names = self.chosen = sorted(set(chosen))
         if not all(suffix(name) in images.SUFFIXES for name in self.chosen):
-            # Lists and sidecars name pictures that were not given but lie beside them.
+            # Lists and sidecars name pictures that were not given but lie next to them.
             self.names = sorted({*self._found(), *self.chosen})
             self.refused = []
 

@@ -22,7 +22,7 @@ LONGEST = 60.0  # … up to this
 _REST = 30.0  # times as long as an unhurried look took that found nothing: looking costs 3 % of a core …
 _LONGEST_REST = 10.0  # … and what is new is found within so many seconds
 _QUESTION = 0.2  # seconds that the answer to a worker's question may still take at the end
-_LATER = 10  # by how much an unhurried thread stands behind the others, where the system lets threads do so
+_LATER = 10  # by how much an unhurried thread's priority is lower, where the system has one for each thread
 
 
 def described(error: BaseException) -> str:

@@ -14,7 +14,7 @@ _GIVE_UP = 6 * 3600.0  # seconds after which one that did answer is given up
 
 
 class CircuitBreaker:
-    """After a failure nobody asks for a while, longer each time; then one lane asks while the others wait.
+    """After a failure no lane asks for a while, longer each time; then one asks while the others wait.
 
     Thread-safe.
     """

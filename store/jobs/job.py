@@ -85,7 +85,7 @@ class Item:
     job: int
     position: int
     key: str
-    payload: Any  # what the work needs beside the key, as JSON
+    payload: Any  # what the work needs in addition to the key, as JSON
     state: ItemState = "waiting"
     reason: str = ""  # why it was refused
     ended_at: float = 0.0  # when it was done or refused, UNIX seconds

@@ -51,7 +51,7 @@ Do = Callable[[Sequence[Item]], Iterable[Result]]
 class JobKind(Generic[L]):
     """One kind of job. Jobs of one queue run one after the other, those of different queues at once."""
 
-    name: str  # stands in the catalog, so it is never changed
+    name: str  # stored in the catalog, so never changed
     work: Callable[["JobContext[L]"], None]
     queue: str = "library"
     is_quiet: bool = False  # the program begins it by itself; only the page Jobs shows it

@@ -261,7 +261,7 @@ class JobRepository:
         ).fetchall()
         for row in old:
             if row["state"] == "failed" and db.execute(_STILL_WAITS, [row["id"]]).fetchone():
-                continue  # somebody may still go on with it
+                continue  # it may still be resumed
             deleted_items.record(db, "job", row["name"], dict(row), actor="")
             db.execute("DELETE FROM job_items WHERE job = ?", [row["id"]])
             db.execute("DELETE FROM jobs WHERE id = ?", [row["id"]])

@@ -182,7 +182,7 @@ class Jobs:
         return True
 
     def dismiss(self, number: int, *, actor: str = "") -> None:
-        """Mark a job's result as saved or discarded, so that nobody is asked about it."""
+        """Mark a job's result as saved or discarded, so that users are not asked about it."""
         self._directed()
         person = actor or self._catalog.actor.name
         # A picture that waited with the result is larger than all the rest, and every list reads the notes.

@@ -199,7 +199,7 @@ class Runner(Generic[L]):
             end = "failed" if context.job.is_ephemeral else "interrupted"
             error = CUT_SHORT if context.job.is_ephemeral else ""
         self._repository.change(number, end, among=["running"], error=error)
-        if error or (not left and has_items):  # the last item was done while somebody pressed pause
+        if error or (not left and has_items):  # the last item finished while the user pressed pause
             self._repository.change(number, end, among=["paused"], error=error)
 
     def _pass(self, context: JobContext[L]) -> None:

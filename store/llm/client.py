@@ -72,7 +72,7 @@ _REFUSES = {"AuthenticationError", "PermissionDeniedError", "NotFoundError", "Un
 _tried = threading.Event()  # litellm was imported, or cannot be
 _warming = threading.Lock()
 MAX_ANSWER = 200_000  # characters; protects from an endpoint that never ends
-_LOOK = 0.2  # seconds until it is looked whether somebody stopped it
+_LOOK = 0.2  # seconds between two looks whether the user stopped it
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,7 @@ def _close(stream: Any) -> None:
 
 
 def until_stopped(pieces: Iterator[str], is_stopping: Callable[[], bool]) -> Iterator[str]:
-    """The pieces as they arrive, until the end or until somebody stops it, even if the model is silent.
+    """The pieces as they arrive, until the end or until the user stops it, even if the model is silent.
 
     Raises what reading the next piece raised.
     """

@@ -34,7 +34,7 @@ class Prompt:
 
     @property
     def label(self) -> str:
-        """The text shown beside its results."""
+        """The text shown with its results."""
         return f"{self.name} v{self.version}"
 
 
@@ -66,7 +66,7 @@ class Prompts:
         return Prompt(name, known[0].version + 1 if known else 1, text)  # edited with another program
 
     def default(self) -> Prompt:
-        """The prompt that is used if nobody chooses one."""
+        """The default prompt."""
         return self.get(DEFAULT)
 
     def versions(self, name: str) -> list[Prompt]:

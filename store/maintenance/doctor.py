@@ -289,7 +289,7 @@ def _copies(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
 
 
 def _moved_aside(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
-    """One finding for all that lies aside: what it is, and that it may be adopted until somebody did."""
+    """One finding for all that lies aside: what it is, and that it may be adopted until it was."""
     if aside := reader.moved_aside():
         from store.adopting.three_tiers import waiting
 

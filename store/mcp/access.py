@@ -1,4 +1,4 @@
-"""How an agent reaches the library: reading, and writing to the text memory, beside other processes."""
+"""How an agent reaches the library: reading, and writing to the text memory, while other processes do."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 
 class _Open(TypedDict):
-    """Fields beside those that are named are passed on."""
+    """Other fields than those named are passed on."""
 
     __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
 
@@ -40,7 +40,7 @@ class EntryAnswer(_Open):
     """An entry of any kind; its text and scope stand under the kind's own names."""
 
     id: str
-    pending: NotRequired[bool]  # the change waits until somebody has reviewed it
+    pending: NotRequired[bool]  # the change waits until a person has reviewed it
 
 
 class Page(TypedDict):
@@ -55,7 +55,7 @@ class Done(TypedDict):
 
     done: list[str]
     refused: list[dict[str, str]]  # item and reason
-    pending: NotRequired[bool]  # what is done waits until somebody has reviewed it
+    pending: NotRequired[bool]  # what is done waits until a person has reviewed it
 
 
 class ExportAnswer(TypedDict):

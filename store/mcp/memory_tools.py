@@ -80,7 +80,7 @@ class MemoryTools:
     ) -> answers.EntryAnswer:
         """Change an entry's text, or a memory's tags (all of them). undo_memory brings the old one back.
 
-        With pending, the entry is as before until somebody has reviewed the change.
+        With pending, the entry is as before until a person has reviewed the change.
         """
         verbs = self._verbs
         entry = _entry(verbs.edit(id, kind=kind, text=text, tags=tags))
@@ -91,7 +91,7 @@ class MemoryTools:
     def remove_memory(self, ids: Ids, kind: Kind = "memories") -> answers.Done:
         """Remove entries as one decision. undo_memory brings them back.
 
-        With pending, they stay until somebody has reviewed it.
+        With pending, they stay until a person has reviewed it.
         """
         verbs = self._verbs
         done = _done(verbs.remove(ids, kind=kind))

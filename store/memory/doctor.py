@@ -65,7 +65,7 @@ def check(memory: "Memory") -> list[MemoryFinding]:
 def salvage_damaged(root: Path) -> list[str]:
     """Make files that cannot be read, or are gone, again; returns a sentence for each.
 
-    Only while nothing has them open. Raises LibraryInUse beside the process that keeps the memory.
+    Only while nothing has them open. Raises LibraryInUse while another process keeps the memory.
     """
     places = Places(root.resolve())
     found = [kind for kind in KINDS if salvage.is_needed(places.database(kind.file), kind)]
@@ -83,7 +83,7 @@ def repair(memory: "Memory") -> list[MemoryFinding]:
     """Repair everything possible without discarding anything; returns the remaining problems."""
     memory.actor.permit()
     transcripts = memory.transcripts
-    own = ("", transcripts.passages.model)  # what another model has embedded waits for somebody to say so
+    own = ("", transcripts.passages.model)  # what another model embedded waits until the user chooses
     if not transcripts.passages.fault:
         transcripts.cut_long_chunks([id for id, model in transcripts.long_chunks().items() if model in own])
     for passages in memory.usable:
@@ -159,7 +159,7 @@ def _without_vector(passages: Passages) -> Iterator[MemoryFinding]:
         yield MemoryFinding(
             name,
             f"{count:,} entries have a vector by {other}, not by this kind's model {model}; repair keeps it",
-            f"memory model NAME --kind {name}: {other} uses these vectors, {model} embeds all beside them",
+            f"memory model NAME --kind {name}: {other} uses these vectors, {model} embeds all, keeping them",
         )
 
 

@@ -105,7 +105,7 @@ class MemoryMaintainer:
                 snapshots.keep_current(passages.database, summed(passages.kind))
 
     def _may_keep(self) -> bool:
-        """Whether this process keeps the memory; it takes over if nobody does."""
+        """Whether this process keeps the memory; it takes over if no other does."""
         with self._turn:
             if self.follower is None and (self._lock.is_held or self._lock.try_acquire()):
                 self._take_over()

@@ -88,7 +88,7 @@ class Stored(TypedDict):
     success: bool
     timestamp: str
     embedding_dimensions: int
-    pending: NotRequired[bool]  # until somebody has reviewed it
+    pending: NotRequired[bool]  # until a person has reviewed it
 
 
 class FoundMemory(TypedDict):
@@ -109,7 +109,7 @@ class FoundMemories(TypedDict):
     total_results: int
     query_embedding_generated: bool
     note: NotRequired[str]  # such as that the model does not read the question's language
-    threshold: NotRequired[float]  # percent, beside those below it
+    threshold: NotRequired[float]  # percent, in addition to those below it
     near_misses: NotRequired[list[FoundMemory]]
 
 

@@ -107,13 +107,13 @@ class Memory(MemoryUpkeep):
         embedder: Embedder | None = None,
         models: Callable[[str], Embedder] = open_embedder,
     ) -> "Memory":
-        """Open it beside the process that writes; created, or brought up to date, first if necessary."""
+        """Open it while another process writes; created, or brought up to date, first if necessary."""
         root = Path(root).resolve()
         if not any(map(is_replica, Places(root).databases())):
             finish_for_reading(root)
         try:
             return cls(root, embedder=embedder, models=models)
-        except ReadOnly:  # a file is missing or older: somebody who may write has to open it once
+        except ReadOnly:  # a file is missing or older: a process that may write has to open it once
             cls.open(root, embedder=embedder, models=models).close()
             return cls(root, embedder=embedder, models=models)
 

@@ -1,4 +1,4 @@
-"""What keeps a memory in order: its maintainer, and Chroma beside SQLite."""
+"""What keeps a memory in order: its maintainer, and Chroma in step with SQLite."""
 
 from abc import ABC, abstractmethod
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""`library.picture_texts`: what stands in each record's picture, and how likely it shows nudity.
+"""`library.picture_texts`: the text in each record's picture, and how likely it shows nudity.
 
     TextReader         reads a picture with RapidOCR (https://github.com/RapidAI/RapidOCR), on one core
     taken_apart        words that the reader ran together, such as BUYTHEDIP, so that each is found
@@ -239,11 +239,11 @@ _BATCH = 16  # pictures of one transaction
 
 @dataclass(frozen=True, slots=True)
 class PictureText:
-    """What stands in a picture, and who says so."""
+    """The text in a picture, and who says so."""
 
     text: str  # a line for each line of the picture
     source: Literal["person", "program", "unread"]
-    read: str = ""  # what the program read, beside a person's correction
+    read: str = ""  # what the program read, whatever a person corrected
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +275,7 @@ class PictureTexts:
         self._since = -1  # up to this generation every picture is read
 
     def of(self, address: str) -> PictureText:
-        """What stands in a record's picture; `Library.correct_text` corrects it."""
+        """The text in a record's picture; `Library.correct_text` corrects it."""
         with self._catalog.reading() as db:
             correction, read = picture_rows.correction_and_reading(db, address)
         if correction is not None:

@@ -74,7 +74,7 @@ def moves_by_day(
 ) -> list[tuple[int, Tier | None, Tier | None, int]]:
     """How many records moved on each day (since 1970) of a time zone from and to which tier.
 
-    None as a tier stands for outside the library.
+    None as a tier means outside the library.
     """
     with reader.catalog.reading() as db:
         rows = db.execute(

@@ -55,7 +55,7 @@ def words_of(question: Question) -> str:
 def exact_matches(reader: "Reader", question: Question, line: str, *, limit: int) -> list[Record]:
     """Coins whose address, ticker or name equals the line, as a whole or its text alone.
 
-    Without any: those whose ticker it is, with a word such as "coin" beside it.
+    Without any: those whose ticker it is, with a word such as "coin" next to it.
     """
     texts = [term.text for term in question.terms if term.source == "text" and term.weight > 0]
     whole = line.encode(errors="ignore").decode().strip()  # a database holds no unpaired surrogates

@@ -1,4 +1,4 @@
-"""Read everything about a library without changing it, also beside the process that writes."""
+"""Read everything about a library without changing it, also while another process writes."""
 
 import hmac
 import json
@@ -148,7 +148,7 @@ class Reader(RecordLists):
         layout = Layout(root.resolve())
         self._disk = disk or Disk()
         super().__init__(Catalog(layout.catalog, disk=self._disk, writable=writes), layout)
-        self._is_own = True  # opened here, not somebody else's to use
+        self._is_own = True  # opened here, not borrowed from another reader
         self._model = ActiveModel(self.catalog, embedder)
         self._make_shared()
         self._make_parts()
@@ -365,7 +365,7 @@ class Reader(RecordLists):
     def id(self) -> str:
         """Identifies this library, 32 hex digits; the same for as long as it stays in its folder.
 
-        The folder counts beside the catalog's secret: a copy is another library, whose pages must not receive
+        The folder counts as well as the secret: a copy is another library, whose pages must not receive
         decisions made in the first one.
         """
         return hmac.new(self.secret, f"library {self.layout.root}".encode(), sha256).hexdigest()[:32]

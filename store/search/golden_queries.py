@@ -222,7 +222,7 @@ class GoldenQueries:
             return False
 
     def _import_if_edited(self, collection: str) -> None:
-        """Import the collection's file if somebody edited it. Raises BadSource, naming it."""
+        """Import the collection's file if it was edited. Raises BadSource, naming it."""
         path = self._folder / f"{collection}.json"
         if not path.exists():
             return
@@ -239,7 +239,7 @@ class GoldenQueries:
     def _import_file(self, collection: str, content: bytes) -> None:
         try:
             name = checked_collection(collection)
-            answers: dict[str, list[str]] = {}  # a question that stands there twice has the answers of both
+            answers: dict[str, list[str]] = {}  # a question that is there twice has the answers of both
             for one in json.loads(content)["queries"]:
                 if not isinstance(one["answers"], list):
                     raise TypeError(f"the answers to {one['line']!r} are not a list")

@@ -173,7 +173,7 @@ def _numbers(chosen: Iterable[int]) -> Rows:
 Order = Literal["like", "approved", "unlike"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
-_APPROVED: tuple[Tier, ...] = ("approved", "library")  # what was approved, and stands
+_APPROVED: tuple[Tier, ...] = ("approved", "library")  # approved, and not undone
 _OTHERS = 512  # … with so many others
 
 

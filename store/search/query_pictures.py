@@ -117,7 +117,7 @@ def trending_pictures(layout: Layout) -> list[Path]:
     """The files that look like pictures, newest first; links out of the folder are skipped."""
     folder = settings().trends_images_root or layout.memecoins / "trends"
     found = []
-    with contextlib.suppress(OSError):  # nobody has made the folder
+    with contextlib.suppress(OSError):  # the folder does not exist
         for path in folder.iterdir():
             with contextlib.suppress(OSError):  # it is gone since, which says nothing of the others
                 file_stat = path.lstat()

@@ -4,10 +4,10 @@
     term    = [number "×"] [facet {"," facet} ":"] [number "×"] source
     source  = "text" in quotes | picture[:name or address] | like:address | words up to the next sign or ";"
 
-`-` stands for `−`, `*` or `x` for `×`, and a number has a point or a comma. Words alone are one text about
+`-` means `−`, `*` or `x` means `×`, and a number has a point or a comma. Words alone are one text about
 all facets, and what is quoted or ends in `*` among them has to stand in name, ticker or text as well; nothing
 quoted is a condition. `entity: frog; visual: pixel art` gives each facet a text of its own. OR, NOT and
-parentheses filter; plain words in them must be there as well where something beside them filters.
+parentheses filter; plain words in them must be there as well where other parts filter.
 """
 
 import re
@@ -96,7 +96,7 @@ def read(line: str, *, base: Filter | None = None, actor: str = filter_syntax.ME
         replace(base or Filter(), words=""), conditions, actor=actor
     )
     if loose := " ".join(words):
-        # Texts for single facets stand in place of the text for all; signed or weighed, beside it.
+        # Texts for single facets replace the text for all; signed or weighed, they add to it.
         signed = any(isinstance(item, MarkedPart) and item.sign and item.facets for item in items)
         is_by_facet = not signed and all(term.source == "text" and term.weight == 1 for term in terms)
         named = set(chain.from_iterable(term.facets for term in terms if term.facets != FACETS))

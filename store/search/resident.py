@@ -41,7 +41,7 @@ class ResidentVectors:
         self._held: _SearchInMemory | None = None
         self._removals = ""  # that `_held` knows
         self._counted = (-1, 0)  # the generation of the catalog, and how many library records it had then
-        self.reading = Progress()  # the vectors, when somebody first asks
+        self.reading = Progress()  # the vectors, at the first query
         self.on_refresh: Callable[[VectorSnapshot, str], None] | None = (
             None  # told with the model's fingerprint
         )

@@ -296,7 +296,7 @@ class Similarities:
         self._scanned.add(number)
 
     def _least_to_scan(self, gains: Floats) -> tuple[float, Floats]:
-        """How much of the combined vectors, and of each facet beside, gives these gains at least cost."""
+        """How much of the combined vectors, and of each single facet, gives these gains at least cost."""
         if not self._can_combine:
             return 0.0, gains
         facets, together = self._snapshot.errors.mean(), self._snapshot.combined_errors.mean()

@@ -32,7 +32,7 @@ def may_stand_in(query: Query) -> bool:
 
 
 def is_usual(query: Query) -> bool:
-    """Whether its weights are those that such a query has if nobody moves them."""
+    """Whether its weights are those that such a query has if the user does not move them."""
     return query.sliders == Query(query.parts).sliders
 
 

@@ -10,7 +10,7 @@ from store.errors import BadSource
 from store.records import MAX_TAG
 
 _LARGEST = 16_000_000  # bytes; a hundred thousand tags have a tenth of it
-OTHER = "other"  # the category of a tag nobody has foreseen
+OTHER = "other"  # the category of an unknown tag
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def finish(catalog: Catalog, layout: Layout, disk: Disk) -> None:
 def set_aside_if_broken(layout: Layout) -> str:
     """Move a taxonomy that cannot be read aside; the last one that was decided is written on opening.
 
-    Returns what was done, in a sentence; "" if it is sound. Raises LibraryInUse beside a process that writes.
+    Returns what was done, in a sentence; "" if it is sound. Raises LibraryInUse while another process writes.
     """
     if not layout.own_taxonomy.exists():
         return ""
@@ -115,7 +115,7 @@ def current(catalog: Catalog, layout: Layout) -> Taxonomy:
 
 
 def _is_edited_by_hand(catalog: Catalog, layout: Layout, text: str) -> bool:
-    """Whether the file has neither the decided text nor the one before, so somebody edited it."""
+    """Whether the file has neither the decided text nor the one before, so it was edited."""
     if not layout.own_taxonomy.exists():
         return False
     with catalog.reading() as db:
@@ -125,7 +125,7 @@ def _is_edited_by_hand(catalog: Catalog, layout: Layout, text: str) -> bool:
     try:
         return row is not None and written(Taxonomy.load(layout.own_taxonomy)) not in (row["before"], text)
     except BadSource:
-        return True  # somebody is in the middle of it; opening says what is wrong with it
+        return True  # it is being edited; opening says what is wrong with it
 
 
 def _is_made_by(catalog: Catalog, decision: str) -> bool:

@@ -196,7 +196,7 @@ class _DraftingRun:
             self.dearest = max(self.dearest, used.cost or 0.0)
 
     def written(self, record: Record, draft: CaptionDraft, prompt: Prompt) -> suggestions.Write:
-        """A write that stores the draft beside the record and its cost with the job, in one transaction."""
+        """A write that stores the record's draft, and its cost with the job, in one transaction."""
         texts: dict[SuggestedFacet, str] = dict(draft.caption.items())
         fresh = [tag for tag in draft.tags if tag not in record.tags]
         known = [tag for tag in fresh if self.taxonomy.knows(tag)]

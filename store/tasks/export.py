@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from store.reading.reader import Reader
 
 KEPT = 5  # zips; an older one goes when a new one is done
-AT_ONCE = 2_000  # coins that are put into a zip while somebody waits
+AT_ONCE = 2_000  # coins that are put into a zip while the user waits
 _OURS = re.compile(rf"(?:{'|'.join(FORMATS)})-\d{{8}}-\d{{6}}-(\d+)\.zip")
 
 

@@ -36,7 +36,7 @@ class Preview:
     changes: list[CaptionChange] = field(default_factory=list)
     same: int = 0  # records that say it already
     refused: list[Refusal] = field(default_factory=list)
-    not_taken: list[NotTaken] = field(default_factory=list)  # fields beside captions and tags that it has
+    not_taken: list[NotTaken] = field(default_factory=list)  # its fields other than captions and tags
 
 
 def preview(reader: "Reader", arrived: "Iterable[ImportedCaption | Refusal]") -> Preview:
@@ -105,7 +105,7 @@ def start(
 
 
 def _whose(reader: "Reader", one: "ImportedCaption") -> str:
-    """The address of the coin: the one that is named, else that of the coin with the picture beside."""
+    """The address of the coin: the one that is named, else that of the coin with the picture next to it."""
     if one.address and ((known := reader.spelling_of(one.address)) or one.picture is None):
         return known or one.address
     if one.picture is None:
@@ -117,9 +117,9 @@ def _whose(reader: "Reader", one: "ImportedCaption") -> str:
 
     alike = reader.with_picture(content_hash(normalise(content)))
     if len(alike) > 1:
-        raise BadSource(f"{len(alike)} coins have the picture beside it ({', '.join(alike[:3])}); name one")
+        raise BadSource(f"{len(alike)} coins have the picture next to it ({', '.join(alike[:3])}); name one")
     if not alike:
-        raise BadSource("no coin has the picture beside it, or the address that it names; import it first")
+        raise BadSource("no coin has the picture next to it, or the address that it names; import it first")
     return alike[0]
 
 

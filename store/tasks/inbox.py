@@ -2,7 +2,7 @@
 
 Nothing in it is ever deleted, moved or renamed. Files that are still being copied are waited for; imported
 ones are recorded in the catalog and not imported again; refused ones are reported with the reason, there and
-in a log beside the files, and tried again when something new is beside them. `Watcher` notices new files by
+in a log next to the files, and tried again when new files arrive there. `Watcher` notices new files by
 the system's notifications, or by the folders' times.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-WHO = "inbox"  # whose decision an arrival is: nobody's own undo takes it back
+WHO = "inbox"  # whose decision an arrival is: no person's own undo reverses it
 LOG = "memedex-inbox.log"
 EVERY = 2.0  # seconds between two looks, in which a file must not have changed
 _UNFINISHED = (".part", ".partial", ".crdownload", ".download", ".tmp", ".filepart")
@@ -88,7 +88,7 @@ class Inbox:
         for names in _together(found).values():
             if not any(known.get(name, ("",))[0] != found[name] for name in names):
                 continue
-            if all(before.get(name) == found[name] for name in names):  # else somebody is still copying
+            if all(before.get(name) == found[name] for name in names):  # else it is still being copied
                 self._take(names, found, known, report, progress)
         return report
 

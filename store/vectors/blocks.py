@@ -341,7 +341,7 @@ class VectorSnapshot:
 
         def work(view: SegmentView, out: Vector) -> None:
             # Row by row, as fast as a matrix product (memory is the limit), whose last digits depend on where
-            # a row stands: copies of one picture would be ranked by chance.
+            # a row is: copies of one picture would be ranked by chance.
             matrix = view.segment.vectors[facet][: view.count]
             if view.rows is None:
                 np.vecdot(matrix, direction, out=out)

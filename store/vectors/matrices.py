@@ -159,7 +159,7 @@ def load(
     """
     matrices = Matrices(dimensions=dimensions, block_rows=block_rows)
     # Reading and quantising take about as long as each other: side by side, on two cores.
-    with ThreadPoolExecutor(1) as beside:
+    with ThreadPoolExecutor(1) as pool:
         settling = []
         for address, vectors in rows:
             usable, faulty = _fitting(vectors, dimensions=dimensions)
@@ -167,9 +167,9 @@ def load(
             matrices._tombstone(address)
             matrices._append(address, usable)
             if (block := matrices._last) and block.is_full:
-                settling.append(beside.submit(matrices._seal, block))
+                settling.append(pool.submit(matrices._seal, block))
         if (block := matrices._last) and not block.is_full:
-            settling.append(beside.submit(matrices._seal, block))
+            settling.append(pool.submit(matrices._seal, block))
         for settled in settling:
             settled.result()
     matrices._publish(generation)

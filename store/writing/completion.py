@@ -1,7 +1,7 @@
 """What an import brings to a coin that is here: each field about which the coin says nothing.
 
 One rule for `import`, `adopt`, `fetch-logos`, the inbox and `import-captions`: a field that the coin lacks,
-and that nobody removed here, comes in; all else stays, and is named with the reason.
+and that no person removed here, comes in; all else stays, and is named with the reason.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -24,7 +24,7 @@ def with_caption(
 
     def written(record: Record) -> dict[str, Any]:
         if revision is not None and record.revision != revision:
-            raise InvalidRecord("somebody else changed it in the meantime; look at both and save again")
+            raise InvalidRecord("another user changed it in the meantime; compare both and save again")
         _check_facets(caption)
         texts = {**(record.sidecar.get("caption") or {}), **caption}
         texts = {facet: text for facet, text in texts.items() if text is not None}
@@ -81,7 +81,7 @@ def with_tags(
 
 
 def with_picture_text(text: str | None) -> Written:
-    """Say what stands in the picture; None: what a program reads counts again."""
+    """Correct the text in the picture; None: what a program reads counts again."""
 
     def written(record: Record) -> dict[str, Any]:
         if text is not None and len(text) > MAX_FACET:

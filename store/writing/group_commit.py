@@ -61,7 +61,7 @@ class GroupCommit:
                 while not mine.is_over:
                     self._perform_next()
         except BaseException:
-            with contextlib.suppress(ValueError):  # interrupted before its turn: nobody is to do it later
+            with contextlib.suppress(ValueError):  # interrupted before its turn: it must not be done later
                 self._queue.remove(mine)
             raise
         if mine.error:

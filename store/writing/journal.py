@@ -25,7 +25,7 @@ from store.records import TIERS
 from store.writing.group_commit import GroupCommit, QueuedOperation
 from store.writing.payload import Payload
 
-CHANGED_MEANWHILE = "it was changed by somebody else in the meantime; look at it again"
+CHANGED_MEANWHILE = "it was changed by another user in the meantime; look at it again"
 CHANGED_OUTSIDE = (
     "its files were changed outside the program; repair the library (System status, or doctor --repair)"
 )
@@ -269,7 +269,7 @@ class Journal:
         return edited
 
     def _erase(self, change: Change) -> set[Path]:
-        """Delete a record's files, unless somebody edited one since: then it comes back as it is now."""
+        """Delete a record's files, unless one was edited since: then it comes back as it is now."""
         tier, address, before = change.after.tier, change.address, change.before
         assert before is not None, "what is erased was there"
         files = {
@@ -289,7 +289,7 @@ class Journal:
                 )
             self._lost.fill(target, expected)
             return
-        if target.exists():  # nobody's work is overwritten, not even a stranger's file
+        if target.exists():  # no file is overwritten, whoever wrote it
             set_aside(target, self._layout, self._disk)
         self._disk.rename(source, target)
         if target.name.endswith(".replaced.json") and file_hash(target) != expected:
@@ -416,7 +416,7 @@ class MissingFiles:
                 return
         self.messages.append(
             f"{target.stem}: its picture was removed and is nowhere else; the change is done without it. "
-            f"Put the picture back as {target}, or remove the sidecar beside it as well"
+            f"Put the picture back as {target}, or remove the sidecar next to it as well"
         )
 
     def _places(self, address: str, expected: str) -> Iterator[Path]:

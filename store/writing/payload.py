@@ -1,4 +1,4 @@
-"""What an operation needs beside what it changes."""
+"""What an operation needs in addition to what it changes."""
 
 from dataclasses import dataclass, field
 

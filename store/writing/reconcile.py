@@ -297,7 +297,7 @@ def _folder_lost(folder: LostFolder) -> Fault:
     about = f"the files of {folder.records:,} {folder.tier} records"
     if folder.is_taken:
         reason = f"{folder.path} is no folder, which keeps {about} from being found"
-        return Fault("", reason, "repair sets aside what stands there", (folder.path,))
+        return Fault("", reason, "repair sets aside what is there", (folder.path,))
     reason = f"the folder {folder.path} is gone, with {about}"
     other = " (or restore-files writes it again, with MEMEDEX_PICTURES)" if settings().pictures else ""
     return Fault(

@@ -139,7 +139,7 @@ def last_copy(layout: Layout) -> str:
 def _salvage(layout: Layout) -> SalvageReport:
     """Make a new catalog from the old one and its snapshot, and move the old one aside.
 
-    The new one is made beside it and renamed when it is complete, so a power cut cannot leave half of it.
+    The new one is made next to it and renamed when it is complete, so a power cut cannot leave half of it.
     """
     was_lost, disk = is_lost(layout), Disk()
     unfinished, number = beside(layout.catalog, "unfinished"), time.time_ns()
@@ -152,9 +152,7 @@ def _salvage(layout: Layout) -> SalvageReport:
         taken = _count(db)
         _list_anew(db)
         db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_rebuild', '1')")
-        if layout.catalog.exists() and not (
-            taken["history"] or taken["sidecars"]
-        ):  # nobody knows whose it was
+        if layout.catalog.exists() and not (taken["history"] or taken["sidecars"]):  # its owner is unknown
             what, place = (
                 "a catalog that could not be read at all",
                 broken.relative_to(layout.root).as_posix(),
@@ -180,7 +178,7 @@ def put_in_place(path: Path, made: Path) -> Path:
     """Move the old file aside with its log, and the new one into its place; may be repeated.
 
     Returns where the old one is: its number is that of the new one, so that the log of one that was moved
-    before a crash stays beside it.
+    before a crash stays next to it.
     """
     disk, number = Disk(), made.name.partition(MADE)[2] or time.time_ns()
     broken = beside(path, f"{DAMAGED}{number}")

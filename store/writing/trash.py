@@ -90,7 +90,7 @@ class Trash:
     ) -> TrashContents:
         """Delete what was rejected more than so many days ago; returns what was deleted, also if cancelled.
 
-        `expected` is the number of records that somebody agreed to; raises InvalidRecord if there are more.
+        `expected` is the number of records that the user agreed to; raises InvalidRecord if there are more.
         """
         self._catalog.check_writable()
         decided = self._catalog.decide(EMPTY_TRASH, actor=actor, id=decision)
@@ -184,7 +184,7 @@ def finish_erasing(
 
 
 def _files(layout: Layout, coins: Sequence[ForgottenCoin]) -> Iterator[Path]:
-    """Copies of the coins' pictures and sidecars beside the files of their records."""
+    """Copies of the coins' pictures and sidecars next to the files of their records."""
     names = {coin.address for coin in coins}
     for coin in coins:
         for picture in coin.pictures:

@@ -65,11 +65,11 @@ class LibraryUpkeep(Reader):
         return self._follower is None or self._follower.wait(timeout)
 
     def follow_chroma(self, progress: Progress | None = None, *, patience: float | None = None) -> str:
-        """As `ChromaFollower.follow`; "" beside the writing process."""
+        """As `ChromaFollower.follow`; "" while another process writes."""
         return self._follower.follow(progress, patience=patience) if self._follower else ""
 
     def check_chroma(self) -> list[str]:
-        """Differences between Chroma and the catalog, one sentence each; none beside the writing process."""
+        """Differences between Chroma and the catalog, one sentence each; none if another process writes."""
         self.catalog.actor.check_login()
         return self._follower.check() if self._follower else []
 

@@ -58,7 +58,7 @@ def test_another_programs_folder_is_looked_at_then_taken_over(empty: Library, tm
     app = opened("exchange")
     app.text_input(key="memedex.adopt_text").set_value(str(other))
     press(app, "Preview")
-    assert "Pictures with captions beside them" in words(app)
+    assert "Pictures with captions next to them" in words(app)
     assert "one decision" not in words(app)
     assert not empty.counts()["pending"]
     press(app, "Import")

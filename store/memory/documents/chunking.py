@@ -23,7 +23,7 @@ class DocumentChunk:
     """A passage: pages from 1, its beginning on the first and its end on the last as offsets there."""
 
     text: str
-    section: str  # the heading that it stands under, or ""
+    section: str  # the heading above it, or ""
     page: int
     start: int
     last_page: int

@@ -300,7 +300,7 @@ class Documents:
     def tidy(self) -> None:
         """Delete the originals of unfinished imports that neither a document nor the history refers to.
 
-        Other files there belong to somebody, or to a lost database, and stay.
+        Other files there belong to a person, or to a lost database, and stay.
         """
         database = self.passages.database
         database.check_writable()

@@ -224,7 +224,7 @@ def _is_short(text: str) -> bool:
 
 
 def section(found: Sequence[Heading], start: int, end: int) -> str:
-    """The heading under which most of this part of the text stands; "" before the first one."""
+    """The heading above most of this part of the text; "" before the first one."""
     best, longest = "", 0
     edges = [(0, ""), *((one.start, one.title) for one in found)]
     for (begin, title), (until, _) in zip(edges, [*edges[1:], (end, "")], strict=True):

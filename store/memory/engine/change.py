@@ -11,7 +11,7 @@ from store.memory.engine.kind import MemoryKind
 
 PENDING = "pending"
 RECALL = "recall"
-BESIDE = (PENDING, RECALL)  # tables of every kind whose rows have a history as the kind's own
+BESIDE = (PENDING, RECALL)  # tables of every kind whose rows have a history like the kind's own
 _IMPORTS = ("import", "load world", "adopt")  # verbs that say through what by themselves
 
 
@@ -45,7 +45,7 @@ class MemoryChange:
         self._decision: int | None = None
         self._number = number
         self._what = (after, verb, actor, at)
-        self._beside = 0  # rows beside them: of what waits, of pins
+        self._other_rows = 0  # those of what waits, of pins
         self.agent, self.via = agent, via_of(verb, via)
         self.waits = waits
 
@@ -85,7 +85,7 @@ class MemoryChange:
         if self._decision is not None:
             self.db.execute(
                 "UPDATE decisions SET count = count + ?, reverses = ? WHERE number = ?",
-                [self.count or self._beside, self.reverses, self._decision],
+                [self.count or self._other_rows, self.reverses, self._decision],
             )
 
     def record_final(self, table: str, id: str, note: Mapping[str, Any], *, count: int = 0) -> None:
@@ -134,7 +134,7 @@ class MemoryChange:
             ],
         )  # fmt: skip
         self.count += table == self.kind.table
-        self._beside += table in BESIDE
+        self._other_rows += table in BESIDE
 
     def is_taken(self, id: str) -> bool:
         """Whether there is an entry with this id, one that waits for a decision, or was one.

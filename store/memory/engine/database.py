@@ -1,4 +1,4 @@
-"""One SQLite file of the text memory: what all kinds share, one writer, readers beside it."""
+"""One SQLite file of the text memory: what all kinds share, one writer, many readers."""
 
 import sqlite3
 import time
@@ -182,7 +182,7 @@ class Database(SqliteFile):
 
     @contextmanager
     def recording(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that a power cut may lose, so that nobody waits for the disk.
+        """A transaction that a power cut may lose, so that no caller waits for the disk.
 
         Raises ReadOnly if opened for reading, NotWritten if the disk refuses.
         """

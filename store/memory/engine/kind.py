@@ -37,7 +37,7 @@ class MemoryKind:
     labels: tuple[str, ...] = ()  # columns whose words say as much of an entry as its text does
     scope: str = ""  # the column that says to which world, session or protocol an entry belongs
     scopes: str = ""  # SQL: the names of worlds that exist although nothing is stored under them
-    order: str = "rowid"  # how entries are listed when nobody asks otherwise
+    order: str = "rowid"  # how entries are listed by default
     written: str = (
         "0"  # SQL: when what an entry says was written, in UNIX seconds; a later edit counts by itself
     )

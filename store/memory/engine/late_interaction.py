@@ -3,7 +3,7 @@ compared with each word of the entry.
 
 An entry's closeness is the mean, over the question's tokens, of the highest cosine to one of the entry's
 (source: Khattab and Zaharia 2020), with the last layer's states of the same model that makes
-the vectors. Measured in `bench/retrieval.py`. States are stored at 4 bits a number beside the entries and
+the vectors. Measured in `bench/retrieval.py`. States are stored at 4 bits a number with the entries and
 computed for those that have none; triggers delete them with their text.
 """
 

@@ -11,7 +11,7 @@ The source of truth of each kind:
     session memory   SQLite only
     transcripts      SQLite, as imported
 
-Vectors are stored beside their text, each with the name of its model. One transaction is the write path: one
+Vectors are stored with their text, each with the name of its model. One transaction is the write path: one
 commit decides texts, vectors, full-text rows, history and the line in `changes` that Chroma follows.
 Everything that can fail (reading, splitting, embedding) comes before it. Chroma and the resident vectors are
 derived, and only have vectors, ids and the columns to filter by.

@@ -37,7 +37,7 @@ class Places:
 
     @property
     def template(self) -> Path:
-        """This root's template for a model's context, if somebody saved one."""
+        """This root's template for a model's context, if one was saved."""
         return self.folder / "context-template.txt"
 
     @property

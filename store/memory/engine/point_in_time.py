@@ -35,7 +35,7 @@ Changed = Callable[[Rows], Rows]  # entries with their vectors, as they would be
 
 
 class PastDatabase(Database):
-    """The tables of one kind in memory; nobody can change them."""
+    """The tables of one kind in memory, read-only."""
 
     def __init__(self, present: Database, build: Callable[[], sqlite3.Connection]) -> None:
         SqliteFile.__init__(self, present.path, disk=Disk())
@@ -155,7 +155,7 @@ def _rows(db: sqlite3.Connection, kind: MemoryKind, table: str, moment: float | 
 
 
 def _stored(db: sqlite3.Connection, kind: MemoryKind, table: str, ids: list[str]) -> dict[str, float]:
-    """When rows without a history were stored; where nobody noted that, when their text was written."""
+    """When rows without a history were stored; where that is unknown, when their text was written."""
     if table in kind.stored:
         return {row[0]: row[1] or 0.0 for row in db.execute(f"SELECT id, {kind.stored[table]} FROM {table}")}
     return listing.written(db, kind, ids) if table == kind.table else {}

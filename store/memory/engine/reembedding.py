@@ -1,4 +1,4 @@
-"""Switch one kind of memory to another model: embed everything beside the old vectors, then exchange."""
+"""Switch one kind of memory to another model: embed everything, keeping the old vectors, then exchange."""
 
 import sqlite3
 from itertools import accumulate
@@ -20,7 +20,7 @@ def reembed(
 ) -> bool:
     """Embed what has no vector of this model, then make it this kind's model; False if cancelled.
 
-    Without `embedder` it is the kind's own. New vectors wait beside the old ones until all are there, so a
+    Without `embedder` it is the kind's own. New vectors wait alongside the old until all are there, so a
     crash loses neither. Raises NotWritten if another process chooses another model meanwhile.
     """
     passages.database.check_writable()

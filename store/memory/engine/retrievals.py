@@ -155,7 +155,7 @@ class Retrievals:
                 if count:
                     file.empty_log()  # over the deleted rows where they are; a rewritten file is cut
                     file.rewrite()
-        except CatalogDamaged:  # nobody can say what is in it
+        except CatalogDamaged:  # its contents are unknown
             self.close()
             for ending in ("-wal", "-shm", ""):
                 _erase(self.path.with_name(f"{self.path.name}{ending}"))
@@ -251,7 +251,7 @@ class _RetrievalsFile(SqliteFile):
         db = super()._connect()
         db.text_factory = readable
         db.execute("PRAGMA secure_delete = 1")
-        db.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last rows, and nobody waits
+        db.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last rows; no caller waits
         return db
 
     def _prepare(self) -> None:

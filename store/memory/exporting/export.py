@@ -50,7 +50,7 @@ def export(memory: Memory, path: Path, *, kinds: Sequence[str], model: str = "")
 
 @contextmanager
 def _staged(path: Path) -> Iterator[Path]:
-    """A place beside the path that becomes it at the end."""
+    """A place next to the path that is renamed to it at the end."""
     staged = path.with_name(f".{path.name}.{token_hex(4)}.unfinished")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

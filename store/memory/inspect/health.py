@@ -124,7 +124,7 @@ def _not_read(passages: Passages) -> Concern:
 
 
 def unread_worlds(memory: "Memory") -> Concern | None:
-    """Files of worlds that somebody edited since they were loaded."""
+    """Files of worlds that were edited since they were loaded."""
     files = memory.lore.unread_files(memory.places.worlds)
     what = "files of worlds that are new or changed, and not imported yet"
     return _scopes(memory.passages["world_lore"], what, files, remedy=READ_AGAIN) if files else None

@@ -84,7 +84,7 @@ class Sessions(Scoped):
     def delete_session_memory(self, session_id: str, *, actor: str = "") -> int:
         """Delete this key's memories for good, from every file; returns how many there were.
 
-        Cannot be undone. A failure is logged and raised, so that nobody believes that something is gone which
+        Cannot be undone. A failure is logged and raised, so that no caller believes that data is gone that
         is not; the next opening completes it. Raises UnknownEntry, with the nearest keys, if nothing is
         remembered under this one.
         """

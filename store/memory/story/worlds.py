@@ -12,7 +12,7 @@ from store.outcome import Refusal
 LARGEST = 16_000_000  # bytes; a library of novels, and below what would fill the memory
 _MOST_VALUES = 10_000  # of a file, of which a world needs four
 _NAMES = ("*.yaml", "*.yml")
-_ASIDE = "set-aside"  # the folder beside that of the worlds
+_ASIDE = "set-aside"  # the folder next to that of the worlds
 _EXAMPLE = "id: frogland\nname: Frogland\nlore: Frogs rule the lily ponds and fear the stork."
 
 

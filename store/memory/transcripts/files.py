@@ -229,7 +229,7 @@ def _identify(session: Session, first: Mapping[str, Any], *, file: str) -> None:
 
 
 def _body(body: Mapping[str, Any], session: Session) -> Session:
-    """A provider's request: `messages`, and Anthropic's `system` beside them."""
+    """A provider's request: `messages`, and Anthropic's `system`."""
     _described(session, body)
     system = [{"role": "system", "content": body["system"]}] if body.get("system") else []
     given = [*system, *body["messages"]]

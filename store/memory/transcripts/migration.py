@@ -47,7 +47,7 @@ def _fault(db: sqlite3.Connection, schema: str) -> str:
         tables = empty.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         ours = {name: _columns(empty, name) for (name,) in tables}
     if any(name in _INLINE for name in _columns(db, _MESSAGES)):
-        ours[_MESSAGES] = [*_NEEDED]  # it becomes `_OLD`, and ours is made beside it
+        ours[_MESSAGES] = [*_NEEDED]  # it becomes `_OLD`, and ours is a new table
     for table, wanted in {**ours, _OLD: [*_NEEDED]}.items():
         columns = _columns(db, table)
         if columns and (missing := [name for name in wanted if name not in columns]):

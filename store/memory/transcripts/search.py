@@ -136,8 +136,8 @@ def _by_meaning(
 def _queries(db: sqlite3.Connection, question: str) -> list[str]:
     """FTS5 queries for a question, tried until one finds something: its telling words, then beginnings.
 
-    BM25 puts a message with more of the words, and with rarer ones, first. Quoted text is looked for as it
-    stands. Of words that stand in many rows only the rarest are looked for, as long as others are left.
+    BM25 puts a message with more of the words, and with rarer ones, first. Quoted text is looked for
+    exactly. Of words that are in many rows only the rarest are looked for, as long as others are left.
     """
     beginnings = matching(question)  # they cost a hundred times as much in a large index
     if '"' in question:

@@ -73,7 +73,7 @@ def entries(memory: "Memory", kept: KeptContext) -> list[ContextEntry]:
 
 
 def replay(memory: "Memory", kept: KeptContext, what_if: WhatIf) -> list[ReplayedEntry]:
-    """What this context would have been, beside what it was; asked of the entries of that moment.
+    """This context as it would have been, compared with what it was, from the entries of that moment.
 
     The entries of the new context come first, in their order. Raises InvalidInput for a chunk size elsewhere
     than in documents, BadSource if a document's file is no longer there.

@@ -34,7 +34,7 @@ class AskedModel:
 class GivenEntry:
     """An entry that the model was given."""
 
-    number: int  # as it stands in the answer, from 1
+    number: int  # as in the answer, from 1
     kind: str
     id: str
     text: str

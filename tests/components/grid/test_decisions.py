@@ -189,8 +189,8 @@ def test_the_id_of_another_persons_decision_decides_nothing(library: Library) ->
     library.reject([address(2)])
     decide(ann, approves, refused)
     answer = decide(ben, {**entry("approve", 1), "id": approves["id"]})[0]
-    assert reasons(answer) == ["somebody else made a decision with this id"]
-    with pytest.raises(Exception, match="somebody else"):
+    assert reasons(answer) == ["another user made a decision with this id"]
+    with pytest.raises(Exception, match="another user"):
         decide(ben, refused)
     assert approved(library) == {address(0)}
 

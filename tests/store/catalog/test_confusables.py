@@ -83,7 +83,7 @@ def marked(one: str, other: str) -> tuple[str, list[str]]:
         ("Рepe", "Pepe", "Р", ["cyrillic capital letter er, read as p"]),
         ("Sh1ba M00n", "Shiba Moon", "100", ["digit one, read as l", *["digit zero, read as o"] * 2]),
         ("Ca$h", "cash", "$", ["dollar sign, read as s"]),
-        ("Pe\u200bpe", "Pepe", "▯", ["zero width space, which nobody sees"]),
+        ("Pe\u200bpe", "Pepe", "▯", ["zero width space, invisible"]),
         ("Doge 1", "Doge 2", "1", []),
         ("DOGE", "Doge", "", []),
         ("Cappy", "Capy", "p", []),

@@ -137,8 +137,8 @@ def test_a_text_beside_a_picture_is_of_the_coin_with_that_picture(library: Libra
     ]
     assert [refusal.reason.partition(",")[0] for refusal in shown.refused] == [
         "no picture: frog 9.png is not in the import",
-        "no coin has the picture beside it",
-        "it is beside no picture of its name",
+        "no coin has the picture next to it",
+        "it has no picture of its name next to it",
     ]
     import_and_wait(library, shown)
     assert library.get(address(2)).caption == {"visual": "A dog."}

@@ -61,7 +61,7 @@ def test_caption_is_refused_when_the_record_changed_meanwhile(library: Library) 
     seen = library.get(FIRST).revision
     library.edit_tags([FIRST], add=["moon"], actor="somebody")
     outcome = library.caption(FIRST, caption=written("mine"), revision=seen)
-    assert "somebody else changed it" in outcome.refused[0].reason
+    assert "another user changed it" in outcome.refused[0].reason
     assert library.caption(FIRST, caption=written("mine"), revision=seen + 1).done == [FIRST]
     assert library.get(FIRST).tags == ["dog", "moon"]
 
