@@ -50,7 +50,7 @@ class Settings(BaseSettings):
         "",
         description="Who may only look: e-mail addresses of logins (or names, or claims "
         "such as `groups=guests`), separated by commas. With "
-        "both this list and the next one, nobody else who logs in sees anything.",
+        "both this list and the next one, no one else who logs in sees anything.",
     )
     curators: str = Field("", description="Who may decide, likewise; everybody who is not a viewer if empty.")
     administrators: str = Field(
@@ -120,7 +120,7 @@ class Settings(BaseSettings):
         description="`server`: the Chroma server proposes candidates, for libraries too large for this "
         "machine's memory; nearly always the same results ([scaling.md](scaling.md)).",
     )
-    read_only: bool = Field(False, description="`1`: nobody changes anything, for demos.")
+    read_only: bool = Field(False, description="`1`: no changes by anyone, for demos.")
 
 
 @lru_cache(maxsize=1)
