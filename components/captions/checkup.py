@@ -12,7 +12,7 @@ from store.library import Library
 from store.settings import settings
 
 _KIND, _ORDER = "caption-check", "caption-check-order"
-_LISTED = "captions_kind"  # in the address; not "kind", which Lore & memory binds and nobody else may set
+_LISTED = "captions_kind"  # in the address; not "kind", which only Lore & memory may set
 _PER_PAGE = 100
 _LABELS: dict[Kind, tuple[str, str]] = {
     "picture": (

@@ -56,7 +56,7 @@ def how(library: Library, *, key: str, prompt: str = DEFAULT) -> tuple[str, str]
             key=f"{key}-model",
             persist_state="session",
             placeholder="gpt-4o-mini, anthropic/claude-…, gemini/…, ollama/llava",
-            help="By its litellm name; it must see pictures. The key stands where its provider expects it.",
+            help="By its litellm name; it must see pictures. The key is where its provider expects it.",
             disabled=not library.can_write,
         )
     with right:

@@ -37,7 +37,7 @@ def show(library: Library) -> None:
                 TYPES,
                 "zip, CSV, TSV, JSON, JSONL, txt",
                 key=f"import-captions-{turn}",
-                hint="JSONL, CSV, metadata.jsonl, sidecars, .txt beside pictures, or a zip.",
+                hint="JSONL, CSV, metadata.jsonl, sidecars, .txt next to pictures, or a zip.",
             )
         with right:
             path = server_paths.can_be_named() and st.text_input(

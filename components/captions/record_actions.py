@@ -1,4 +1,4 @@
-"""Actions on one record beside its caption."""
+"""Actions on one record next to its caption."""
 
 from functools import partial
 

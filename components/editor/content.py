@@ -79,7 +79,7 @@ def readable(fields: Mapping[str, Any], record: Record) -> dict[str, Any]:
 
 
 def measured(library: Library, texts: Mapping[Facet, str]) -> dict[str, Any]:
-    """How the model reads these texts; empty while it is not ready, so that nobody waits for it."""
+    """How the model reads these texts; empty while it is not ready, so that the page does not wait for it."""
     if resources.status(library).model_status != "ready":
         return {}
     embedder = library.embedder

@@ -21,7 +21,7 @@ PURPOSES: dict[Facet, Purpose] = {
     "entity": Purpose(
         "Entity",
         "What is in it: characters, things, what they do and where.",
-        "A frog in a raincoat on a lily pad, holding a tiny umbrella; a coin lies in the water beside it.",
+        "A frog in a raincoat on a lily pad, holding a tiny umbrella; a coin lies in the water next to it.",
     ),
     "context": Purpose(
         "Context",

@@ -190,7 +190,7 @@ def own(library: Library, message: Coin, _: Sender) -> Answer:
 
 
 def commit(library: Library, message: Saving, _: Sender) -> Answer:
-    """Save the caption, unless the record changed meanwhile: then a person compares both.
+    """Save the caption, unless the record changed meanwhile: then the user compares both.
 
     Sent again after its answer was lost, it is saved already. Raises InvalidRecord if the store refuses it.
     """

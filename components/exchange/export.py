@@ -26,7 +26,7 @@ _ABOUT = {
     "jsonl": "One line of JSON for each coin, all it holds, and the pictures.",
     "csv": "A table for spreadsheets, and the pictures.",
     "imagefolder": "What Hugging Face's datasets read: pictures and metadata.jsonl.",
-    "txt": "Each picture with a text file beside it, as trainers of LoRAs expect.",
+    "txt": "Each picture with its text file, as trainers of LoRAs expect.",
 }
 _PLACES: dict[str, list[Tier]] = {
     "All but rejected": [tier for tier in TIERS if tier != "trash"],
@@ -149,7 +149,7 @@ def _form() -> dict[str, str]:
 def _result(library: Library, job: Job) -> None:
     place = destination(library.layout, job)
     if job.state == "done" and not place.exists():
-        return  # somebody tidied up
+        return  # it was tidied up
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if not place.exists():
             st.badge("stopped" if job.state == "cancelled" else "failed", color="gray")

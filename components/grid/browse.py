@@ -20,7 +20,7 @@ from store.library import Library
 from store.records import Record
 
 SIZES = (24, 60, 120, 240)
-_ASKING = 530  # px: words, filter and order, as wide as all there is beside the navigation at 800
+_ASKING = 530  # px: words, filter and order, as wide as the room next to the navigation at 800
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
                 "Coins on a page", SIZES, index=1, key=f"{key}_per", bind="query-params", width=125,
                 format_func="{} a page".format, label_visibility="collapsed",
             )  # fmt: skip
-            # Without what was not understood, all would be shown, and decided, that nobody asked for.
+            # Without what was not understood, unwanted coins would be shown, and decided.
             total = 0 if query.faults else library.count(query.filter)
             pages = max(1, -(-total // size))
             counted = st.container(width="content")

@@ -81,7 +81,7 @@ def explorer(record: Record) -> dict[str, str] | None:
 
 
 def _text(library: Reader, record: Record) -> dict[str, str]:
-    """What stands in the picture, and who says so."""
+    """The text in the picture, and who says so."""
     found = library.picture_texts.of(record.address)
     if found.source == "person":
         note = "Written by a person"

@@ -11,7 +11,7 @@ from store.errors import UnknownRecord
 from store.reading.reader import Reader
 from store.records import Record
 
-_COMPARED = 24  # others beside one coin; a ticker that everybody uses has hundreds
+_COMPARED = 24  # others for one coin; a common ticker has hundreds
 
 
 def comparison(library: Reader, address: str) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Cards that a moved slider needs, requested beside the page's runs, so that dragging never waits."""
+"""Cards that a moved slider needs, requested apart from the page's runs, so that dragging never waits."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -40,7 +40,7 @@ def shown_fields(record: Record) -> list[tuple[str, str]]:
 
 
 def _rows(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """One row for each value; those of `extensions` stand beside the others."""
+    """One row for each value; those of `extensions` are next to the others."""
     for key, value in fields.items():
         if key == "extensions" and isinstance(value, Mapping):
             yield from _rows(value)

@@ -1,4 +1,4 @@
-"""The drawer of filters beside every search line: each control writes into the line.
+"""The drawer of filters of every search line: each control writes into the line.
 
 The line alone holds the query, so that a link or a saved search has all of it.
 """

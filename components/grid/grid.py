@@ -100,7 +100,7 @@ def mount(
     actions: Sequence[Action],
     handlers: Mapping[str, Handler],
 ) -> None:
-    """Mount the component with what every kind of grid needs beside its cards."""
+    """Mount the component with what every kind of grid needs in addition to its cards."""
     if not library.can_write:
         actions = [
             replace(action, label=_HARMLESS[action.verb])

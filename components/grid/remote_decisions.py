@@ -1,4 +1,4 @@
-"""Coins that somebody else decided, or the same person in another window, while they were on a page."""
+"""Coins that another user decided, or the same one in another window, while they were on a page."""
 
 from collections.abc import Collection, Sequence
 from typing import Any

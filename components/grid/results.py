@@ -58,7 +58,7 @@ class ShownRanking:
     query: str  # in words; another one starts at the first result, without a selection
     weights: Mapping[Facet, float]
     shown: int  # how many results
-    usual: Mapping[Facet, float] | None = None  # the weights of such a query, unless somebody moves them
+    usual: Mapping[Facet, float] | None = None  # the default weights of such a query
     calibrated: Scale | None = None  # the scale that can be switched to …
     uncalibrated: str = ""  # … or why there is none
     view: ResultView = "cards"  # with "map" the page draws the results itself
@@ -145,7 +145,7 @@ def _pictures(results: Results) -> dict[str, Any] | None:
 
 
 def _silent(found: StandIn, rows: int) -> NDArray[np.float32]:
-    """(N,): 1 where a picture stands in for captions, else 0."""
+    """(N,): 1 where a picture replaces captions, else 0."""
     silent = np.zeros(rows, np.float32)
     silent[found.rows] = 1
     return silent

@@ -49,7 +49,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
             "Latin letters alone serve many languages.",
         )  # fmt: skip
     of = [f" · {format.plain(one.label)}" if len(sets) > 1 else "" for one in sets]
-    for number, one in enumerate(sets):  # a figure of each set beside that of the other
+    for number, one in enumerate(sets):  # a figure of each set next to that of the other
         with grid.cell():
             frame = by_month(statistics.tiers_by_month(library, one.filter), one, subject="tier")
             figures.show(

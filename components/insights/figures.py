@@ -134,14 +134,14 @@ def show(
     alt: str,
     about: str | None = None,
     coins: Coins | None = None,
-    beside: Callable[[], object] | None = None,
+    control: Callable[[], object] | None = None,
 ) -> None:
     """A figure with its title and its frame as CSV; a click on a bar opens the grid with its coins.
 
-    `coins` finds those of bars that no filter describes; `beside` draws a control beside the title.
+    `coins` finds those of bars that no filter describes; `control` draws a control next to the title.
     """
     with st.container(gap=None):
-        heading(frame, title=title, key=key, about=about, beside=beside)
+        heading(frame, title=title, key=key, about=about, control=control)
         now = theme.followed(key=f"{key}-theme")
         clicked = st.plotly_chart(
             figure,
@@ -182,13 +182,13 @@ def heading(
     title: str,
     key: str,
     about: str | None = None,
-    beside: Callable[[], object] | None = None,
+    control: Callable[[], object] | None = None,
 ) -> None:
     """The title of a figure, and a download of its numbers; `about` explains it on request."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(title, help=about, width="content")
-        if beside:
-            beside()
+        if control:
+            control()
         st.space("stretch")
         st.download_button(
             "CSV",

@@ -39,7 +39,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
     with grid.cell():
         frame = speeds([statistics.review_speed(library, one.filter) for one in sets], sets)
         if frame.empty:
-            st.caption("Nobody has approved or rejected any of these coins yet.")
+            st.caption("None of these coins is approved or rejected yet.")
         else:
             figures.show(
                 figures.bars(frame, title="Coins reviewed per hour", colors=coin_sets.colors(sets)), frame,
@@ -49,7 +49,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
                 "person made at least one.",
             )  # fmt: skip
     of = [f" · {format.plain(one.label)}" if len(sets) > 1 else "" for one in sets]
-    for draw in (_sources, _drafts):  # the figure of a set beside that of the other
+    for draw in (_sources, _drafts):  # the figure of a set next to that of the other
         for number, one in enumerate(sets):
             with grid.cell():
                 draw(library, one, number, of[number])

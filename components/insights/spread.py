@@ -29,7 +29,7 @@ COLUMNS = ["kind", "start", "value", "text", "line"]
 
 
 def caption_lengths(library: Library) -> None:
-    """How long the library's captions are, of a facet that is chosen beside the title."""
+    """How long the library's captions are, of a facet that is chosen next to the title."""
     facet = _facet(_LENGTHS)
     choose = partial(distributions.choose_facet, f"{_LENGTHS}-facet", CAPTION_FACETS)
     found = [one for one in distributions.counted_lengths(library) if one.facet == facet]
@@ -43,7 +43,7 @@ def caption_lengths(library: Library) -> None:
         frame, x="Characters", y="Captions", colors={PURPOSES[facet].label: color}, width=statistics.LENGTH
     )
     figures.show(
-        figure, frame, title="Length of captions", key=_LENGTHS, beside=choose,
+        figure, frame, title="Length of captions", key=_LENGTHS, control=choose,
         alt="How many captions have how many characters",
     )  # fmt: skip
 
@@ -63,7 +63,7 @@ def lengths(found: Sequence[CaptionLengths], facet: Facet) -> "pd.DataFrame":
 
 
 def similarity_of_coins(library: Library) -> None:
-    """How similar coins are to the nearest other, in a facet that is chosen beside the title."""
+    """How similar coins are to the nearest other, in a facet that is chosen next to the title."""
     facet = _facet(_SIMILARITY)
     choose = partial(distributions.choose_facet, f"{_SIMILARITY}-facet", FACETS)
     found = distributions.compared(library, facet)
@@ -75,7 +75,7 @@ def similarity_of_coins(library: Library) -> None:
         frame, x="Cosine", y="Share", colors=distributions.SIMILARITY_COLORS, width=CLASS, percent=True
     )
     figures.show(
-        figure, frame, title="Similarity of coins", key=_SIMILARITY, beside=choose,
+        figure, frame, title="Similarity of coins", key=_SIMILARITY, control=choose,
         alt="How similar coins are to the nearest other, and to any other",
         about=f"{distributions.ABOUT_SIMILARITY} A click on a bar of the nearest coins opens these coins; "
         "the other bars count pairs.",

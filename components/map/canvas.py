@@ -34,7 +34,7 @@ def point_table(key: str, topic: Hashable) -> PointTable:
 def show(
     key: str, library: Reader, drawn: PointTable, colours: Colours, *, places: Sequence[Neighbourhood] = ()
 ) -> None:
-    """Draw a sheet; the browser requests what it lacks of it from `requests`, beside the page's runs."""
+    """Draw a sheet; the browser requests what it lacks of it from `requests`, apart from the page's runs."""
     drawn.colour(colours)
     selection = session.sent(key).get("chosen")
     if isinstance(selection, Mapping) and selection.get("sheet") == drawn.name:

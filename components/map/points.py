@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from components.map.colours import Colours
 
-_STANDS = 1e-6  # of the map's units: less is no movement
+_AT_REST = 1e-6  # of the map's units: less is no movement
 
 _drawn: "WeakValueDictionary[str, PointTable]" = WeakValueDictionary()  # each as long as its session
 
@@ -61,8 +61,8 @@ class PointTable:
         places[self.rows(addresses)] = points
         moved = np.ones(len(places), np.bool_)
         was, now = self._points, places[:before]
-        stands = (np.abs(now - was) < _STANDS).all(axis=1) | (np.isnan(now[:, 0]) & np.isnan(was[:, 0]))
-        moved[:before] = ~stands
+        rests = (np.abs(now - was) < _AT_REST).all(axis=1) | (np.isnan(now[:, 0]) & np.isnan(was[:, 0]))
+        moved[:before] = ~rests
         moved[[self._row_of[address] for address in changed if address in self._row_of]] = True
         self._points = places
         times = created()  # 0.1 s for 100,000 coins, and needed only now

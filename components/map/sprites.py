@@ -22,7 +22,7 @@ def drawn(
 ) -> bytes:
     """A WebP with the pictures of these coins in rows of eight, transparent where there is none.
 
-    In safe mode, those that are unfit for the screen are blurred, but for coins that somebody clicked.
+    In safe mode, those that are unfit for the screen are blurred, except coins that the user clicked.
     """
     hidden = library.unfit.pictures() if is_safe else frozenset()
     lines = max(1, -(-len(addresses) // COLUMNS))

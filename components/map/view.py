@@ -192,7 +192,7 @@ def _arrange(library: Library, space: str, chart: Map | None) -> None:
     elif last is None or last.state == "done":
         _begin(library, space, _in_silence)
         st.rerun()
-    else:  # it stays stopped until somebody wants it after all
+    else:  # it stays stopped until the user starts it again
         st.caption(f"Computing the t-SNE layout was {_ENDED[last.state]}: this is PCA.")
         _compute_button(library, space, Button("Compute layout", icon="play_arrow"))
 
@@ -209,7 +209,7 @@ def _compute_button(library: Library, space: str, button: Button) -> None:
 
 
 def _in_silence(job: Job) -> Job:
-    """Nobody asked for it, so nobody is told that it is done."""
+    """No user asked for it, so no message says that it is done."""
     return job
 
 

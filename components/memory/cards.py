@@ -19,7 +19,7 @@ _REASONS = {
     "budget": "over budget",
     "never": "never recalled",
 }
-_BESIDE = 400  # characters shown of what stands before and after
+_AROUND = 400  # characters shown before and after
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ def _surroundings(memory: Memory, card: Card, question: str) -> str:
     else:
         before, after = ("\n".join(texts) for texts in memory.transcripts.around(card.row["parent_id"]))
     return (
-        '<details><summary class="mdx-beside">Show full context</summary>'
-        f'<p class="mdx-beside">{escape(before)}</p>'
+        '<details><summary class="mdx-around">Show full context</summary>'
+        f'<p class="mdx-around">{escape(before)}</p>'
         f'<p class="mdx-text">{highlight(text_of(card.kind, card.row), question)}</p>'
-        f'<p class="mdx-beside">{escape(after)}</p></details>'
+        f'<p class="mdx-around">{escape(after)}</p></details>'
     )
 
 
@@ -86,6 +86,6 @@ def context_of(memory: Memory, kind: str, row: Row) -> tuple[str, str]:
         texts = memory.transcripts.around(row["parent_id"])
     head, tail = ("\n\n".join(part) for part in texts)
     return (
-        f"… {head[-_BESIDE:]}" if len(head) > _BESIDE else head,
-        f"{tail[:_BESIDE]} …" if len(tail) > _BESIDE else tail,
+        f"… {head[-_AROUND:]}" if len(head) > _AROUND else head,
+        f"{tail[:_AROUND]} …" if len(tail) > _AROUND else tail,
     )

@@ -94,7 +94,7 @@ def _line(mention: Mention) -> None:
 
 
 def _excerpt(text: str, place: int, *, most: int = 260) -> str:
-    """What stands around this place; the beginning, as far as that reaches it."""
+    """The text around this place; the beginning, as far as that reaches it."""
     start = 0 if place < most // 2 else text.rfind(" ", 0, place - most // 3) + 1
     cut = text[start : start + most]
     return f"{'… ' if start else ''}{cut}{' …' if start + most < len(text) else ''}"

@@ -44,9 +44,7 @@ def show(memory: Memory) -> None:
         template = _template(memory)
     with seen:
         if not (prompt or "").strip():
-            st.caption(
-                "Type a prompt: here stands, word for word, what a model would be given along with it."
-            )
+            st.caption("Type a prompt to see, word for word, what a model would be given along with it.")
             return
         try:
             with st.spinner("Putting it together …"):
@@ -62,7 +60,9 @@ def show(memory: Memory) -> None:
         _chunks(context)
 
 
-def beside(memory: Memory, question: str, *, where: Mapping[str, Where], floors: Mapping[str, float]) -> None:
+def prompt_preview(
+    memory: Memory, question: str, *, where: Mapping[str, Where], floors: Mapping[str, float]
+) -> None:
     """What a model would be told along with this question, of the kinds that are asked (by placeholder)."""
     st.markdown(":material/smart_toy: **What a model would be told**")
     kinds = [KIND_OF[name] for name in where]

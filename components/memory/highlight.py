@@ -16,7 +16,7 @@ STYLE = """<style>
 .mdx-text{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.9rem;line-height:1.45;margin:0}
 .mdx-text mark{background:color-mix(in srgb,var(--st-primary-color,#6d72f6) 32%,transparent);
   color:inherit;border-radius:3px;padding:0 1px}
-.mdx-beside{opacity:.75;font-size:.82rem;white-space:pre-wrap;overflow-wrap:anywhere;margin:0}
+.mdx-around{opacity:.75;font-size:.82rem;white-space:pre-wrap;overflow-wrap:anywhere;margin:0}
 .mdx-head{display:flex;gap:.5rem;align-items:baseline;font-size:.8rem;margin-bottom:.3rem}
 .mdx-head b{flex:none;font-variant-numeric:tabular-nums;font-size:.95rem}
 .mdx-head span{opacity:.65;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}

@@ -86,5 +86,5 @@ def counted(kind: str, number: int) -> str:
 
 
 def described(row: dict[str, Any], *leaving_out: str) -> dict[str, Any]:
-    """The columns of an entry to show beside its text."""
+    """The columns of an entry to show next to its text."""
     return {name: value for name, value in row.items() if value is not None and name not in leaving_out}

@@ -45,7 +45,7 @@ def show(memory: Memory) -> None:
         else:
             st.caption(
                 f"{counted(kind, passages.count())} by {format.plain(passages.model)} now. New vectors wait "
-                "beside the old ones until all are there; interrupted, it goes on the next time."
+                "alongside the old ones until all are there; interrupted, it goes on the next time."
             )
 
 

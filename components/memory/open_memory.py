@@ -20,7 +20,7 @@ from store.settings import settings
 def memory(*, can_write: bool) -> Memory:
     """The text memory of this server; if it cannot be opened the page says why, and stops.
 
-    `can_write` is the library's: beside a library that is only read, the memory is only read.
+    `can_write` is the library's: with a library that is only read, the memory is only read.
     """
     try:
         return _opened(can_write=can_write)

@@ -22,7 +22,7 @@ _NEAR = 5  # misses shown of each column
 _SPREAD = 6.0  # deviations that fill the bar
 _SCALES = (
     "**%**: how alike question and text are in meaning (cosine × 100); 100 % is the same text. "
-    "**σ**: how far a text stands above the mean of all texts of its kind for this question, in standard "
+    "**σ**: how far a text is above the mean of all texts of its kind for this question, in standard "
     "deviations. **words**: how well the text has the question's words, from 0 to 1."
 )
 
@@ -46,7 +46,7 @@ def show(memory: Memory) -> None:
     if found is None:
         return
     ordered = sorted(zip(options.columns, found, strict=True), key=lambda each: -_best(each[1][1]))
-    hits, beside = st.columns([3, 2], gap="large")
+    hits, prompt = st.columns([3, 2], gap="large")
     with hits:
         st.caption(
             f"{_SCALES} Meaning and words together make the order, as agents get it. "
@@ -57,9 +57,9 @@ def show(memory: Memory) -> None:
                 with grid.cell():
                     place = str(options.columns.index(column))
                     _column(memory, options, column, sentence, shown, place=place)
-    with beside, st.container(key="told"):
+    with prompt, st.container(key="told"):
         where, floors = _asked(ordered)
-        context_view.beside(memory, options.question, where=where, floors=floors)
+        context_view.prompt_preview(memory, options.question, where=where, floors=floors)
 
 
 def _best(shown: list[Card]) -> float:

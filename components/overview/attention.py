@@ -56,7 +56,7 @@ def _needs(library: Library) -> list[tuple[str, str, str, str]]:
 
 
 def model(library: Library) -> None:
-    """The model that embeds; beside the built-in one also CLIP, for one click."""
+    """The model that embeds; if it is the built-in one, also CLIP, for one click."""
     st.header("Model", anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(model_choice.sentence(library.model), width="stretch")

@@ -147,7 +147,7 @@ def _show(library: Library, job: Job, *, busy: bool) -> None:
         return
     found, messages = job.result or ([], [])
     stopped = doctor.STOPPED in found
-    found = [one for one in found if one.is_fault and one != doctor.STOPPED]  # the rest stands at a glance
+    found = [one for one in found if one.is_fault and one != doctor.STOPPED]  # the rest is in the summary
     for sentence in messages:
         st.info(format.plain(sentence, limit=400), icon=":material/healing:")
     when = format.ago(job.ended_at)

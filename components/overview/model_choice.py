@@ -21,7 +21,7 @@ _ABOUT = {
 
 
 def show(library: Library) -> None:
-    """The model in use, and another to change to; everything is embedded again beside the old vectors."""
+    """The model in use, and another to change to; everything is embedded again, keeping the old vectors."""
     current = library.model
     st.markdown(sentence(current))
     if not library.can_write:
@@ -49,7 +49,7 @@ def show(library: Library) -> None:
         st.caption(f"Not available here: {format.plain(why_not, limit=400)}")
     else:
         coins = format.counted(library.counts()["library"], "coin")
-        st.caption(f"{coins} are embedded beside the old vectors; search switches when all are done.")
+        st.caption(f"{coins} are embedded alongside the old vectors; search switches when all are done.")
 
 
 def sentence(name: str) -> str:

@@ -25,7 +25,7 @@ def show() -> None:
     known, library = known_sessions.sessions(login.actor()), resources.library()
     valid = [one for one in known.all() if not one.is_over(now)]
     if not valid:
-        st.caption("Nobody is logged in.")
+        st.caption("No one is logged in.")
     with st.container(gap="small"):
         for session in valid[:_MOST]:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):

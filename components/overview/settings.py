@@ -76,4 +76,4 @@ def configuration() -> None:
         for name, field in Settings.model_fields.items()
     ]
     tables.show(rows, alt="Settings with their values")
-    st.caption("Set them in the environment or in a `.env` file beside `app.py`, and start again.")
+    st.caption("Set them in the environment or in a `.env` file next to `app.py`, and start again.")

@@ -15,7 +15,7 @@ from store.reading.audit import AuditFilter
 if TYPE_CHECKING:
     import pandas as pd
 
-DAYS = 90  # shown where nobody asks for a day to begin with
+DAYS = 90  # shown by default
 _KINDS = {
     "approve": "Approved", "reject": "Rejected", "delete": "Rejected", "promote": "Promoted",
     "caption": "Edited", "captions": "Edited", "complete": "Edited", "replace": "Edited",

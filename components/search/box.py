@@ -82,7 +82,7 @@ def controls(library: Library) -> SearchRequest:
 
 
 def correct(asked: SearchRequest) -> None:
-    """What was not understood, instead of results that nobody asked for, with a remedy."""
+    """What was not understood, instead of unwanted results, with a remedy."""
     for fault in asked.faults:
         st.warning(format.plain(format.capital(fault), limit=200), icon=":material/help:")
     line = st.session_state.get(LINE) or ""

@@ -112,5 +112,5 @@ def _change(question: Question, number: int, key: str) -> None:
 def _put(question: Question, number: int, instead: tuple[Term, ...]) -> None:
     """Replace one part of the line."""
     terms = (*question.terms[:number], *instead, *question.terms[number + 1 :])
-    own = read(st.session_state.get(LINE) or "")  # without what the controls beside the line add to it
+    own = read(st.session_state.get(LINE) or "")  # without what the line's controls add to it
     st.session_state[LINE] = written(replace(own, terms=terms))

@@ -58,7 +58,7 @@ def menu(library: Library, question: Question) -> None:
     with st.popover(label, icon=":material/bookmark:"):
         if not saved and not library.can_write:
             st.caption("No saved searches yet.")
-        with st.container():  # however many: what stands below keeps its place
+        with st.container():  # however many: what is below keeps its place
             for name, search in saved.items():
                 with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                     new = f" :blue-badge[{news[name]} new]" if news.get(name) else ""
@@ -140,7 +140,7 @@ def _ranking() -> _Ranking:
 
 
 def _keep_search(library: Library, question: Question, ranking: _Ranking, given: Mapping[str, Any]) -> str:
-    """Save the line and the controls beside it as one line, with the ranking."""
+    """Save the line and its controls as one line, with the ranking."""
     ranked = ranking.now if question.terms else None
     looked = {library.actor_name: time.time()}
     search = replace(ranked or SavedSearch(""), line=written(question), looked=looked)
@@ -157,7 +157,7 @@ def _forget(library: Library, values: NamedValues[T], name: str, *, key: str) ->
 
 
 def keep(values: NamedValues[T], thing: T, given: Mapping[str, Any]) -> str:
-    """Save under an unused name (`given["name"]`), so that nobody's is overwritten by accident."""
+    """Save under an unused name (`given["name"]`), so that none is overwritten by accident."""
     name = " ".join(given["name"].split())
     taken = next((one for one in values.all() if one.casefold() == name.casefold()), None)
     if taken is None:

@@ -22,7 +22,7 @@ _RANKS = {  # from, to; rank 0: none was found
 def show(one: Evaluation, *, k: int, more: Sequence[Callable[[], object]] = ()) -> None:
     """The best setting, all with their intervals, the first ranks of the best, and all figures.
 
-    `more` draw further charts beside these.
+    `more` draw further charts next to these.
     """
     winner = best(one, k=k)
     scores = one.scores(winner, k=k)

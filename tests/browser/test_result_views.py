@@ -32,7 +32,7 @@ def test_the_order_is_explained_and_a_table_is_sorted_and_downloaded_as_shown(
 ) -> None:
     results.press("y")
     sheet = results.page.get_by_role("dialog", name="Why this order")
-    expect(sheet).to_contain_text("stands above")
+    expect(sheet).to_contain_text("ranks above")
     with shared.stored() as library:
         first, second = library.search(Query((Part(text=TEXT),), fused=True)).hits[:2]
     expect(sheet).to_contain_text(f"By {first.score - second.score:.3f}:")
@@ -183,4 +183,4 @@ def test_choosing_a_preset_twice_sends_two_different_values(page: Page) -> None:
     page.get_by_label("Weight of emotions").press("ArrowRight")
     expect(page.get_by_label("Weight of emotions")).to_have_value("4.1")
     page.keyboard.press("y")  # the slider still has the focus
-    expect(page.get_by_text("stands above")).to_be_visible()
+    expect(page.get_by_text("ranks above")).to_be_visible()

@@ -1,4 +1,4 @@
-// Somebody else edited the same coin: both texts are merged, and a person resolves the conflicts.
+// Another user edited the same coin: both texts are merged, and the user resolves the conflicts.
 
 import { sameTags, tagsTogether, together, trimmed } from "./merge.js";
 
@@ -30,7 +30,7 @@ export class Conflict {
     this.meet({
       caption,
       tags,
-      who: content.changed?.who ?? "Somebody",
+      who: content.changed?.who ?? "Another user",
       base: { revision: content.revision, caption, tags },
     });
   }

@@ -162,7 +162,7 @@ export class Row {
     this.by.title = by?.prompt ? `Prompt: ${by.prompt}` : "";
   }
 
-  /** Shows somebody else's text beside this one until one of them is chosen. */
+  /** Shows another user's text next to this one until one of them is chosen. */
   dispute(theirs, who, onDecided) {
     const decided = (text) => {
       this.aside.replaceChildren();

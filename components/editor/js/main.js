@@ -155,7 +155,7 @@ class Editor {
     this.suggesting.show(content.suggestions);
   }
 
-  /** The record was changed, by this page or by somebody else. */
+  /** The record was changed, by this page or by another user. */
   follow(content) {
     if (this.isChanged) this.conflict.meetStored(content);
     else this.begin(content);

@@ -11,7 +11,7 @@ export class Neighbours {
     this.title = el("h3", {}, "Nearest");
     this.fit = el("div", { class: "fit", hidden: true });
     this.list = el("ol", { class: "neighbours" });
-    this.node = el("aside", { class: "beside", "aria-live": "off" }, this.title, this.fit, this.list);
+    this.node = el("aside", { class: "nearest", "aria-live": "off" }, this.title, this.fit, this.list);
   }
 
   /** Whether what is shown was asked for the coin in the editor, and not for the one before. */

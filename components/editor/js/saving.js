@@ -1,4 +1,4 @@
-// Saving: the draft becomes the stored caption, unless somebody else saved first.
+// Saving: the draft becomes the stored caption, unless another user saved first.
 
 import { newId } from "../../shell/js/post.js";
 import { sameTags } from "./merge.js";
@@ -46,11 +46,11 @@ export class Saving {
       await draftStore.settle(address);
       const { caption, tags } = draft;
       const answer = await this.decide("commit", { address, draft, ids }, [address, caption, tags]);
-      if (answer.conflict && !isOpen()) throw new Error("somebody else saved first; your text is kept as a draft");
+      if (answer.conflict && !isOpen()) throw new Error("another user saved first; your text is kept as a draft");
       if (answer.conflict) {
         editor.identify(answer.conflict);
         conflict.meetStored(answer.conflict);
-        bar.say("failed", "somebody else saved first; nothing was overwritten");
+        bar.say("failed", "another user saved first; nothing was overwritten");
       } else {
         this.saved(address, answer.saved, draft, { ids, isShown: mayPromote });
         if (mayPromote) await this.promote(address, name);
@@ -71,7 +71,7 @@ export class Saving {
     }
   }
 
-  /** Sends a decision; the same `content` has the same id again if nobody knows whether it was made. */
+  /** Sends a decision; the same `content` keeps its id while it is unknown whether it was made. */
   async decide(verb, message, content) {
     const { unanswered } = this;
     const key = JSON.stringify([verb, content]);

@@ -1,7 +1,7 @@
 // The difference of two texts by words, and a text with only some of the changes applied.
 
 const MOST = 4_000_000; // cells of the table; above this, the texts count as wholly different
-const ENDS = /(?<=[.!?;。]\s(?!\/)|\s\/\s)/; // of a sentence, or of a phrase quoted beside others
+const ENDS = /(?<=[.!?;。]\s(?!\/)|\s\/\s)/; // of a sentence, or of a phrase quoted among others
 
 /** [{ same }] and [{ del, ins }] in order; together they contain both texts. */
 export function hunks(before, after) {

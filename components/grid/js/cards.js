@@ -158,7 +158,7 @@ export class Cards {
 
   /** The rows of the grid that are in the window. */
   inSight(pitch) {
-    // Nobody scrolls while dragging a slider; measuring each time would force a layout during the change.
+    // Users do not scroll while dragging a slider; measuring each time would force a layout during the change.
     if (this.sight && performance.now() - this.sightAt < 300) return this.sight;
     this.sightAt = performance.now();
     const from = -this.container.getBoundingClientRect().top;

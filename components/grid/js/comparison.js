@@ -1,4 +1,4 @@
-// A coin beside a similar one: both pictures, the differences, and the verdict on the pair.
+// A coin next to a similar one: both pictures, the differences, and the verdict on the pair.
 
 import { fill } from "../../shell/js/arrange.js";
 import { count, el, setAttribute, setHidden, setText } from "./dom.js";
@@ -13,7 +13,7 @@ export const VERDICTS = [
     label: "Different",
     tone: "good",
     message: "different from",
-    title: "They have nothing to do with each other; nobody is asked again",
+    title: "They have nothing to do with each other; the pair is not shown again",
   },
   {
     key: "c",
@@ -81,7 +81,7 @@ export class Comparison {
     return this.node.open;
   }
 
-  /** Opens with this coin, beside the other one if given. */
+  /** Opens with this coin, next to the other one if given. */
   show(address, other = null) {
     const card = this.grid.model.card(address);
     if (!card || card.blank) return;
@@ -290,7 +290,7 @@ export class Comparison {
 }
 
 /**
- * What two coins share first of all, as the card's badge says it; how likely that is a copy stands in the comparison
+ * What two coins share first of all, as the card's badge says it; how likely that is a copy is in the comparison
  * alone.
  */
 function strongest({ findings: [kind] }) {

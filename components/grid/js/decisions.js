@@ -3,7 +3,7 @@
 import { count } from "./dom.js";
 import { undoable } from "./log.js";
 
-// ms within which a second click is ignored, as nobody has seen its coin yet: if the browser counts both as a double
+// ms within which a second click is ignored, as its coin was not seen yet: if the browser counts both as a double
 // click, or a button's key is held down, and on the same button otherwise, as the hand moved in between.
 const SLIP = { same: 400, moved: 200 };
 
@@ -92,7 +92,7 @@ export class Decisions {
       if (card[size]) card[size] = card[size].split("?")[0] + (reason === "unfit" ? `?${safe.mark}=1` : "");
   }
 
-  /** Says what stands in a coin's picture; null: as a program read it. */
+  /** Corrects the text in a coin's picture; null: as a program read it. */
   correctText(address, text) {
     const { tools, model } = this.grid;
     model.refused.delete(address);
@@ -144,7 +144,7 @@ export class Decisions {
           "red",
         );
       else if (result.message) tools.say(result.message);
-      const isMoved = result.cursor !== before; // the next key is for the card that somebody went to since
+      const isMoved = result.cursor !== before; // the next key is for the card that the user went to since
       if (
         result.verb === "undo" &&
         !isMoved &&

@@ -95,7 +95,7 @@ export function keepPress(button) {
 }
 
 /**
- * Shows another coin's picture, and until it has arrived none: an image keeps drawing its last one, beside the next
+ * Shows another coin's picture, and until it has arrived none: an image keeps drawing its last one, with the next
  * coin's name.
  */
 export function showPicture(image, source) {

@@ -93,7 +93,7 @@ function watch() {
   window.addEventListener("click", followed, true);
   window.addEventListener("popstate", wentBack, true);
   window.addEventListener("pointerdown", () => keys.grids.forEach(({ earlyKeys }) => earlyKeys.rest()), true);
-  // Nothing listened before this, but the browser counts keys: somebody typed while the page was loading.
+  // Nothing listened before this, but the browser counts keys: the user typed while the page was loading.
   if (performance.eventCounts?.get("keydown") && navigator.userActivation?.isActive) keys.early = performance.now();
   return keys;
 }

@@ -1,4 +1,4 @@
-// Focus and scroll position: both follow the cursor, unless somebody moved the focus on purpose.
+// Focus and scroll position: both follow the cursor, unless the user moved the focus on purpose.
 
 import { scrollToTop } from "../../shell/js/streamlit_page.js";
 

@@ -1,4 +1,4 @@
-// The keyboard: handled on the document before anything else on the page, but not while somebody types. Single
+// The keyboard: handled on the document before anything else on the page, but not while the user types. Single
 // characters act only while the focus is in the grid or on the page itself, not on a control elsewhere.
 
 import { VERDICTS } from "./comparison.js";
@@ -120,7 +120,7 @@ function inComparison(grid, key, event) {
   return decide(grid, key);
 }
 
-/** The action of a key, or of a digit that stands for a reason. */
+/** The action of a key, or of a digit that means a reason. */
 function decide(grid, key) {
   const action = grid.actions.find((each) => each.key === key);
   if (action) return (grid.decisions.make(action), true);

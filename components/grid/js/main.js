@@ -207,7 +207,7 @@ class Grid {
     this.viewer.show(address);
   }
 
-  /** The coin beside similar ones. */
+  /** The coin next to similar ones. */
   compare(address) {
     if (!this.viewer.isOpen) this.model.moveTo(address);
     this.comparison.show(address);

@@ -158,7 +158,7 @@ export class Model {
   }
 
   /**
-   * Where a card stands that the server left out: between the neighbours that it had; cards before it may have gone
+   * The place of a card that the server left out: between the neighbours that it had; cards before it may have gone
    * since.
    *
    * @param {string[]} visible

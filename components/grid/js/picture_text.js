@@ -9,7 +9,7 @@ export class PictureText {
     this.saved = new Map(); // address → { text, note } as saved here, until the server says so too
   }
 
-  /** Whether somebody types into the field of this coin, which must then stay as it is. */
+  /** Whether the user types into the field of this coin, which must then stay as it is. */
   isEditing(address) {
     return this.typed.has(address);
   }

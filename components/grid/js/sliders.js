@@ -26,7 +26,7 @@ export class Sliders {
     this.calibration = new Calibration(ranking);
     this.words = new WordSwitch(ranking);
     this.usual = null;
-    this.movedFor = null; // the query for which somebody moved them here
+    this.movedFor = null; // the query for which the user moved them here
     this.back = el("button", { type: "button", class: "tool", onclick: () => this.set(this.usual) }, "Usual weights");
     this.own = el(
       "p",

@@ -140,7 +140,7 @@ export class Tools {
     this.also = also;
   }
 
-  /** Hides everything but what stands first, or shows it again. */
+  /** Hides everything but the first part, or shows it again. */
   rest(isIdle) {
     for (const part of [this.verbs, this.picking, this.right]) part.hidden = isIdle;
     this.fitted = null;
@@ -197,7 +197,7 @@ export class Tools {
     const now = JSON.stringify([width, ...shown.map((node) => (node.hidden ? null : node.textContent))]);
     if (!width || this.verbs.hidden || this.fitted === now) return;
     const isOpen = this.menu.matches(":popover-open");
-    this.fitted = isOpen ? null : now; // again when the menu is closed: nothing leaves it while somebody presses it
+    this.fitted = isOpen ? null : now; // again when the menu is closed: nothing leaves it while the user presses it
     const folding = [
       ...verbs.slice(ALWAYS).reverse(),
       ...this.also,

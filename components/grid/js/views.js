@@ -44,7 +44,7 @@ export class Views {
     this.ranking.grid.tell("view", view);
   }
 
-  /** Uses the view from the link until somebody chooses one. */
+  /** Uses the view from the link until the user chooses one. */
   take(view, held) {
     if (this.told || view === this.view) return;
     if (held) this.versus.hold(held);

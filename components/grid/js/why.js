@@ -30,7 +30,7 @@ export function explainOrder(dialog, [first, second]) {
     el(
       "div",
       { class: "sheet" },
-      el("header", { class: "two" }, sideOfTwo(above), el("span", { class: "over" }, "stands above"), sideOfTwo(below)),
+      el("header", { class: "two" }, sideOfTwo(above), el("span", { class: "over" }, "ranks above"), sideOfTwo(below)),
       el("p", { class: "sentence-of-two" }, reason(rows, above, below)),
       el(
         "table",

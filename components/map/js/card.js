@@ -11,7 +11,7 @@ export class Card {
     this.root = el("div", { class: "near", hidden: true, "aria-live": "polite" });
   }
 
-  /** Shows a coin beside a position; `others` are at the same place. */
+  /** Shows a coin next to a position; `others` are at the same place. */
   show({ name, ticker, captions, tags, picture }, [x, y], { width, height }, others) {
     const key = `${picture} ${name} ${others}`;
     if (this.key !== key) {

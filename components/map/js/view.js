@@ -38,7 +38,7 @@ export class View {
     this.y = (top + bottom) / 2;
     const [wide, high] = [Math.max(right - left, LEAST), Math.max(bottom - top, LEAST)];
     this.scale = this.wholeScale = Math.min(this.width / wide, this.height / high) / MARGIN;
-    this.isWhole = true; // until somebody zooms or moves it
+    this.isWhole = true; // until the user zooms or moves it
   }
 
   /** Zooms around this position on the screen. */

@@ -88,7 +88,7 @@ test("a conflict does not reach the coin that is open by then", async () => {
   const log = await savedFromElsewhere(editorWith(), { conflict: { address: "frog" } });
   assert.deepEqual([log.identified, log.met], [[], []]);
   assert.deepEqual(log.kept, [["frog", "a frog"]]);
-  assert.match(log.notes.at(-1), /Rainy Frog was not saved: somebody else saved first/);
+  assert.match(log.notes.at(-1), /Rainy Frog was not saved: another user saved first/);
 });
 
 test("a failure keeps the words of the coin that was saved, and names it", async () => {
