@@ -300,6 +300,6 @@ class Library(LibraryUpkeep):
         """Undo these decisions one by one, newest first, of any person; an undo among them is redone.
 
         Records changed since are refused one by one; decisions already undone are skipped. If it is
-        cancelled, the rest can still be undone. `decision` is the id of what takes back the first.
+        cancelled, the rest can still be undone. `decision` is the id of what undoes the first.
         """
         return self._undo.undo_decisions(decisions, actor=actor, progress=progress, id=decision)

@@ -54,7 +54,7 @@ class Operation:
     created_at: float  # UNIX seconds
     changes: tuple[Change, ...]
     reason: str = ""
-    reverses: str | None = None  # the decision of which nothing is left to take back after this
+    reverses: str | None = None  # the decision of which nothing is left to undo after this
     sources: Mapping[Facet, CaptionSource] = field(default_factory=dict)  # of facets that a model wrote
 
     @property

@@ -27,7 +27,7 @@ class Outcome:
     decision: str | None = None  # to find it in the history; None when nothing was done
     failure: str = ""  # what prevented an operation, such as a full disk; its records are refused
     stuck: str = ""  # why something decided cannot be finished yet, so that no more is decided
-    reversed: str | None = None  # the decision that was taken back, or will be in the background
+    reversed: str | None = None  # the decision that was undone, or will be in the background
     unchanged: list[str] = field(default_factory=list)  # of those done, because they were so already
 
     def add(self, part: "Outcome") -> None:

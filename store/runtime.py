@@ -292,8 +292,8 @@ class LibraryRuntime(Library):
         Large numbers are left to `doctor --repair`.
         """
         with self.catalog.reading() as db:
-            bare = rows.without_vectors(db)
-        if 0 < bare <= transitions.OPERATION:
+            missing = rows.without_vectors(db)
+        if 0 < missing <= transitions.OPERATION:
             with contextlib.suppress(MemedexError, *DISK_ERRORS):  # no model, or stuck: doctor says so
                 self.embed_all(self.embedder, progress=Progress())
 

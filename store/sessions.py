@@ -27,7 +27,7 @@ FREE = 5  # wrong passwords from one address that cost no time …
 SLOWEST = 12.0  # … each further one twice as long as the one before, from a second up to this: 7,200 a day
 FREE_OF_ALL = 60  # of all addresses together …
 EACH_OF_ALL = 1.0  # … and then one each second: 86,400 a day
-LONGEST_WAIT = 30.0  # seconds in a queue; who comes then is told to come again
+LONGEST_WAIT = 30.0  # seconds in a queue; later tries are told to come again
 _FORGOTTEN = 900.0  # seconds without a try of this address
 _LONGEST_PASSWORD = 1_000  # characters; no person types more
 

@@ -228,7 +228,7 @@ def _sources(fields: Mapping[str, Any]) -> dict[Facet, CaptionSource]:
 
 
 def promote(library: Library, message: Promotion, sender: Sender) -> Answer:
-    """Promote the coin in the background; the page's session is told when that is done."""
+    """Promote the coin in the background; the page's session is notified when that is done."""
     if job := move.start_promotion(library, message.address, decision=message.decision):
         job_bar.watch_for(sender.session, job)
     return {}

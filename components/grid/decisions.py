@@ -56,7 +56,7 @@ class Decision:
     remove: Sequence[str] = ()
     text: Annotated[str, Field(max_length=MAX_FACET)] | None = None  # None: as a program read it
     is_sure: bool = False  # it was asked about, and is wanted all the same
-    undoes: Id | None = None  # the decision that an undo takes back, or the undo that a redo does
+    undoes: Id | None = None  # the decision that an undo reverses, or the undo that a redo does
 
 
 @dataclass(frozen=True, slots=True)

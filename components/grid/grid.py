@@ -28,7 +28,7 @@ _component = st.components.v2.component(
     "memedex.grid", html=assets.HTML, css=assets.style(), js=assets.script()
 )
 _UNDONE = 50  # decisions that can be undone one after the other before the page runs again
-_AGAIN = 4  # times that a link is followed once more
+_AGAIN = 4  # times that a link is followed again
 _OPENED = 3  # the coin in the large view and its two neighbours
 
 

@@ -131,7 +131,7 @@ def _words(results: Results) -> dict[str, Any] | None:
 
 
 def _pictures(results: Results) -> dict[str, Any] | None:
-    """What the page needs to let pictures stand in for captions; None if none does."""
+    """What the page needs to replace captions by pictures; None if none does."""
     found = results.stand_in
     if found is None:
         return None
@@ -272,7 +272,7 @@ def _few(
 
 
 def _by_picture(results: Results) -> NDArray[np.intp]:
-    """The best of those whose pictures stand in for captions, for the usual weights."""
+    """The best of those whose pictures replace captions, for the usual weights."""
     if results.stand_in is None:
         return np.empty(0, np.intp)
     mask = np.zeros(len(results.addresses), np.bool_)

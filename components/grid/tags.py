@@ -36,7 +36,7 @@ def answer(library: Library, question: TagQuestion, _: Sender) -> dict[str, Any]
     match = question.matching
     chosen = question.addresses if match is None else matching.addresses(library, match)
     records = library.records(chosen[:_LOOKED_AT])
-    if question.suggest:  # asked for by itself: learning may take a second
+    if question.suggest:  # requested separately: learning may take a second
         return {"suggested": _suggested(library, records)}
     has = Counter(tag for record in records for tag in record.tags)
     counts = library.tag_counts(Filter())

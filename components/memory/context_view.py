@@ -63,7 +63,7 @@ def show(memory: Memory) -> None:
 def prompt_preview(
     memory: Memory, question: str, *, where: Mapping[str, Where], floors: Mapping[str, float]
 ) -> None:
-    """What a model would be told along with this question, of the kinds that are asked (by placeholder)."""
+    """The context of a model for this question, of the kinds that are asked (by placeholder)."""
     st.markdown(":material/smart_toy: **What a model would be told**")
     kinds = [KIND_OF[name] for name in where]
     try:

@@ -1,4 +1,4 @@
-"""Test retrieval: a question to several kinds of memory, with near misses, and what a model is told."""
+"""Test retrieval: a question to several kinds of memory, with near misses, and the context of a model."""
 
 import time
 from collections.abc import Sequence

@@ -42,9 +42,9 @@ def _papers(memory: Memory, protocol: str) -> None:
         if source.protocol != protocol:
             continue
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            bare = f" · without text: {source.bare_pages}" if source.bare_pages else ""
+            without_text = f" · without text: {source.bare_pages}" if source.bare_pages else ""
             st.markdown(
-                f"**{format.plain(source.source)}** · {format.counted(source.pages, 'page')}{bare} · "
+                f"**{format.plain(source.source)}** · {format.counted(source.pages, 'page')}{without_text} · "
                 f"imported {format.ago(source.imported_at)}",
                 width="stretch",
             )

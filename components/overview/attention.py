@@ -30,13 +30,13 @@ def _needs(library: Library) -> list[tuple[str, str, str, str]]:
     """For each thing to do: a sentence, the label of its link, the page, and the link's icon."""
     counts, status = library.counts(), resources.status(library)
     ready, promoted = promote.ready(library)
-    bare = library.count(Filter(tier="approved", captioned=False, troubled=False))
+    uncaptioned = library.count(Filter(tier="approved", captioned=False, troubled=False))
     blocked = library.count(Filter(tier="approved", troubled=True))
     failing = ", ".join(one.worker for one in background_worker.faults())
     faults = (("A change is stuck:", status.stuck), ("Background work fails:", failing))
     todo = (
         (counts["pending"], "to review", "Review", "pages/pending.py", ":material/inbox:"),
-        (bare, "to caption", "Caption", "pages/captions.py", ":material/edit_note:"),
+        (uncaptioned, "to caption", "Caption", "pages/captions.py", ":material/edit_note:"),
         (blocked, "could not be promoted", "Show", "pages/approved.py", ":material/error:"),
         (ready, "ready to promote", "Promote", "pages/approved.py", ":material/task_alt:"),
         (promoted, "being promoted", "Follow", "pages/jobs.py", ":material/hourglass_top:"),

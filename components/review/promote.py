@@ -49,12 +49,12 @@ def choose(library: Library) -> Filter:
         "Show", list(_SEGMENTS), key="approved_show", default="All", required=True, bind="query-params",
         label_visibility="collapsed",
     )  # fmt: skip
-    bare, troubled = (library.count(_SEGMENTS[name]) for name in list(_SEGMENTS)[2:])
+    uncaptioned, troubled = (library.count(_SEGMENTS[name]) for name in list(_SEGMENTS)[2:])
     waiting, promoted = ready(library)
     counts = [
         *([f"{promoted:,} being promoted"] if promoted else []),
         f"{waiting:,} ready",
-        f"{bare:,} {'needs' if bare == 1 else 'need'} a caption",
+        f"{uncaptioned:,} {'needs' if uncaptioned == 1 else 'need'} a caption",
         f"{troubled:,} {'needs' if troubled == 1 else 'need'} attention",
     ]
     st.caption(" · ".join(counts), width="content")
@@ -85,7 +85,7 @@ def why_not(library: Library) -> None:
 
 
 def _all_ready(library: Library) -> list[str]:
-    """All that can be promoted without a question: a copy is promoted by itself only."""
+    """All that can be promoted without a question: a copy is only promoted alone."""
     copies = library.duplicates.copies()
     return [address for address in library.addresses(_READY) if address not in copies]
 

@@ -72,10 +72,10 @@ export default function ({ parentElement, setTriggerValue }) {
       take(first(event.dataTransfer));
     }
   };
-  const heard = { paste: pasted, dragover: over, dragleave: left, drop: dropped };
-  for (const [name, hear] of Object.entries(heard)) document.addEventListener(name, hear);
+  const listeners = { paste: pasted, dragover: over, dragleave: left, drop: dropped };
+  for (const [name, listener] of Object.entries(listeners)) document.addEventListener(name, listener);
   parentElement.memedex = () =>
-    Object.entries(heard).forEach(([name, hear]) => document.removeEventListener(name, hear));
+    Object.entries(listeners).forEach(([name, listener]) => document.removeEventListener(name, listener));
   say("Drop or paste a picture");
   if (input.files.length) chosen(); // before this script had loaded
   return parentElement.memedex;

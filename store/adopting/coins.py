@@ -250,7 +250,7 @@ class Tables(_Coins):
 
 
 class TokenLists(_Coins):
-    """A token list, in which an address may stand on several chains."""
+    """A token list, in which an address may be on several chains."""
 
     name = "token-list"
     title = "Token list"
@@ -268,7 +268,7 @@ class TokenLists(_Coins):
         if not several:
             return []
         return [
-            f"{several:,} addresses stand on several chains: the first keeps its address, the others have "
+            f"{several:,} addresses are on several chains: the first keeps its address, the others have "
             "ADDRESS@CHAIN."
         ]
 

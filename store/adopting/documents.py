@@ -41,7 +41,7 @@ Row = Mapping[str, Any]
 
 
 class PageNumbers:
-    """How the documents of one source count their pages, told by all of their passages."""
+    """How the documents of one source count their pages, inferred from all of their passages."""
 
     # The pgvector table counts from 1. LangChain's loaders count `page` from 0, with the number that the page
     # has in `page_label` (https://github.com/langchain-ai/langchain/pull/29225); LlamaIndex has `page_label`

@@ -250,7 +250,7 @@ class _VectorAdoption:
 
 
 def _opened(model: str, length: int) -> tuple[Embedder, bool]:
-    """The model, and whether it is on this machine; else a stand-in for its vectors."""
+    """The model, and whether it is on this machine; else a substitute with its stored vectors."""
     try:
         embedder = open_embedder(model)
         embedder.warm()

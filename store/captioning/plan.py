@@ -164,7 +164,7 @@ def question(
     only: Facet | None,
     hint: str,
 ) -> CaptionRequest:
-    """The question about one record; `picture_text` is what is known to stand in its picture."""
+    """The question about one record; `picture_text` is the known text in its picture."""
     return CaptionRequest(
         template,
         picture,

@@ -38,7 +38,7 @@ def of(db: sqlite3.Connection, address: str) -> list[Revision]:
         tuple[Facet, str], CaptionSource | None
     ] = {}  # who wrote a text first, also if it was restored later
     for event in reversed(events(db, address=address, limit=-1)):
-        # What stood before is what was known last: a rebuilt catalog has no memory of it.
+        # The text before is the last known one: a rebuilt catalog does not have it.
         after = _written(db, event.after)
         if after != before:
             sources = _follow(first, before.caption, after.caption, _sources(db, event))

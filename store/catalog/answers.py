@@ -1,4 +1,4 @@
-"""What pages were told of their decisions: asked again, they are told the same, and nothing is done twice."""
+"""The answers to pages' decisions: asked again, they get the same answer, and nothing is done twice."""
 
 import time
 

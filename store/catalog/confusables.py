@@ -61,8 +61,8 @@ def _latin(text: str) -> str:
     """Replace what looks like a Latin letter by that letter, and remove accents."""
     looks = _looks()
     latin = "".join(looks.get(character, character) for character in text.translate(_LETTERS))
-    bare = (character for character in unicodedata.normalize("NFKD", latin) if not _is_accent(character))
-    return "".join(bare).casefold()
+    letters = (character for character in unicodedata.normalize("NFKD", latin) if not _is_accent(character))
+    return "".join(letters).casefold()
 
 
 def _folded(text: str) -> str:

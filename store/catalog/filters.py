@@ -52,7 +52,7 @@ class Filter:
     source: str = ""  # what it was imported from
     unfit: str | None = None  # for the screen: "yes", "no", or why: "hand", "nudity", "word"
     language: str = ""  # letters of which the texts have (store/catalog/words.py)
-    picture_texts: tuple[str, ...] = ()  # words that stand in the picture, each of these
+    picture_texts: tuple[str, ...] = ()  # words in the picture, all of these
     rejected_for: str | None = None  # the reason, in any case of letters; "": rejected without one
     decided_by: str = ""  # who did anything to it except import it, and did not undo it …
     decided_since: int | None = None  # … at this UNIX second or later

@@ -13,12 +13,12 @@ from store.disk.aside import Aside
 from store.operations import EMPTY_TRASH, Operation, State, state_from, state_json
 from store.records import Tier
 
-PROGRAM = "Memedex"  # who decided what the program does by itself
+PROGRAM = "Memedex"  # who decided what the program does on its own
 MOVE_ASIDE, FORGET_VECTORS = "move aside", "forget vectors"
 DEMO = "demo"  # … and by loading the demo
 NOBODY = (PROGRAM, DEMO)
-FINAL = (MOVE_ASIDE, FORGET_VECTORS, EMPTY_TRASH)  # what no undo takes back
-# SQL: every decision that was taken back, with all undos and redos that followed, each by its place.
+FINAL = (MOVE_ASIDE, FORGET_VECTORS, EMPTY_TRASH)  # what no undo reverses
+# SQL: every undone decision, with all undos and redos that followed, each by its place.
 CHAIN = (
     "WITH RECURSIVE links AS MATERIALIZED (SELECT id, reverses FROM decisions WHERE reverses IS NOT NULL), "
     "chain (root, id, place) AS (SELECT id, id, 0 FROM decisions WHERE reverses IS NULL "

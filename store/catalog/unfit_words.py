@@ -38,8 +38,8 @@ class UnfitWords:
         """The first word or phrase of the list that a text has; "" if it has none."""
         text = _UNSEEN.sub("", text)
         plain = tuple(_folded(word) for word in _WORD.findall(_CAMEL.sub(" ", text)))
-        bare = tuple(word.rstrip(_NUMBER) or word for word in plain)
-        for words in dict.fromkeys((plain, bare, _read(plain, one="i"), _read(plain, one="l"))):
+        without_digits = tuple(word.rstrip(_NUMBER) or word for word in plain)
+        for words in dict.fromkeys((plain, without_digits, _read(plain, one="i"), _read(plain, one="l"))):
             for place, word in enumerate(words):
                 for phrase in self.phrases.get(word, ()):
                     if words[place : place + len(phrase)] == phrase:
@@ -74,7 +74,7 @@ def cleaned(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def _read(words: Iterable[str], *, one: str) -> tuple[str, ...]:
-    """Words as people read their look-alike characters; a 1 may stand for two letters."""
+    """Words as people read their look-alike characters; a 1 may mean two letters."""
     return tuple(
         word
         if word.isascii() and word.isalpha()

@@ -107,7 +107,7 @@ class ChromaFollower(ABC):
         """Wait until Chroma has caught up, while it gets on; returns why it has not, or "".
 
         `patience` is how many seconds it may show no progress (PATIENCE), `longest` how many it may take in
-        all. With `retries` it tries once more after a failure: what was in the way may be gone.
+        all. With `retries` it tries again after a failure: its cause may be gone.
         """
         patience = PATIENCE if patience is None else patience
         known = self.worker.fault if retries else None

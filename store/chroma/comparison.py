@@ -39,7 +39,7 @@ class Expected:
 
     name: str
     model: str
-    noun: str  # what its ids stand for, in the plural
+    noun: str  # what its ids mean, in the plural
     ids: AbstractSet[str]
     waiting: AbstractSet[str]  # ids that wait for Chroma; its answers about them do not count
     point: Callable[[str], Point | None]  # None: it is gone by now
@@ -137,7 +137,7 @@ def answer(faults: Callable[[], list[str]]) -> None:
 
 def _end_with_parent() -> None:
     """End when the parent dies, because its successor needs Chroma for itself."""
-    os.read(0, 1)  # the end of a pipe; sys.stdin would be locked when this process ends by itself
+    os.read(0, 1)  # the end of a pipe; sys.stdin would be locked when this process ends on its own
     os._exit(1)
 
 

@@ -90,7 +90,7 @@ class Common:
     json: bool = False
 
     def over(self, before: "Common") -> "Common":
-        """These options, or if one is not given, the one that stood before the verb."""
+        """These options, or if one is not given, the one before the verb."""
         return Common(self.root or before.root, self.actor or before.actor, self.json or before.json)
 
 

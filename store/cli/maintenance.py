@@ -46,8 +46,8 @@ def doctor(call: Call, repair: Repair = False) -> int:
         move_foreign_catalog_aside(Layout(root))
         if salvaged := salvage_if_damaged(Layout(root)):
             call.say(salvaged.summary)
-        if told := set_aside_if_broken(Layout(root)):
-            call.say(told)
+        if done := set_aside_if_broken(Layout(root)):
+            call.say(done)
         with call.making() as library:
             left = call.watch(lambda progress: checking.repair(library, progress=progress, tell=call.say))
         return _findings(left, call)

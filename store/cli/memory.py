@@ -92,8 +92,8 @@ def status(call: Call) -> int:
 def doctor(call: Call, repair: Repair = False) -> int:
     """Check files, full text, vectors and Chroma."""
     call.check_there_is_a_memory()
-    for told in checking.salvage_damaged(call.root) if repair else ():
-        call.say(told)
+    for sentence in checking.salvage_damaged(call.root) if repair else ():
+        call.say(sentence)
     with call.writing_memory() as memory:
         call.has_followed(memory)
         found = checking.repair(memory) if repair else checking.check(memory)

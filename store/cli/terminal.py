@@ -94,7 +94,7 @@ class Terminal:
             self._answers.flush()
         except BrokenPipeError:
             nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, self._answers.fileno())  # the interpreter flushes once more at its end
+            os.dup2(nowhere, self._answers.fileno())  # the interpreter flushes again at its end
 
     @contextmanager
     def _bar(self, progress: Progress) -> Iterator[Callable[[], None]]:

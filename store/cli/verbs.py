@@ -5,7 +5,7 @@
         \"""From review (pending) to approved.\"""
 
 The first parameter is the command as it runs (`call.py`), what is returned the exit status. Every verb takes
---root, --actor and --json; the first two may also stand before it.
+--root, --actor and --json; the first two may also come before it.
 """
 
 import inspect

@@ -111,7 +111,7 @@ class WriterLock:
         if names:
             into, what = self._path.parent, f"files of other programs ({', '.join(names)})"
             move_aside(names, source=into, into=into, what=what, disk=Disk())
-            carry_out_moves(into, disk=Disk())  # the history is told once there is one
+            carry_out_moves(into, disk=Disk())  # the history is written once there is one
 
     @property
     def _holder(self) -> Path:

@@ -133,7 +133,7 @@ _WITHOUT_PRINT = (
     "SELECT address, id, image_hash FROM records WHERE id NOT IN (SELECT record FROM unexamined) "
     "AND image_hash NOT IN (SELECT image_hash FROM fingerprints)"
 )
-_TOLD = 10.0  # seconds between two times that open pages are told of what was found
+_TOLD = 10.0  # seconds between two notices to open pages about what was found
 
 
 class Examiner:
@@ -151,7 +151,7 @@ class Examiner:
         self._catalog = catalog
         self._clock = clock
         self._told = -_TOLD
-        self._is_untold = False  # whether something was found that no page was told of
+        self._is_untold = False  # whether something was found without a notice to pages
         self._neighbours = neighbours
         self._confirmation = confirmation
         self._picture = picture  # where the picture of an address lies at this moment

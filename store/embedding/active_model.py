@@ -69,7 +69,7 @@ def kept_model_text(model: KeptVectors) -> str:
 
 
 def kept_model(text: str, *, name: str) -> KeptVectors | None:
-    """The stand-in that the catalog's text describes, if it is of this model."""
+    """The substitute that the catalog's text describes, if it is of this model."""
     if not text:
         return None
     found = json.loads(text)

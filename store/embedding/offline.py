@@ -53,7 +53,7 @@ def session_options() -> "SessionOptions":
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS
     options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # its errors are raised as well; on the command line they stood twice
+    options.log_severity_level = 4  # its errors are raised as well; on the command line they appeared twice
     # Waiting threads would otherwise keep a core busy between two searches.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return options

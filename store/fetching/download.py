@@ -12,7 +12,7 @@ STEP = 15.0  # seconds for connecting, and without a sign of life
 WHOLE = 60.0  # seconds for one picture, redirects included
 REDIRECTS = 5
 _PIECE = 65_536
-_LONGEST_WAIT = 1e10  # seconds: what a server asks for is told, but no infinite time
+_LONGEST_WAIT = 1e10  # seconds: shown as the server asks for it, but no infinite time
 _UNREADABLE = {"image/svg+xml": "an SVG drawing", "text/html": "a web page", "application/json": "JSON"}
 
 

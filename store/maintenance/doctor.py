@@ -121,7 +121,7 @@ def repair(
     if work.progress.cancelled:
         return [STOPPED]
     for tier, (_, is_taken) in blocked(library.layout).items():
-        if not is_taken:  # the person who repairs was told, and gives up its records
+        if not is_taken:  # the person who repairs was warned, and gives up its records
             for folder in (library.layout.sidecar_folder(tier), library.layout.image_folder(tier)):
                 Disk().make_folder(folder)
     for fault in reconcile.survey(library.catalog, library.layout).faults:

@@ -113,8 +113,8 @@ def updated_map(
     there, changed = set(names), set(changed)
     stays = [name in there and name not in changed for name in known.addresses]
     kept = tuple(name for name, stay in zip(known.addresses, stays, strict=True) if stay)
-    standing = set(kept)
-    new = rows[np.array([name not in standing for name in names], np.bool_)]
+    kept_names = set(kept)
+    new = rows[np.array([name not in kept_names for name in names], np.bool_)]
     points = known.points[np.array(stays, np.bool_)]
     if len(new):
         points = np.concatenate([points, placement(new)])

@@ -37,7 +37,7 @@ class FoundTexts(Note):
 
 
 class EntryAnswer(_Open):
-    """An entry of any kind; its text and scope stand under the kind's own names."""
+    """An entry of any kind; its text and scope are under the kind's own names."""
 
     id: str
     pending: NotRequired[bool]  # the change waits until a person has reviewed it

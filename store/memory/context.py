@@ -1,4 +1,4 @@
-"""What a language model or an agent is told for a prompt: the one function that decides it.
+"""The context of a language model or an agent for a prompt: the one function that makes it.
 
     found = assemble(memory.passages, "Who guards the vault?", where={"lore": {"world_id": "tide_archive"}})
     found.text      # the template, filled
@@ -235,7 +235,7 @@ def _section(
             hits, left_out = _hits(passages, prompt, number=number, where=where, floor=floor)
         except LoginEnded:
             raise
-        except (MemedexError, *DISK_ERRORS) as error:  # the other kinds are told all the same
+        except (MemedexError, *DISK_ERRORS) as error:  # the other kinds are in the context nevertheless
             log.error("%s cannot be asked: %s", kind.name, error)
             left_out = [Omission(kind.name, str(error))]
     if waiting := pending.count(passages):

@@ -152,9 +152,9 @@ def _without_vector(passages: Passages) -> Iterator[MemoryFinding]:
             f"{passages.kind.table} WHERE vector IS NOT NULL AND embedding_model IS NOT ? GROUP BY 1"
         )
         others = {row["model"]: row["count"] for row in db.execute(query, [model]).fetchall()}
-    if bare := passages.to_embed() - sum(others.values()):
+    if unembedded := passages.to_embed() - sum(others.values()):
         remedy = f"embed them with {model}"
-        yield MemoryFinding(name, f"{bare:,} entries have no vector of this kind's model", remedy)
+        yield MemoryFinding(name, f"{unembedded:,} entries have no vector of this kind's model", remedy)
     for other, count in others.items():
         yield MemoryFinding(
             name,

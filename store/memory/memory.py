@@ -230,7 +230,7 @@ class Memory(MemoryUpkeep):
         where: Mapping[str, Where] | None = None,
         floors: Mapping[str, float] | None = None,
     ) -> AssembledContext:
-        """What a model or an agent is told for this prompt, as `context.assemble`.
+        """The context of a model or an agent for this prompt, as `context.assemble`.
 
         By the template that was saved for everybody, unless another is given.
         """
@@ -268,10 +268,10 @@ class Memory(MemoryUpkeep):
             log.error("Error assembling a context: %s", error)
             return StoryContext([], [], False, False, "")
         log_handed_out(self.passages, prompt, found)
-        told, remembered = found.sections
+        lore, remembered = found.sections
         return StoryContext(
-            [chunk.text for chunk in told.chunks], [chunk.text for chunk in remembered.chunks],
-            told.context_warning, remembered.context_warning, remembered.text,
+            [chunk.text for chunk in lore.chunks], [chunk.text for chunk in remembered.chunks],
+            lore.context_warning, remembered.context_warning, remembered.text,
         )  # fmt: skip
 
     def undo(self, *, actor: str = "") -> Outcome:

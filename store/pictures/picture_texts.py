@@ -44,7 +44,7 @@ _CLEAR, _MANY = 0.96, 4.0  # mean confidence, and letters
 _UPRIGHT = (1, 1)  # steps down and across
 _TURNED = ((-1, -1), (1, -1), (-1, 1))  # upside down, mirrored, both
 _LEAST_WIDTH = 1.25  # of its height: two letters are wider, most ornaments are not
-_ROW = 10  # pixels between the tops of lines that stand in one row, as RapidOCR orders them
+_ROW = 10  # pixels between the tops of lines that are in one row, as RapidOCR orders them
 _PADDED = 96  # pixels to which a short line, 48 high, is widened; RapidOCR's 320 take more than twice as long
 INSTALL_READER = (
     "`make run` installs it; without make: pip install --no-deps --require-hashes -r requirements-eyes.txt"
@@ -72,7 +72,7 @@ class TextReader:
         self._reader: Lazy[Any] = Lazy("RapidOCR", partial(_load_reader, use_det=False))
 
     def read(self, image: "Image.Image") -> str:
-        """The lines that stand in an RGB picture, from top to bottom; "" for none.
+        """The lines of text in an RGB picture, from top to bottom; "" for none.
 
         Raises ModelUnavailable if RapidOCR is not installed, with the remedy.
         """

@@ -17,7 +17,7 @@ PartKey = tuple[Kind, str]
 
 EVERYTHING = Filter()
 MAX_TOP = 10_000  # hits
-MAX_PARTS = 32  # of one query, each embedded by itself
+MAX_PARTS = 32  # of one query, each embedded separately
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class Part:
         if not self.facets:
             raise InvalidRecord("a part of a query speaks about at least one facet")
         object.__setattr__(self, "facets", tuple(facet for facet in FACETS if facet in self.facets))
-        spoken = sha256(self.image).hexdigest() if self.image is not None else self.text or self.like
-        object.__setattr__(self, "key", (self.kind, spoken))
+        content = sha256(self.image).hexdigest() if self.image is not None else self.text or self.like
+        object.__setattr__(self, "key", (self.kind, content))
 
     @property
     def kind(self) -> Kind:
@@ -116,11 +116,11 @@ class Query:
             return dict(self.weights)
         weighted = [part for part in self.parts if part.weight]
         usual = {facet: max(DEFAULT_WEIGHTS[part.kind][facet] for part in weighted) for facet in FACETS}
-        spoken = {facet for part in weighted for facet in part.facets}
-        if any(usual[facet] for facet in spoken):
+        named = {facet for part in weighted for facet in part.facets}
+        if any(usual[facet] for facet in named):
             return usual
         # Of pictures alone, in words, or of captions, with a picture: it is meant.
-        return {facet: DEFAULT_WEIGHTS["like"][facet] if facet in spoken else 0.0 for facet in FACETS}
+        return {facet: DEFAULT_WEIGHTS["like"][facet] if facet in named else 0.0 for facet in FACETS}
 
 
 def _is_half(character: str) -> bool:

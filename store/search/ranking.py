@@ -13,7 +13,7 @@ FUSION · share · Σ w_f · σ_f / Σ w_f      σ_f: the deviation of the query
 so that words count as much as FUSION deviations with every model, query and weight. Only few records have
 a share.
 
-By the usual weights of a text, the picture stands in for captions that say nothing. Its score is
+By the usual weights of a text, the picture replaces captions that say nothing. Its score is
 
 Σ w_f · (m_f + PICTURES · σ_f · (cosine(q, picture) - m_p) / σ_p) / Σ w_f
 
@@ -88,7 +88,7 @@ class Ranking(NamedTuple):
     without_facets: int  # records asked for that have none of the weighted facets
     gain: float = 0.0  # what a whole share of the words gives; 0 where they do not count
     in_full: int = 0  # rows scored by their float32 vectors, if a bound excludes all others
-    pictures: "_Pictures | None" = None  # those that stand in for captions
+    pictures: "_Pictures | None" = None  # those that replace captions
 
 
 def rank(
@@ -233,7 +233,7 @@ def _weighted(filled: NDArray[np.float64], shares: list[float], scale: Scale) ->
 
 
 class _Pictures(NamedTuple):
-    """The pictures that stand in for captions, with some weights: each scores base + slope · cosine."""
+    """The pictures that replace captions, with some weights: each scores base + slope · cosine."""
 
     stand_in: StandIn
     shares: list[float]
@@ -379,8 +379,8 @@ def folded(found: Iterable[Hit], groups: Mapping[str, int]) -> list[Hit]:
 
 def _shares(similarities: Similarities, weights: Mapping[Facet, float]) -> list[float]:
     scaled = [
-        weights.get(facet, 0.0) if spoken else 0.0
-        for facet, spoken in zip(FACETS, similarities.spoken, strict=True)
+        weights.get(facet, 0.0) if is_used else 0.0
+        for facet, is_used in zip(FACETS, similarities.spoken, strict=True)
     ]
     largest = max(scaled)
     if not largest:

@@ -138,7 +138,7 @@ class Certainty(NamedTuple):
 
     level: Literal["exact", "proved", "stable", "approximate"] = "exact"
     candidates: int = 0  # compared in full; 0: all
-    reason: str = ""  # what stood in the way of a better answer
+    reason: str = ""  # what prevented a better answer
 
 
 EXACT = Certainty()
@@ -187,7 +187,7 @@ class Results:
 
     @property
     def pictures(self) -> StandIn | None:
-        """The pictures that stand in for captions with the query's weights."""
+        """The pictures that replace captions with the query's weights."""
         return self.stand_in if is_usual(self.query) else None
 
     @property
@@ -242,7 +242,7 @@ class Search:
         """The best records for the query, among these addresses if given (those that match its filter).
 
         `words` are its word shares, used if the query is fused. The pictures of `silent` records, and of
-        records without captions, stand in for these with a text's usual weights. An example is not among
+        records without captions, replace these with a text's usual weights. An example is not among
         its own results.
         Raises UnknownRecord for an example that the library does not have.
         """
@@ -318,7 +318,7 @@ class Search:
         similarities: Similarities,
         silent: frozenset[str] | None,
     ) -> StandIn | None:
-        """The pictures that stand in for captions with this query, cached with its similarities."""
+        """The pictures that replace captions with this query, cached with its similarities."""
         if silent is None or not may_stand_in(query):
             return None
         cache, key = self._kept_of(snapshot).pictures, query_key(query)

@@ -102,7 +102,7 @@ def _cosines(vectors: Iterable[Mapping[Facet, Vector]], facet: Facet, direction:
 
 
 FIRST = 1_024  # entries of each list at first
-_NAMED = 20_000  # so many records the server is told by name
+_NAMED = 20_000  # so many records are named to the server
 
 
 class Candidates(NamedTuple):
@@ -237,7 +237,7 @@ class ServerSearch:
         words: WordShares = NO_WORDS,
         silent: frozenset[str] | None = None,
     ) -> Results:
-        """As `Search.search`, without pictures that stand in for captions.
+        """As `Search.search`, without pictures that replace captions.
 
         Raises ServerUnavailable if the server cannot propose candidates.
         """

@@ -56,9 +56,9 @@ def _reaching(similarities: Similarities, rows: Rows, steps: int, *, top: int, g
     present = similarities.present[:, rows]
     labels = np.full(len(rows), -1) if groups is None else groups[rows]
     found = np.zeros(len(rows), np.bool_)
-    spoken = [facet for facet in range(len(present)) if similarities.spoken[facet]]
-    lacking = [facet for facet in spoken if not present[facet].all()]
-    faces = [spoken] if len(lacking) < len(spoken) else []
+    used = [facet for facet in range(len(present)) if similarities.spoken[facet]]
+    lacking = [facet for facet in used if not present[facet].all()]
+    faces = [used] if len(lacking) < len(used) else []
     faces += [list(face) for size in range(1, len(lacking) + 1) for face in combinations(lacking, size)]
     for face in faces:
         own = np.flatnonzero(present[face].any(axis=0))

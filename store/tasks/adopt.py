@@ -55,7 +55,7 @@ def brings_coins(job: Job) -> bool:
 
 
 def last_from(library: "Reader", path: Path) -> Job | None:
-    """The last adoption that brought something from there and was not taken back."""
+    """The last adoption that brought something from there and was not undone."""
     found = (job for job in done(library) if path in (place := Path(job.options["path"]), *place.parents))
     return next((job for job in found if job.note["taken"] and not is_undone(library, job)), None)
 
@@ -159,7 +159,7 @@ def _adopt(context: "JobContext[Library]") -> None:
 
 
 def is_undone(library: "Reader", job: Job) -> bool:
-    """Whether an adoption was taken back."""
+    """Whether an adoption was undone."""
     decision = library.decision(job.decision)  # None if it brought texts alone
     return decision.is_undone if decision else bool(job.note.get("dealt"))
 

@@ -113,7 +113,7 @@ class Hosts:
 
     @contextmanager
     def turn(self, host: str) -> Iterator[None]:
-        """Wait until this host may be asked once more."""
+        """Wait until the next request to this host is allowed."""
         with self._lock:
             turn = self._turns.setdefault(host, threading.Semaphore(OF_ONE_HOST))
         with turn:

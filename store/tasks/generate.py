@@ -47,7 +47,7 @@ def start(
 
 
 def retry(jobs: Jobs, job: Job) -> None:
-    """Ask once more what this job asked, in its place; the caller has a person's consent to the cost."""
+    """Repeat this job's request, in its place; the caller has a person's consent to the cost."""
     if job.can_resume:
         jobs.resume(job.id)
         return

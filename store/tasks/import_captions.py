@@ -109,7 +109,7 @@ def _whose(reader: "Reader", one: "ImportedCaption") -> str:
     if one.address and ((known := reader.spelling_of(one.address)) or one.picture is None):
         return known or one.address
     if one.picture is None:
-        raise BadSource("it names no address, so it cannot be told whose caption this is")
+        raise BadSource("it names no address, so its coin is unknown")
     content = one.picture()
     if known := reader.spelling_of(made_up_address(content)):
         return known

@@ -41,7 +41,7 @@ ALL = (
 )
 _TIMEOUT = 10.0  # seconds at most that the end waits for a look, whose folder may be on a network
 _SHARE = 0.01  # of the time, at most, goes into looking at the folders' times
-_STEP = 250  # milliseconds between two looks of watchfiles at what the system told it
+_STEP = 250  # milliseconds between two looks of watchfiles at the system's notifications
 _CALM = 5_000  # milliseconds after which it answers that nothing changed
 # Where another machine may write, the system hears nothing; folders shared with a virtual machine alike.
 _REMOTE = re.compile(

@@ -1,4 +1,4 @@
-"""The job "reverse": take back large decisions in the background."""
+"""The job "reverse": undo large decisions in the background."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -84,7 +84,7 @@ def move_foreign_catalog_aside(layout: Layout) -> bool:
     try:
         names = [f"{layout.catalog.name}{ending}" for ending in ("", "-wal", "-shm", "-journal")]
         move_aside(names, source=layout.memecoins, into=layout.memecoins, what=what, disk=Disk())
-        carry_out_moves(layout.memecoins, disk=Disk())  # the new catalog's history is told on opening
+        carry_out_moves(layout.memecoins, disk=Disk())  # the new catalog's history is written on opening
         return True
     finally:
         lock.release()

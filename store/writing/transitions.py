@@ -48,7 +48,7 @@ class Transitions:
     def __init__(self, catalog: Catalog, path: WritePath, *, changed: Callable[[], None]) -> None:
         self._catalog = catalog
         self._path = path
-        self._changed = changed  # told after each operation
+        self._changed = changed  # called after each operation
 
     def move(
         self,

@@ -148,7 +148,7 @@ def finish_erasing(
 ) -> str:
     """Erase what is noted; returns where something may be left, as a sentence, or "".
 
-    Costs: the catalog and its copies are written once more, however little goes, and Chroma is filled again
+    Costs: the catalog and its copies are written again, however little goes, and Chroma is filled again
     from the catalog if one of the coins was ever in the library.
     """
     if not catalog.meta(ERASING):

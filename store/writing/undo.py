@@ -129,7 +129,7 @@ class Undo:
         done = 0
         for batch in batches(left, transitions.OPERATION, progress):
             done += len(batch)
-            # Only the last part takes it back: what a crash or a full disk left over can still be taken back.
+            # Only the last part marks it undone: what a crash or a full disk left over can still be undone.
             part = decision if done == len(left) else replace(decision, reverses=None)
             if not self._transitions.apply(part, batch, reversed_, outcome):
                 return False

@@ -105,7 +105,7 @@ export class DraftStore {
   }
 
   /**
-   * The next slot of another window to compare with what stands here; null if there is none.
+   * The next slot of another window to compare with the text here; null if there is none.
    *
    * @param {string} address
    */
@@ -202,7 +202,7 @@ export class DraftStore {
   }
 
   /**
-   * Store in this browser only: the server keeps the other window's draft until somebody chooses.
+   * Store in this browser only: the server keeps the other window's draft until the user chooses.
    *
    * @param {string} address
    * @param {object} draft

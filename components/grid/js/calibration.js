@@ -12,9 +12,9 @@ export class Calibration {
   constructor(ranking) {
     this.ranking = ranking;
     this.input = el("input", { type: "checkbox", onchange: () => ranking.calibrate(this.input.checked) });
-    this.told = el("span", { class: "told-scale", role: "status" });
+    this.note = el("span", { class: "told-scale", role: "status" });
     this.label = el("label", { class: "switch" }, this.input, "Calibrated");
-    this.node = el("div", { class: "calibration", hidden: true }, this.label, this.told);
+    this.node = el("div", { class: "calibration", hidden: true }, this.label, this.note);
   }
 
   /** Updates the display; ranks twice, so not while a slider moves. */
@@ -23,10 +23,10 @@ export class Calibration {
     const { calibrated: scale, uncalibrated } = ranking.grid.data?.ranking ?? {};
     this.node.hidden = !scale && !uncalibrated;
     this.label.hidden = !scale;
-    if (uncalibrated) setText(this.told, uncalibrated);
+    if (uncalibrated) setText(this.note, uncalibrated);
     if (!scale || !ranking.similarities) return;
     this.input.checked = Boolean(ranking.calibrated);
-    setText(this.told, ranking.calibrated ? `${MEANING.calibrated} ${this.changed(scale)}` : MEANING.raw);
+    setText(this.note, ranking.calibrated ? `${MEANING.calibrated} ${this.changed(scale)}` : MEANING.raw);
   }
 
   changed(scale) {

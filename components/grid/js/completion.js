@@ -23,9 +23,9 @@ export class Completion {
     this.grid = grid;
     this.fetch = known;
     this.list = el("datalist", { id: `memedex-line-${Math.random().toString(36).slice(2)}` });
-    this.heard = (event) => event.target === filterField() && this.offer(event.target);
-    document.addEventListener("focusin", this.heard);
-    document.addEventListener("input", this.heard);
+    this.onInput = (event) => event.target === filterField() && this.offer(event.target);
+    document.addEventListener("focusin", this.onInput);
+    document.addEventListener("input", this.onInput);
     document.addEventListener(
       "focusout",
       (this.left = (event) =>
@@ -44,8 +44,8 @@ export class Completion {
   }
 
   stop() {
-    document.removeEventListener("focusin", this.heard);
-    document.removeEventListener("input", this.heard);
+    document.removeEventListener("focusin", this.onInput);
+    document.removeEventListener("input", this.onInput);
     document.removeEventListener("focusout", this.left);
     this.list.remove();
   }

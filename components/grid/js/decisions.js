@@ -121,7 +121,7 @@ export class Decisions {
   }
 
   /**
-   * What the server made of it: reasons for what was refused, the cursor onto what was taken back, unless it
+   * What the server made of it: reasons for what was refused, the cursor onto what was undone, unless it
    * was moved since; whether it moved now.
    */
   settle(results) {

@@ -63,7 +63,7 @@ function watch() {
   const keys = { early: -Infinity, leaving: false, grids: new Set(), touched: new WeakSet() };
   const isField = (target) =>
     target instanceof Element && (target.matches("input, textarea, select") || target.isContentEditable);
-  const heard = (event) => {
+  const onKey = (event) => {
     const isHeard = [...keys.grids].some(({ root }) => root.isConnected);
     if (event.key.length === 1 && !isHeard && !isField(event.composedPath()[0])) keys.early = event.timeStamp;
   };
@@ -89,7 +89,7 @@ function watch() {
   };
   window.addEventListener("input", onQuestion, true);
   window.addEventListener("click", onQuestion, true); // the button that clears it
-  window.addEventListener("keydown", heard, true);
+  window.addEventListener("keydown", onKey, true);
   window.addEventListener("click", followed, true);
   window.addEventListener("popstate", wentBack, true);
   window.addEventListener("pointerdown", () => keys.grids.forEach(({ earlyKeys }) => earlyKeys.rest()), true);

@@ -20,7 +20,7 @@ const MOVES = /^( |Enter|Arrow.*|Home|End|Page.*)$/; // keys that a slider or a 
 const CONTROLS = `button, a, summary, ${WITH_ARROWS}`;
 
 export function listenToKeys(grid) {
-  const heard = (event) => {
+  const onKey = (event) => {
     if (event.isComposing || event.defaultPrevented || !grid.root.isConnected) return;
     const target = event.composedPath()[0];
     if (grid.tagging.isOpen) return;
@@ -38,8 +38,8 @@ export function listenToKeys(grid) {
       event.stopImmediatePropagation();
     }
   };
-  document.addEventListener("keydown", heard, true);
-  return () => document.removeEventListener("keydown", heard, true);
+  document.addEventListener("keydown", onKey, true);
+  return () => document.removeEventListener("keydown", onKey, true);
 }
 
 function isTyping(target) {

@@ -39,7 +39,7 @@ export const RAW = { centre: [0, 0, 0, 0, 0], spread: [1, 1, 1, 1, 1] };
  * The best `top` rows for these weights: score = Σ w·ŝ / Σ w over the weighted facets that some record has, where a
  * record's missing facet counts as the library's mean, and a record without any weighted facet is not a hit.
  * Calibrated, (ŝ - centre) / spread replaces ŝ. Only the best row of each group is a hit.
- * Fused, a row's share of the question's words counts too; by the usual weights, pictures stand in for captions that
+ * Fused, a row's share of the question's words counts too; by the usual weights, pictures replace captions that
  * say nothing (store/search/ranking.py).
  * Pinned rows come first, the best of them first, and appear once.
  *
@@ -133,7 +133,7 @@ function unitOf(used, deviations, scale) {
 }
 
 /**
- * Whether pictures stand in for captions with these weights.
+ * Whether pictures replace captions with these weights.
  *
  * @param {Pictures} pictures
  * @param {Weights} weights

@@ -186,7 +186,7 @@ export class TagField {
 
   option(offer) {
     const { tag, category, coins, removes, isNew } = offer;
-    const told = isNew
+    const note = isNew
       ? "new tag"
       : removes
         ? `remove · on ${coins.toLocaleString("en")}`
@@ -200,7 +200,7 @@ export class TagField {
         onclick: () => this.take(offer),
       },
       el("span", { dir: "auto" }, isNew ? `“${tag}”` : tag),
-      el("small", {}, told),
+      el("small", {}, note),
     );
   }
 
@@ -247,12 +247,12 @@ export class TagField {
     const [tag, confidence, addresses] = suggestion;
     const percent = `${Math.round(confidence * 100)} %`;
     const title = `Similar coins have this tag; such suggestions are right in ${percent} of cases`;
-    const told = this.among > 1 ? `${count(addresses.length, "coin")} · ${percent}` : percent;
+    const note = this.among > 1 ? `${count(addresses.length, "coin")} · ${percent}` : percent;
     return el(
       "button",
-      { type: "button", title, "aria-label": `Add ${tag}, ${told}`, onclick: () => this.accept(suggestion) },
+      { type: "button", title, "aria-label": `Add ${tag}, ${note}`, onclick: () => this.accept(suggestion) },
       el("span", { dir: "auto" }, `+ ${tag}`),
-      el("small", {}, told),
+      el("small", {}, note),
     );
   }
 
@@ -260,7 +260,7 @@ export class TagField {
     if (state === "early") return el("span", { class: "chip early" }, el("span", { dir: "auto" }, `${tag} …`));
     const isOurs = Boolean(state);
     const number = this.only.get(tag)?.length ?? coins;
-    const told = state.includes("new") ? "new tag" : number && number < this.among ? `${number} of ${this.among}` : "";
+    const note = state.includes("new") ? "new tag" : number && number < this.among ? `${number} of ${this.among}` : "";
     const button = el("button", {
       type: "button",
       "aria-label": state === "removed" ? `Keep ${tag}` : `Remove ${tag}`,
@@ -271,7 +271,7 @@ export class TagField {
       "span",
       { class: `chip ${state}`, "data-tag": tag },
       el("span", { dir: "auto" }, tag),
-      told && (state !== "added" || this.only.has(tag)) ? el("small", {}, told) : null,
+      note && (state !== "added" || this.only.has(tag)) ? el("small", {}, note) : null,
       button,
     );
   }

@@ -38,7 +38,7 @@ export class Views {
 
   /** Switches the view and notifies the server: the map is a separate component. */
   turnTo(view) {
-    this.told = true;
+    this.isChosen = true;
     if (view === "versus") this.versus.pin();
     this.choose(view);
     this.ranking.grid.tell("view", view);
@@ -46,7 +46,7 @@ export class Views {
 
   /** Uses the view from the link until the user chooses one. */
   take(view, held) {
-    if (this.told || view === this.view) return;
+    if (this.isChosen || view === this.view) return;
     if (held) this.versus.hold(held);
     this.choose(view);
   }

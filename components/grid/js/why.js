@@ -60,12 +60,12 @@ function reason(rows, above, below) {
   if (above.hit.isExact && !below.hit.isExact)
     return "What was asked for is its name, ticker or address, so it is first with any score.";
   const gap = above.hit.score - below.hit.score;
-  if (!gap) return "Both have the same score; equal scores stand in the order of their addresses.";
+  if (!gap) return "Both have the same score; equal scores are in the order of their addresses.";
   const for_ = rows.filter(({ more }) => more > 0).sort((a, b) => b.more - a.more);
   const against = rows.filter(({ more }) => more < 0).sort((a, b) => a.more - b.more);
-  const told = (list) =>
+  const listed = (list) =>
     list.map(({ name, more }) => `${name} ${more > 0 ? "+" : "−"}${Math.abs(more).toFixed(3)}`).join(", ");
-  return `By ${gap.toFixed(3)}: ${told(for_)}${against.length ? `; against it ${told(against)}` : ""}.`;
+  return `By ${gap.toFixed(3)}: ${listed(for_)}${against.length ? `; against it ${listed(against)}` : ""}.`;
 }
 
 function gapRow({ name, more, above, below }, most) {

@@ -39,11 +39,11 @@ class Atlas {
     this.legend = new Legend(() => this.sift());
     this.timeline = new Timeline(() => this.sift());
     this.cursor = new Cursor(this);
-    this.told = el("div", { class: "told" });
+    this.counts = el("div", { class: "told" });
     this.selection = new Selection(this, tell);
     const whole = el("button", { type: "button", onclick: () => this.whole() }, "Reset view");
     const { draws, whatIsVisible, clear } = this.selection;
-    const bottom = el("div", { class: "bottom" }, this.told, this.timeline.root);
+    const bottom = el("div", { class: "bottom" }, this.counts, this.timeline.root);
     root.replaceChildren(
       this.canvas,
       el("div", { class: "tools" }, draws, whole, whatIsVisible, clear),
@@ -259,7 +259,7 @@ class Atlas {
     if (this.drag?.path) painting.outline(this.drag.path, accent);
     const { count } = this.selection;
     const selected = count ? `${count.toLocaleString("en")} selected · ` : "";
-    this.told.textContent = `${selected}${inView.toLocaleString("en")} of ${this.count.toLocaleString("en")} in view`;
+    this.counts.textContent = `${selected}${inView.toLocaleString("en")} of ${this.count.toLocaleString("en")} in view`;
     Object.assign(this.root.dataset, { milliseconds: (performance.now() - began).toFixed(1), pictures: rows.length });
     this.isSlow = performance.now() - began > SLOW;
     if (this.detail.work()) this.soon();

@@ -20,13 +20,13 @@ class List {
       changed: () => this.draw(),
     });
     root.tabIndex = -1;
-    const heard = (event) => this.hear(event);
-    document.addEventListener("keydown", heard, true);
-    this.stop = () => document.removeEventListener("keydown", heard, true);
+    const onKey = (event) => this.handleKey(event);
+    document.addEventListener("keydown", onKey, true);
+    this.stop = () => document.removeEventListener("keydown", onKey, true);
   }
 
   /** Keys act while the focus is in the list or on the page itself, and nothing covers it. */
-  hear(event) {
+  handleKey(event) {
     const target = event.composedPath()[0];
     const isHere = target === document.body || this.root.contains(target);
     if (isHere && this.root.isConnected && !event.isComposing && !event.defaultPrevented && !hand().isCovered)

@@ -5,7 +5,7 @@ import { TagField } from "../../grid/js/tag_field.js";
 class TagPicker {
   constructor(root, chosen) {
     this.root = root;
-    this.told = JSON.stringify(chosen);
+    this.sent = JSON.stringify(chosen);
     this.field = new TagField({ applies: () => {}, changed: () => this.tell(), onlyKnown: true });
     for (const tag of chosen) this.field.added.set(tag, false);
     this.field.refresh();
@@ -23,8 +23,8 @@ class TagPicker {
     if (!this.field) return;
     const chosen = [...this.field.added.keys()];
     const json = JSON.stringify(chosen);
-    if (this.told === json) return;
-    this.told = json;
+    if (this.sent === json) return;
+    this.sent = json;
     this.send("tags", chosen);
   }
 }

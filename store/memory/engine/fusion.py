@@ -35,7 +35,7 @@ class PassageHit:
     found: tuple[str, ...]  # the question's telling words that are in it
     telling: int  # how many telling words the question has
     late_interaction: float | None = None  # −1 to 1, where it decided the place (`late_interaction.py`)
-    is_alone: bool = False  # it has a word of the question that no other entry has; told of memories
+    is_alone: bool = False  # it has a word of the question that no other entry has; only for memories
     is_common: bool = (
         False  # of several telling words it has a single one, and that is a common word; as well
     )

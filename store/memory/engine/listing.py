@@ -19,7 +19,7 @@ MOMENTS = {"since": ">=", "until": "<="}  # filters: when it was written or last
 FORGET = "forget"  # a deletion for good
 # Which agent decided, "" if a person did. What a person accepts has a row that is not by the agent.
 _ROWS = "FROM history WHERE decision = decisions.number"
-_AGENT = (  # a person's is told by its first row
+_AGENT = (  # a person's is known by its first row
     f"CASE WHEN EXISTS (SELECT 1 {_ROWS} AND agent = '') THEN '' "
     f"ELSE coalesce((SELECT agent {_ROWS} LIMIT 1), '') END"
 )

@@ -46,7 +46,7 @@ def accept(
 ) -> list[str]:
     """Carry out what waits under these ids, as written by its agent, in one transaction; returns which did.
 
-    One decision, which undo takes back, or a part of that with this `number`. Raises ModelUnavailable if it
+    One undoable decision, or a part of that with this `number`. Raises ModelUnavailable if it
     cannot be embedded.
     """
     passages.refuse_agents(ACCEPT)

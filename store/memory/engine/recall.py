@@ -18,7 +18,7 @@ def of(passages: Passages, id: str) -> Recall:
 
 
 def set_recall(passages: Passages, ids: Sequence[str], state: Recall, *, actor: str = "") -> None:
-    """Pin these entries, never recall them, or treat them as all others; one decision, which undo takes back.
+    """Pin these entries, never recall them, or treat them as all others; one undoable decision.
 
     Raises UnknownEntry if one of them does not exist.
     """

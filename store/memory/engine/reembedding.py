@@ -12,7 +12,7 @@ from store.memory.engine.vector_cache import text_hash
 from store.progress import Progress
 
 _BATCH = 64
-_MOST = 30_000  # characters of a batch: between two, a stop is heard and the progress moves
+_MOST = 30_000  # characters of a batch: between two, a stop is noticed and the progress moves
 
 
 def reembed(

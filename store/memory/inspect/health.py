@@ -133,9 +133,11 @@ def unread_worlds(memory: "Memory") -> Concern | None:
 def _lore(memory: "Memory") -> list[Concern]:
     lore = memory.passages["world_lore"]
     lore_counts = lore.counts()
-    bare = [world.id for world in memory.lore.worlds() if not lore_counts.get(world.id)]
+    without_lore = [world.id for world in memory.lore.worlds() if not lore_counts.get(world.id)]
     return [
-        _scopes(lore, "worlds without lore", bare, remedy="write it in the world's file, or add an entry"),
+        _scopes(
+            lore, "worlds without lore", without_lore, remedy="write it in the world's file, or add an entry"
+        ),
         _entries(
             lore,
             "entries edited here, unlike their world's file",

@@ -142,7 +142,7 @@ class Lore(Scoped):
             if isinstance(world, Refusal):
                 report.refused.append(world)
             elif seen.get(world.id, world.file) != world.file and (folder / seen[world.id]).exists():
-                reason = f"the world {world.id} is already told by {seen[world.id]}"
+                reason = f"the world {world.id} is already defined by {seen[world.id]}"
                 report.refused.append(Refusal(world.file, reason))
             else:
                 seen[world.id] = world.file

@@ -270,9 +270,9 @@ def _diverse(
 
 def _complete(passages: Passages, vector: Vector, candidates: Sequence[_Candidate]) -> None:
     """Add the cosines of those found by words alone; their ranks stay."""
-    bare = {one.chunks[0]: one for one in candidates if one.cosine is None and one.chunks}
-    for id, own in passages.resident().vectors(bare).items():
-        bare[id].cosine = float(own @ vector)
+    unscored = {one.chunks[0]: one for one in candidates if one.cosine is None and one.chunks}
+    for id, own in passages.resident().vectors(unscored).items():
+        unscored[id].cosine = float(own @ vector)
 
 
 def _hits(passages: Passages, candidates: Sequence[_Candidate]) -> list[MessageHit]:

@@ -123,7 +123,7 @@ class SessionIds:
 
 
 def _read(session: Session) -> tuple[str, _Conversation]:
-    """What a hash is made of, and the whole session, which is read once more when it is stored."""
+    """What a hash is made of, and the whole session, which is read again when it is stored."""
     refused, unread = [*session.refused], [*session.unread]
     said = [_message(one) for one in islice(session.messages(), _HASHED)]
     happened = [*filter(None, map(_event, islice(session.events(), _HASHED)))]

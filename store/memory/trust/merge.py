@@ -53,7 +53,7 @@ def merge(
     shown: MergePreview | None = None,
     actor: str = "",
 ) -> MergePreview:
-    """Merge as `preview` shows it, with another text if one is given; one decision, which undo takes back.
+    """Merge as `preview` shows it, with another text if one is given; one undoable decision.
 
     `shown` is the preview that the text was made from. Raises UnknownEntry if an entry was removed in the
     meantime, InvalidInput if one was changed, or for what cannot be merged.

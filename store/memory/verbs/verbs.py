@@ -180,7 +180,7 @@ class MemoryVerbs:
         self, prompt: str, *, world: str = "", session: str = "", template: str = "",
         kinds: Collection[str] = KINDS, numbers: Mapping[str, int] | None = None,
     ) -> AssembledContext:  # fmt: skip
-        """What a model would be told for this prompt, from these kinds, and what is left out and why.
+        """The context that a model would get for this prompt, from these kinds, and what is left out and why.
 
         Lore needs its world, session memory its session. By the template that was saved for everybody, unless
         another is given. Raises UnknownEntry for a name nothing has.
