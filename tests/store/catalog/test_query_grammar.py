@@ -155,7 +155,7 @@ def test_a_syntax_error_is_tolerated_and_its_position_reported(line: str, hint: 
 def test_faults_inside_parentheses_are_reported() -> None:
     assert parsed("(tagg:dog OR cat)").faults == ["Unknown filter 'tagg'. Did you mean tag:?"]
     assert corrected("(tagg:dog OR cat) x") == "(tag:dog OR cat) x"
-    assert read("tier:pending OR tag:a").faults[0].startswith("tier: cannot be denied")
+    assert read("tier:pending OR tag:a").faults[0].startswith("tier: cannot be negated")
     assert parsed("tag:a " * (MAX_CONDITIONS + 1)).faults == ["This line has more than 200 conditions."]
     assert read("entity:frog OR tag:a").filter_faults
 
