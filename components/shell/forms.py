@@ -132,7 +132,7 @@ def show(
             "afterRun": after_run,
             "at": time.time(),
         },
-        width="stretch" if any(field.kind != "base" for field in fields) else "content",
+        width="stretch" if fields else "content",
         on_done_change=_nothing,
     )
     if was_confirmed:  # not before: a run that another one overtakes ends where it draws

@@ -7,7 +7,7 @@ import streamlit as st
 
 from components.shell import format, forms, presenter
 from components.shell.decision_text import sentence
-from components.shell.forms import Button, Field
+from components.shell.forms import Button
 from store.errors import InvalidRecord
 from store.library import Library
 from store.outcome import Outcome
@@ -20,23 +20,13 @@ def undo_button(library: Library) -> None:
     """A button that undoes one's own last decision, and names it."""
     last = library.to_undo(actor=library.actor_name)
     about = f"Undo: {sentence(library, last)}" if last else "Nothing to undo."
-    send, decision = partial(_named, library), last.id if last else ""
-    button("undo", library, send, about=about, disabled=last is None, decision=decision)
+    send = partial(one, library, last.id if last else "")
+    button("undo", library, send, about=about, disabled=last is None)
 
 
-def button(
-    key: str, library: Library, send: forms.Send, *, about: str, disabled: bool, decision: str = ""
-) -> None:
-    """An undo button, whose press names this decision, even if another one is the last when it arrives.
-
-    A double click is one click: until the page shows the next one, it is locked.
-    """
-    undo = Button("Undo", icon="undo", help=about, disabled=disabled)
-    forms.show(key, library, send, button=undo, fields=[Field("decision", "", "base", decision)])
-
-
-def _named(library: Library, sent: forms.Sent) -> str:
-    return one(library, str(sent["decision"]), sent)
+def button(key: str, library: Library, send: forms.Send, *, about: str, disabled: bool) -> None:
+    """An undo button. A double click is one click: until the page shows the next one, it is locked."""
+    forms.show(key, library, send, button=Button("Undo", icon="undo", help=about, disabled=disabled))
 
 
 def one(library: Library, decision: str, sent: forms.Sent) -> str:

@@ -85,8 +85,7 @@ export class Sending {
    */
   send(typed) {
     if (this.isBusy || this.confirmedAt) return;
-    const isTyped = Object.keys(typed).length > 0; // else it is a button, which means what the page shows now
-    const values = { ...this.data.base, ...(isTyped && this.values), ...typed };
+    const values = { ...this.data.base, ...this.values, ...typed };
     this.values = values;
     if (!this.request || !isSame(this.request.values, values)) this.request = { decision: newId(), values };
     this.store.write(this.request);

@@ -177,13 +177,3 @@ test("what is typed is sent with the base of the form at the moment of typing", 
     ],
   );
 });
-
-test("a button names what the page shows when it is pressed", async () => {
-  const { sending, log } = formWith([[409, "it was changed since"], done(9)]);
-  for (const last of ["first", "second"]) {
-    sending.take({ server: { url: "/message", token: "first" }, form: "f", at: 2, base: { decision: last } }, () => {});
-    sending.send({});
-    await later();
-  }
-  assert.deepEqual(log.sent.map(({ values }) => values), [{ decision: "first" }, { decision: "second" }]);
-});
