@@ -6,26 +6,15 @@ from starlette.middleware import Middleware
 from components.editor import messages as editor_messages
 from components.grid import decisions, deferred_cards, tags
 from components.map import requests as map_requests
-from components.shell import (
-    error_page,
-    events,
-    forms,
-    health_check,
-    javascript,
-    job_control,
-    lifespan,
-    logs,
-    messages,
-    metrics,
-    password_login,
-    pictures,
-    server_names,
-)
-from components.shell.request_guard import RequestGuard
+from components.shell import addresses, javascript
+from components.shell.page import forms, job_bar
+from components.shell.server import error_page, events, lifespan, logs, messages, monitoring, pictures
+from components.shell.server.request_guard import RequestGuard
+from components.shell.session import login
 
 logs.begin()
-server_names.allow_own_names()
-password_login.keep_secret()
+addresses.allow_own_names()
+login.keep_secret()
 app = st.App(
     "overview.py",
     routes=[
@@ -36,14 +25,13 @@ app = st.App(
             forms.KIND,
             deferred_cards.KIND,
             tags.KIND,
-            job_control.KIND,
+            job_bar.KIND,
             *map_requests.KINDS,
             *editor_messages.KINDS,
         ),
         *events.routes(),
-        *password_login.routes(),
-        *health_check.routes(),
-        *metrics.routes(),
+        *login.routes(),
+        *monitoring.routes(),
     ],
     middleware=[Middleware(RequestGuard)],
     lifespan=lifespan.lifespan,

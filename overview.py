@@ -5,8 +5,8 @@ import streamlit as st
 from components.exchange import adopt, import_coins
 from components.grid import newest
 from components.overview import attention, distributions, flow, inbox, week, welcome
-from components.shell import tour, undo
-from components.shell.page import open_page
+from components.shell.page import tour, undo
+from components.shell.page.frame import open_page
 
 library = open_page("Overview")
 

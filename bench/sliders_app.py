@@ -6,7 +6,8 @@ import streamlit as st
 
 from bench.sliders_looks import StagedLibrary
 from components.grid import deferred_cards
-from components.shell import javascript, messages, pictures
+from components.shell import javascript
+from components.shell.server import messages, pictures
 
 # The answers of `deferred_cards` for the made-up records.
 CARDS = replace(

@@ -8,7 +8,7 @@ import streamlit as st
 from bench.corpus import KnownQueryEmbedder, make
 from bench.sliders_looks import StagedLibrary
 from components.grid import CAPTION, LIKE, ShownRanking, chosen_weights, show_results
-from components.shell import resources, session
+from components.shell.session import resources, session
 from store.search.query import Part, Query
 from store.search.search import Search
 from store.vectors.matrices import load

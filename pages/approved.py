@@ -20,8 +20,9 @@ from components.grid import (
     show_view,
 )
 from components.review import promote
-from components.shell import format, refresh
-from components.shell.page import open_page
+from components.shell import format
+from components.shell.page import live
+from components.shell.page.frame import open_page
 
 library = open_page("Approved")
 
@@ -31,7 +32,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     promote.controls(library)
 
 promote.why_not(library)
-refresh.follow_badges(library)
+live.follow_badges(library)
 view = browse("approved", library, base=base)
 show_view(
     "approved",

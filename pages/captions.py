@@ -4,8 +4,8 @@ import streamlit as st
 
 from components import editor
 from components.captions import checkup, picker, record_actions, record_details, replace, views
-from components.shell import refresh
-from components.shell.page import open_page
+from components.shell.page import live
+from components.shell.page.frame import open_page
 
 library = open_page("Captions")
 
@@ -31,4 +31,4 @@ editor.show(
 )
 record_actions.verbs(library, picked.record)
 record_details.show(library, picked.record)
-refresh.follow(library)
+live.follow(library)

@@ -1,7 +1,7 @@
 """Draft captions for many coins with a language model."""
 
 from components.captions import draft, prompts, spending
-from components.shell.page import open_page
+from components.shell.page.frame import open_page
 
 library = open_page("AI drafts")
 

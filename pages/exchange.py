@@ -2,7 +2,7 @@
 
 from components.captions import import_captions
 from components.exchange import adopt, export, import_coins
-from components.shell.page import open_page
+from components.shell.page.frame import open_page
 
 library = open_page("Import & export")
 

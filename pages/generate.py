@@ -2,7 +2,7 @@
 
 from components.generate import context, generate
 from components.overview import welcome
-from components.shell.page import open_page
+from components.shell.page.frame import open_page
 
 library = open_page("Generate")
 

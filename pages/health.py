@@ -3,7 +3,7 @@
 import streamlit as st
 
 from components.overview import health, model_choice, model_download, sessions, settings
-from components.shell.page import open_page
+from components.shell.page.frame import open_page
 
 library = open_page("System status")
 

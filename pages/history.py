@@ -1,7 +1,7 @@
 """History: every decision, who, when and what; undo one, or everything since a moment."""
 
 from components.review import audit_log, decision_charts, deleted_items
-from components.shell.page import open_page
+from components.shell.page.frame import open_page
 
 library = open_page("History")
 

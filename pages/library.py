@@ -18,13 +18,13 @@ from components.grid import (
     show_view,
     tier_mark,
 )
-from components.shell import refresh
-from components.shell.page import open_page
+from components.shell.page import live
+from components.shell.page.frame import open_page
 from store.catalog.filters import Filter
 
 library = open_page("Library")
 
-refresh.follow_badges(library)
+live.follow_badges(library)
 view = browse("library", library, base=Filter())
 show_tiers("library", library, view)
 show_view(

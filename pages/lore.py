@@ -16,7 +16,7 @@ from components.memory import (
     probe,
     welcome,
 )
-from components.shell.page import open_page
+from components.shell.page.frame import open_page
 
 library = open_page("Lore & memory", undo=open_memory.undo_button)
 

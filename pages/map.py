@@ -3,12 +3,12 @@
 import streamlit as st
 
 from components.map import view
-from components.shell import refresh
-from components.shell.page import open_page
+from components.shell.page import live
+from components.shell.page.frame import open_page
 from store.maps import LEAST
 
 library = open_page("Map")
-refresh.follow(library)
+live.follow(library)
 
 if library.counts()["library"] < LEAST:
     st.info(f"A map needs at least {LEAST} coins in the library.", icon=":material/scatter_plot:")

@@ -4,13 +4,14 @@ import streamlit as st
 
 from components.grid import APPROVE, LIKE, REJECT, TAGS, browse, no_matches, resembling, show_view
 from components.review import promote
-from components.shell import format, refresh
-from components.shell.page import open_page
+from components.shell import format
+from components.shell.page import live
+from components.shell.page.frame import open_page
 from store.catalog.filters import Filter
 
 library = open_page("Review")
 
-refresh.follow_badges(library)
+live.follow_badges(library)
 view = browse("pending", library, base=Filter(tier="pending"))
 show_view(
     "pending",

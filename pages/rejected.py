@@ -4,13 +4,13 @@ import streamlit as st
 
 from components.grid import RESTORE, browse, no_matches, show_reasons, show_view
 from components.review import rejected
-from components.shell import refresh
-from components.shell.page import open_page
+from components.shell.page import live
+from components.shell.page.frame import open_page
 from store.catalog.filters import Filter
 
 library = open_page("Rejected")
 
-refresh.follow_badges(library)
+live.follow_badges(library)
 view = browse("trash", library, base=Filter(tier="trash"))
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     show_reasons("trash", library, view)

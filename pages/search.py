@@ -3,7 +3,7 @@
 from components.grid import newest
 from components.overview import welcome
 from components.search import box, results
-from components.shell.page import open_page
+from components.shell.page.frame import open_page
 
 library = open_page("Search")
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from components.review import rename_tags, taxonomy, unfit_words
-from components.shell.page import open_page
+from components.shell.page.frame import open_page
 
 library = open_page("Tags")
 

@@ -25,6 +25,10 @@ components/search components/memory
 components/map components/overview
 components/review components/captions components/exchange components/generate
 components/grid components/editor
+components/shell/page
+components/shell/server
+components/shell/session
+components/shell/format components/shell/javascript components/shell/addresses components/shell/js
 components/shell
 components
 store/__main__ store/cli store

@@ -6,7 +6,7 @@ from components.captions import picker, views
 from components.captions.picker import PickedRecord
 from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
-from components.shell import resources
+from components.shell.session import resources
 from store.captioning.checkup import KINDS, CaptionFinding, Kind
 from store.library import Library
 from store.settings import settings

@@ -6,8 +6,9 @@ from functools import partial
 import streamlit as st
 
 from components.grid import lead_to
-from components.shell import format, forms, job_bar, live
-from components.shell.forms import Button, Field
+from components.shell import format
+from components.shell.page import forms, job_bar, live
+from components.shell.page.forms import Button, Field
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.jobs import Job

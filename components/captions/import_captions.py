@@ -7,8 +7,10 @@ import streamlit as st
 from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
 from components.grid import fields
-from components.shell import format, forms, job_bar, server_paths, tables, uploads
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms, job_bar, tables, uploads
+from components.shell.page.forms import Button
+from components.shell.server import server_paths
 from store.errors import NotPermitted
 from store.importing.captions import captions_at, captions_dropped
 from store.library import Library

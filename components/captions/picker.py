@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from components.grid.filters import Drawer, mended
-from components.shell import format, presenter, safe_mode
+from components.shell import format
+from components.shell.session import presenter, safe_mode
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.errors import MemedexError

@@ -8,8 +8,11 @@ from typing import Any
 import streamlit as st
 
 from components.captions import draft
-from components.shell import format, forms, job_bar, job_text, presenter, safe_mode, thumbnails
-from components.shell.forms import Button, Field
+from components.shell import format
+from components.shell.page import forms, job_bar, thumbnails
+from components.shell.page.forms import Button, Field
+from components.shell.server import current_state
+from components.shell.session import presenter, safe_mode
 from store.captions.suggestions import Suggestion
 from store.catalog.filters import Filter
 from store.errors import MemedexError
@@ -166,7 +169,7 @@ def _results(library: Library, job: Job) -> None:
     found: dict[str, dict[tuple[str, str], list[Suggestion]]] = {}
     for one in library.suggestions.of_job(job.id):
         found.setdefault(one.address, {}).setdefault((one.model, one.prompt), []).append(one)
-    st.caption(format.plain(job_text.line(job), limit=300))
+    st.caption(format.plain(current_state.job_line(job), limit=300))
     variants = [(model, f"{prompt} v{number}") for model, prompt, number in job.options["variants"]]
     reasons = {item.key: item.reason for item in library.jobs.items(job.id, state="refused")}
     for address in dict.fromkeys(item.payload["address"] for item in library.jobs.items(job.id)):

@@ -4,8 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from components.shell import format, forms, job_bar, safe_mode
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms, job_bar
+from components.shell.page.forms import Button
+from components.shell.session import safe_mode
 from store.errors import InvalidRecord
 from store.library import Library
 from store.records import Record

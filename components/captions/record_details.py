@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from components.shell import format, presenter, tables
+from components.shell import format
+from components.shell.page import tables
+from components.shell.session import presenter
 from store.library import Library
 from store.records import FACETS, Record, chroma_metadata
 

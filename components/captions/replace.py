@@ -10,8 +10,10 @@ from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
 from components.grid import lead_to
 from components.grid.filters import Drawer
-from components.shell import format, job_bar, presenter
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import job_bar
+from components.shell.page.forms import Button
+from components.shell.session import presenter
 from store.captions.caption_text import Replacement, ReplaceRequest, replacements
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.shell import charts, format, tables
+from components.shell import format
+from components.shell.page import charts, tables
 from store.library import Library
 from store.reading import statistics
 

@@ -4,7 +4,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from components.shell import format, pictures, presenter, resources, safe_mode
+from components.shell import format
+from components.shell.server import pictures
+from components.shell.session import presenter, resources, safe_mode
 from store.captions.revisions import Revision, authors
 from store.embedding.protocol import reading
 from store.library import Library

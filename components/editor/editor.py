@@ -7,7 +7,8 @@ import streamlit as st
 from components.editor import assets
 from components.editor.content import content
 from components.editor.facets import described
-from components.shell import messages, resources, session
+from components.shell.server import messages
+from components.shell.session import resources, session
 from store.library import Library
 from store.records import MAX_TAGS, Record
 from store.settings import settings

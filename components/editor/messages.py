@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, Field
 
 from components.editor import content
-from components.shell import job_bar, resources
-from components.shell.messages import Id, Kind, RowNumber, Sender, alone
+from components.shell.page import job_bar
+from components.shell.server.messages import Id, Kind, RowNumber, Sender, alone
+from components.shell.session import resources
 from store.captioning.suggestions import suggest_nearest
 from store.captions.revisions import source_of
 from store.errors import InvalidRecord

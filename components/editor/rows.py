@@ -8,7 +8,8 @@ from typing import Any
 import streamlit as st
 
 from components.editor import assets
-from components.shell import pictures, safe_mode, session
+from components.shell.server import pictures
+from components.shell.session import safe_mode, session
 from store.library import Library
 from store.records import Record
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import format, forms, job_bar, server_paths, tables
-from components.shell.forms import Button, Field
+from components.shell import format
+from components.shell.page import forms, job_bar, tables
+from components.shell.page.forms import Button, Field
+from components.shell.server import server_paths
 from store.adopting.system import DataSurvey
 from store.errors import MemedexError, NotPermitted
 from store.jobs import Job

@@ -8,8 +8,11 @@ import streamlit as st
 
 from components.grid import lead_to
 from components.grid.filters import Drawer, mended
-from components.shell import format, forms, job_bar, presenter, server_paths
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms, job_bar
+from components.shell.page.forms import Button
+from components.shell.server import server_paths
+from components.shell.session import presenter
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.exporting import FORMATS, JOINED, TEXTS

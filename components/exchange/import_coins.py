@@ -8,8 +8,11 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from components.shell import format, forms, job_bar, resources, server_paths, tables, uploads
-from components.shell.forms import Button, Field
+from components.shell import format
+from components.shell.page import forms, job_bar, tables, uploads
+from components.shell.page.forms import Button, Field
+from components.shell.server import server_paths
+from components.shell.session import resources
 from store.importing import candidates, uploaded
 from store.importing.candidate import RemoteLogo
 from store.jobs import Job

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.generate import examples
-from components.shell import format, live, safe_mode
+from components.shell import format
+from components.shell.page import live
+from components.shell.session import safe_mode
 from store.errors import MemedexError
 from store.generation import coin_generator, context
 from store.generation.context import ExampleContext

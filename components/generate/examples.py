@@ -6,7 +6,9 @@ import streamlit as st
 
 from components.grid import Handler, lead_to, result_link
 from components.grid.filters import Drawer, mended
-from components.shell import address, format, presenter, query_pictures, safe_mode, thumbnails
+from components.shell import format
+from components.shell.page import address, query_pictures, thumbnails
+from components.shell.session import presenter, safe_mode
 from store.catalog.filters import Filter
 from store.errors import InvalidRecord, MemedexError
 from store.evaluation import marks

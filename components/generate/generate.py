@@ -7,8 +7,10 @@ from typing import Any
 import streamlit as st
 
 from components.generate.context import ContextRequest
-from components.shell import format, forms, job_bar, live, safe_mode, uploads
-from components.shell.forms import Button, Field
+from components.shell import format
+from components.shell.page import forms, job_bar, live, uploads
+from components.shell.page.forms import Button, Field
+from components.shell.session import safe_mode
 from store.errors import InvalidRecord, MemedexError
 from store.generation import coin_generator
 from store.generation.coin_generator import GeneratedCoin

@@ -13,7 +13,9 @@ from components.grid.filters import Drawer, mended
 from components.grid.grid import show_cards
 from components.grid.matching import offered
 from components.grid.page_number import turning
-from components.shell import address, format, presenter
+from components.shell import format
+from components.shell.page import address
+from components.shell.session import presenter
 from store.catalog.filter_syntax import corrected, parsed
 from store.catalog.filters import Filter
 from store.library import Library

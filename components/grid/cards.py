@@ -6,7 +6,9 @@ from typing import Any, Literal, TypedDict
 from urllib.parse import urlencode
 
 from components.grid.fields import NO_AGE, created, shown_fields
-from components.shell import format, pictures, presenter, safe_mode
+from components.shell import format
+from components.shell.server import pictures
+from components.shell.session import presenter, safe_mode
 from store.duplicates.findings import Suspicion
 from store.errors import InvalidRecord, UnknownRecord
 from store.pictures.picture_texts import INSTALL_READER, can_read

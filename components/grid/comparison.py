@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from components.grid.fields import created, shown_fields
-from components.shell import format, pictures, presenter, safe_mode
+from components.shell import format
+from components.shell.server import pictures
+from components.shell.session import presenter, safe_mode
 from store.catalog.confusables import Piece, compared_names
 from store.duplicates.findings import MEASURED, DuplicateFinding, Suspect
 from store.errors import UnknownRecord

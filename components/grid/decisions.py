@@ -17,10 +17,11 @@ from starlette.responses import PlainTextResponse
 
 from components.grid.matching import addresses
 from components.grid.remote_decisions import decided_since, decision_text
-from components.shell import format, job_bar, safe_mode
-from components.shell.decision_text import undone_text
-from components.shell.messages import Id, Kind, Sender, alone
-from components.shell.undo import AT_ONCE
+from components.shell import format
+from components.shell.page import job_bar
+from components.shell.page.undo import AT_ONCE, undone_text
+from components.shell.server.messages import Id, Kind, Sender, alone
+from components.shell.session import safe_mode
 from store.catalog import history
 from store.catalog.filters import Filter
 from store.catalog.history import Event

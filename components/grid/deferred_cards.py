@@ -10,7 +10,7 @@ from pydantic import Field
 from starlette.responses import PlainTextResponse
 
 from components.grid.cards import Mark, card
-from components.shell.messages import Kind, Sender
+from components.shell.server.messages import Kind, Sender
 from store.library import Library
 from store.reading.reader import Reader
 

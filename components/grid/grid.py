@@ -13,9 +13,11 @@ from components.grid.cards import Mark, card, details
 from components.grid.comparison import comparison, twins
 from components.grid.matching import addresses
 from components.grid.remote_decisions import shadows
-from components.shell import format, messages, presenter, safe_mode, session
-from components.shell.query_pictures import LINE
-from components.shell.session import LINK
+from components.shell import format
+from components.shell.page.query_pictures import LINE
+from components.shell.server import messages
+from components.shell.session import presenter, safe_mode, session
+from components.shell.session.session import LINK
 from store.catalog.filter_conditions import TIER
 from store.catalog.filter_syntax import KEYS
 from store.errors import MemedexError

@@ -6,7 +6,8 @@ import streamlit as st
 
 from components.grid.actions import Handler
 from components.grid.page_number import turn_to
-from components.shell import address, format
+from components.shell import format
+from components.shell.page import address
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.library import Library

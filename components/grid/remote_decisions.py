@@ -5,7 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import format, presenter
+from components.shell import format
+from components.shell.session import presenter
 from store.catalog.history import Event
 from store.errors import MemedexError
 from store.library import Library

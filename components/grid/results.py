@@ -14,7 +14,7 @@ from components.grid import deferred_cards
 from components.grid.actions import Action, Handler
 from components.grid.cards import Mark
 from components.grid.grid import mount
-from components.shell import session
+from components.shell.session import session
 from store.library import Library
 from store.records import FACETS, Facet
 from store.search.query import Query

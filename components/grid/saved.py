@@ -6,8 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import format, forms, presenter, session
-from components.shell.forms import Button, Field
+from components.shell import format
+from components.shell.page import forms
+from components.shell.page.forms import Button, Field
+from components.shell.session import presenter, session
 from store.catalog.named_values import MAX_NAME
 from store.library import Library
 

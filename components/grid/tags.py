@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.grid import matching
-from components.shell.messages import Kind, Sender
+from components.shell.server.messages import Kind, Sender
 from store.catalog.filters import Filter
 from store.errors import NotInMemory
 from store.library import Library

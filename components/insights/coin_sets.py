@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.grid.filters import Drawer, mended
-from components.shell import address, charts, format, presenter
+from components.shell import format
+from components.shell.page import address, charts
+from components.shell.session import presenter
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.library import Library

@@ -8,7 +8,8 @@ import streamlit as st
 
 from components.insights import coin_sets, figures, spread
 from components.insights.coin_sets import CoinSet
-from components.shell import charts, format
+from components.shell import format
+from components.shell.page import charts
 from store.catalog.filters import Filter
 from store.library import Library
 from store.reading import statistics

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.shell import charts, presenter, tables, theme
+from components.shell.page import charts, tables
+from components.shell.session import presenter
 from store.catalog.filter_syntax import parsed, written_with_tier
 from store.catalog.filters import Filter
 from store.library import Library
@@ -142,7 +143,7 @@ def show(
     """
     with st.container(gap=None):
         heading(frame, title=title, key=key, about=about, control=control)
-        now = theme.followed(key=f"{key}-theme")
+        now = charts.followed_theme(key=f"{key}-theme")
         clicked = st.plotly_chart(
             figure,
             key=f"{key}-{now}",

@@ -7,7 +7,8 @@ import streamlit as st
 
 from components.insights import figures, spread
 from components.search import scores
-from components.shell import charts, format, local_time
+from components.shell import format
+from components.shell.page import charts, local_time
 from store.catalog.filters import Filter
 from store.evaluation import evaluation
 from store.evaluation.evaluation import TagScore

@@ -10,7 +10,9 @@ import streamlit as st
 from components.insights import coin_sets, figures
 from components.insights.coin_sets import CoinSet
 from components.insights.content import COLUMNS, TIER_COLORS, labels
-from components.shell import charts, format, presenter
+from components.shell import format
+from components.shell.page import charts
+from components.shell.session import presenter
 from store.catalog.filters import Filter
 from store.library import Library
 from store.reading import statistics

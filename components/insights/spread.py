@@ -12,7 +12,8 @@ from components.editor.facets import PURPOSES
 from components.insights import figures
 from components.overview import distributions
 from components.overview.distributions import CHANCE, CLASS, NEAREST
-from components.shell import charts, format
+from components.shell import format
+from components.shell.page import charts
 from store.catalog.filters import FacetLength, Filter
 from store.evaluation.similarity import SimilaritySample
 from store.library import Library

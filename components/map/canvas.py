@@ -9,7 +9,9 @@ import streamlit as st
 from components.map import requests
 from components.map.colours import Colours
 from components.map.points import PointTable
-from components.shell import javascript, messages, safe_mode, session
+from components.shell import javascript
+from components.shell.server import messages
+from components.shell.session import safe_mode, session
 from store.maps import Neighbourhood
 from store.reading.reader import Reader
 

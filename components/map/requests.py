@@ -10,8 +10,9 @@ from starlette.responses import PlainTextResponse, Response
 
 from components.map import sprites
 from components.map.points import PointTable, drawn_table
-from components.shell import pictures, safe_mode
-from components.shell.messages import Kind, Sender
+from components.shell.server import pictures
+from components.shell.server.messages import Kind, Sender
+from components.shell.session import safe_mode
 from store.library import Library
 from store.reading.reader import Reader
 

@@ -9,9 +9,10 @@ import streamlit as st
 from components.exchange import export
 from components.grid import CAPTION, DEGRADE, LIKE, TAGS, show_cards
 from components.grid.newest import WAYS
-from components.shell import format, forms, job_bar, undo
-from components.shell.forms import Button
-from components.shell.undo import AT_ONCE
+from components.shell import format
+from components.shell.page import forms, job_bar, undo
+from components.shell.page.forms import Button
+from components.shell.page.undo import AT_ONCE
 from store.catalog.filters import Filter
 from store.jobs import Job
 from store.library import Library

@@ -6,7 +6,7 @@ from functools import cache
 
 from PIL import Image, ImageDraw
 
-from components.shell import safe_mode
+from components.shell.session import safe_mode
 from store.disk.thumbnails import TINY, thumbnail
 from store.errors import BadPicture
 from store.library import Library

@@ -9,9 +9,11 @@ from components.grid.filters import Drawer, mended
 from components.map import canvas, colours, selection
 from components.map.colours import Colours
 from components.map.points import PointTable
-from components.shell import address, format, forms, job_bar, presenter, refresh, resources
-from components.shell.forms import Button
-from components.shell.query_pictures import parts_of
+from components.shell import format
+from components.shell.page import address, forms, job_bar, live
+from components.shell.page.forms import Button
+from components.shell.page.query_pictures import parts_of
+from components.shell.session import presenter, resources
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.jobs import Job
@@ -91,7 +93,7 @@ def _choices(library: Library) -> tuple[PointTable, Colours] | None:
 
 def show_results(key: str, library: Library, scores: Mapping[str, float], *, line: str) -> None:
     """Search results on the library's map, coloured by relevance."""
-    refresh.follow(library)
+    live.follow(library)
     try:
         chart = _chart(library, "fused", "tsne") or library.maps.of("fused")
     except MemedexError as error:

@@ -10,8 +10,11 @@ from uuid import uuid4
 
 import streamlit as st
 
-from components.shell import format, forms, job_bar, resources, server_paths, uploads
-from components.shell.forms import Button, Field
+from components.shell import format
+from components.shell.page import forms, job_bar, uploads
+from components.shell.page.forms import Button, Field
+from components.shell.server import server_paths
+from components.shell.session import resources
 from store.disk.files import content_hash
 from store.errors import BadSource
 from store.jobs import Job, Jobs

@@ -8,8 +8,10 @@ import streamlit as st
 
 from components.memory import entry_link
 from components.memory.kinds import KINDS, place_of
-from components.shell import format, forms, job_bar, live, login, resources
-from components.shell.forms import Button, Field
+from components.shell import format
+from components.shell.page import forms, job_bar, live
+from components.shell.page.forms import Button, Field
+from components.shell.session import login, resources
 from store.jobs import Job
 from store.memory.memory import Memory
 from store.memory.verbs.asking import Answer, GivenEntry, configured_model

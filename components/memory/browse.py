@@ -10,8 +10,10 @@ import streamlit as st
 from components.memory import adding, duplicates, entry_link, events, scopes, tree
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.memory.tree import EVENTS
-from components.shell import address, format, forms, resources, tables
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import address, forms, tables
+from components.shell.page.forms import Button
+from components.shell.session import resources
 from store.memory.engine.entries import Row
 from store.memory.memory import Memory
 

@@ -6,7 +6,9 @@ import streamlit as st
 
 from components.memory import entry_link
 from components.memory.kinds import KINDS, place_of, text_of
-from components.shell import address, format, safe_mode, thumbnails
+from components.shell import format
+from components.shell.page import address, thumbnails
+from components.shell.session import safe_mode
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.library import Library

@@ -7,8 +7,10 @@ import streamlit as st
 
 from components.memory import entry_link
 from components.memory.kinds import KINDS, place_of
-from components.shell import address, format, forms, resources, tables
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import address, forms, tables
+from components.shell.page.forms import Button
+from components.shell.session import resources
 from store.errors import MemedexError
 from store.memory.context import (
     BUDGETS,

@@ -3,7 +3,9 @@
 import streamlit as st
 
 from components.memory.kinds import KINDS, place_of
-from components.shell import format, presenter, tables
+from components.shell import format
+from components.shell.page import tables
+from components.shell.session import presenter
 from store.errors import MemedexError
 from store.memory.engine.retrievals import KeptContext
 from store.memory.engine.settings import memory_settings

@@ -9,8 +9,10 @@ import streamlit as st
 
 from components.memory import entry_link
 from components.memory.kinds import KINDS, counted, place_of, text_of
-from components.shell import format, forms, job_bar, resources
-from components.shell.forms import Button, Field
+from components.shell import format
+from components.shell.page import forms, job_bar
+from components.shell.page.forms import Button, Field
+from components.shell.session import resources
 from store.errors import MemedexError
 from store.memory.engine.errors import changed_meanwhile
 from store.memory.engine.passages import Passages

@@ -10,8 +10,10 @@ import streamlit as st
 
 from components.memory import citation, connections, entry_link
 from components.memory.kinds import KINDS, described, place_of, text_of
-from components.shell import charts, format, forms, presenter, tables
-from components.shell.forms import Button, Field
+from components.shell import format
+from components.shell.page import charts, forms, tables
+from components.shell.page.forms import Button, Field
+from components.shell.session import presenter
 from store.errors import MemedexError
 from store.library import Library
 from store.memory.engine import recall

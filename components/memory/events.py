@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from components.shell import format, tables
+from components.shell import format
+from components.shell.page import tables
 from store.memory.memory import Memory
 from store.memory.transcripts.events import EventColumn, EventFilter
 

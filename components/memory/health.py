@@ -8,8 +8,10 @@ import streamlit as st
 
 from components.memory import adding, entry_link, exporting, models
 from components.memory.kinds import KINDS, counted, text_of
-from components.shell import format, forms, job_bar, resources, tables
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms, job_bar, tables
+from components.shell.page.forms import Button
+from components.shell.session import resources
 from store.memory import doctor
 from store.memory.engine.reembedding import reembed
 from store.memory.inspect.health import READ_AGAIN, Concern, MemoryFigures, concerns, figures, unread_worlds

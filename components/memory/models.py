@@ -6,8 +6,10 @@ import streamlit as st
 
 from components.memory.kinds import KINDS, counted
 from components.overview import model_choice
-from components.shell import format, job_bar, resources
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import job_bar
+from components.shell.page.forms import Button
+from components.shell.session import resources
 from store.embedding import open_embedder
 from store.memory.engine.reembedding import reembed
 from store.memory.engine.settings import LOCAL, memory_settings

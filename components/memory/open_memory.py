@@ -8,9 +8,11 @@ from typing import Any
 import streamlit as st
 
 from components.memory.kinds import counted
-from components.shell import format, forms, login
-from components.shell import undo as shell_undo
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms
+from components.shell.page import undo as shell_undo
+from components.shell.page.forms import Button
+from components.shell.session import login
 from store.errors import MemedexError
 from store.library import Library
 from store.memory.memory import Memory

@@ -9,8 +9,10 @@ from typing import Any
 import streamlit as st
 
 from components.memory.kinds import KINDS, place_of
-from components.shell import format, forms, javascript, presenter, undo
-from components.shell.forms import Button, Field
+from components.shell import format, javascript
+from components.shell.page import forms, undo
+from components.shell.page.forms import Button, Field
+from components.shell.session import presenter
 from store.errors import InvalidRecord
 from store.library import Library
 from store.memory.memory import Memory

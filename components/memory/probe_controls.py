@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.memory.kinds import KINDS, TYPES
 from components.memory.tree import projects
-from components.shell import address
+from components.shell.page import address
 from store.memory.memories import RELEVANT
 from store.memory.memory import Memory
 from store.memory.transcripts.search import Mode

@@ -7,8 +7,10 @@ from typing import Any
 import streamlit as st
 
 from components.memory.kinds import counted
-from components.shell import format, forms, resources
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms
+from components.shell.page.forms import Button
+from components.shell.session import resources
 from store.errors import MemedexError, NotPermitted
 from store.memory.memory import Memory
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from components.memory.kinds import KINDS
-from components.shell import streamlit_style
+from components.shell.page import streamlit_style
 from store.memory.memory import Memory
 
 EVENTS = "events"

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from components.shell import job_bar, resources
-from components.shell.forms import Button
+from components.shell.page import job_bar
+from components.shell.page.forms import Button
+from components.shell.session import resources
 from store.memory import demo
 from store.memory.memory import Memory
 

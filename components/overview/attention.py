@@ -4,7 +4,8 @@ import streamlit as st
 
 from components.overview import model_choice, model_download
 from components.review import promote
-from components.shell import format, resources
+from components.shell import format
+from components.shell.session import resources
 from store.catalog.filters import Filter
 from store.jobs import background_worker
 from store.library import Library

@@ -9,7 +9,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from components.editor.facets import PURPOSES
-from components.shell import charts, resources
+from components.shell.page import charts
+from components.shell.session import resources
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.evaluation import similarity

@@ -7,8 +7,10 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from components.overview.week import Week
-from components.shell import format, javascript, pictures, session
-from components.shell.base_path import base_path
+from components.shell import format, javascript
+from components.shell.addresses import base_path
+from components.shell.server import pictures
+from components.shell.session import session
 from store.catalog.filters import Filter
 from store.library import Library
 from store.records import Tier

@@ -6,8 +6,10 @@ from functools import partial
 
 import streamlit as st
 
-from components.shell import format, job_bar, resources, tables
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import job_bar, tables
+from components.shell.page.forms import Button
+from components.shell.session import resources
 from store.catalog import snapshots
 from store.catalog.replication import LATE
 from store.jobs import Job, background_worker

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.shell import format, server_paths, tables
+from components.shell import format
+from components.shell.page import tables
+from components.shell.server import server_paths
 from store.disk.files import expanded
 from store.library import Library
 from store.settings import settings

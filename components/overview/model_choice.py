@@ -5,8 +5,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.shell import format, forms, job_bar, server_paths
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms, job_bar
+from components.shell.page.forms import Button
+from components.shell.server import server_paths
 from store.embedding import open_embedder
 from store.embedding.model_download import offered
 from store.embedding.protocol import OFFLINE, REFERENCE

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from components.shell import format, forms, job_bar
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms, job_bar
+from components.shell.page.forms import Button
 from store.embedding.model_download import OFFERED, OfferedModel
 from store.embedding.openclip import Choice, configuration
 from store.embedding.protocol import OFFLINE, REFERENCE

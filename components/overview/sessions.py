@@ -7,8 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import format, forms, known_sessions, login, presenter, resources
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms
+from components.shell.page.forms import Button
+from components.shell.session import login, logins, presenter, resources
 from store.sessions import LoginSession, LoginSessions
 
 _MOST = 50
@@ -22,7 +24,7 @@ def are_shown() -> bool:
 def show() -> None:
     """Each login that is still valid, and a button that ends it."""
     now = time.time()
-    known, library = known_sessions.sessions(login.actor()), resources.library()
+    known, library = logins.sessions(login.actor()), resources.library()
     valid = [one for one in known.all() if not one.is_over(now)]
     if not valid:
         st.caption("No one is logged in.")
@@ -47,5 +49,5 @@ def _describe(session: LoginSession) -> str:
 
 def _end(known: LoginSessions, id: str, _: Mapping[str, Any]) -> str:
     session = known.end(id)
-    known_sessions.invalidate()
+    logins.invalidate()
     return f"Ended: {format.plain(presenter.name(session.person))}"

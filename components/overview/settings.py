@@ -4,7 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.shell import server_paths, tables
+from components.shell.page import tables
+from components.shell.server import server_paths
 from store.disk.layout import Layout
 from store.library import Library
 from store.settings import Settings, settings

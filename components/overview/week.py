@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.shell import charts, local_time
+from components.shell.page import charts, local_time
 from store.library import Library
 from store.reading import audit
 from store.records import Tier

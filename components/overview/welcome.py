@@ -7,8 +7,8 @@ import streamlit as st
 
 from components.exchange import import_coins
 from components.overview import inbox
-from components.shell import forms, job_bar
-from components.shell.forms import Button
+from components.shell.page import forms, job_bar
+from components.shell.page.forms import Button
 from store import demo
 from store.jobs import Job
 from store.library import Library

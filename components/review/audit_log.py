@@ -6,11 +6,12 @@ from functools import partial
 
 import streamlit as st
 
-from components.shell import format, forms, local_time, presenter, streamlit_style, thumbnails
-from components.shell import undo as shell_undo
-from components.shell.decision_text import sentence
-from components.shell.forms import Button
-from components.shell.undo import AT_ONCE
+from components.shell import format
+from components.shell.page import forms, local_time, streamlit_style, thumbnails
+from components.shell.page import undo as shell_undo
+from components.shell.page.forms import Button
+from components.shell.page.undo import AT_ONCE, sentence
+from components.shell.session import presenter
 from store.catalog.history import FINAL, PastDecision
 from store.library import Library
 from store.reading import audit

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.shell import charts, format, local_time
+from components.shell import format
+from components.shell.page import charts, local_time
 from store.library import Library
 from store.reading import audit
 from store.reading.audit import AuditFilter

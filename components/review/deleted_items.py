@@ -4,8 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from components.shell import format, forms, presenter
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms
+from components.shell.page.forms import Button
+from components.shell.session import presenter
 from store.catalog.deleted_items import DeletedItem
 from store.library import Library
 

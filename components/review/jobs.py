@@ -6,19 +6,11 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from components.shell import (
-    current_state,
-    format,
-    forms,
-    job_text,
-    live,
-    local_time,
-    presenter,
-    safe_mode,
-    tables,
-    thumbnails,
-)
-from components.shell.forms import Button, Field
+from components.shell import format
+from components.shell.page import forms, live, local_time, tables, thumbnails
+from components.shell.page.forms import Button, Field
+from components.shell.server import current_state
+from components.shell.session import presenter, safe_mode
 from store.errors import UnknownRecord
 from store.jobs import Item, Job
 from store.library import Library
@@ -112,14 +104,14 @@ def _card(library: Library, job: Job) -> None:
     else:
         if job.total and not (job.state == "done" and not job.refused):
             st.progress(job.fraction or 0.0)
-        if figures := job_text.figures(job):
+        if figures := current_state.job_figures(job):
             st.caption(format.plain(figures, limit=400))
     if job.error:
         st.text(job.error)
     if job.kind == "draft" and job.can_resume and "budget" in job.options and library.can_write:
         _more_budget(library, job)
     items = library.jobs.items(job.id, state="refused", limit=_REFUSED) if job.refused else []
-    rows = [_row(library, item) for item in items] or [*map(_refusal, job_text.refusals(job))]
+    rows = [_row(library, item) for item in items] or [*map(_refusal, current_state.job_refusals(job))]
     if rows:
         _refused(job, rows)
 

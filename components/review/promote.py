@@ -6,8 +6,10 @@ from functools import partial
 import streamlit as st
 
 from components.grid import Mark, missing_facets, start_promotion
-from components.shell import format, forms, job_bar, presenter, safe_mode
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms, job_bar
+from components.shell.page.forms import Button
+from components.shell.session import presenter, safe_mode
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.jobs import Job

@@ -6,8 +6,9 @@ from functools import partial
 import streamlit as st
 
 from components.grid import Mark
-from components.shell import format, forms
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms
+from components.shell.page.forms import Button
 from store.errors import InvalidRecord
 from store.library import Library
 from store.reading import statistics

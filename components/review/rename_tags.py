@@ -6,8 +6,10 @@ from pathlib import Path
 import streamlit as st
 
 from components.grid import assets
-from components.shell import format, forms, javascript, job_bar, session, tables
-from components.shell.forms import Button
+from components.shell import format, javascript
+from components.shell.page import forms, job_bar, tables
+from components.shell.page.forms import Button
+from components.shell.session import session
 from store.catalog.filters import Filter
 from store.jobs import Job
 from store.library import Library

@@ -7,8 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import format, forms, job_bar, tables
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms, job_bar, tables
+from components.shell.page.forms import Button
 from store.errors import MemedexError
 from store.library import Library
 from store.tags.taxonomy import Taxonomy, parsed

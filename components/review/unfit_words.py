@@ -5,8 +5,9 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import format, forms
-from components.shell.forms import Button, Field
+from components.shell import format
+from components.shell.page import forms
+from components.shell.page.forms import Button, Field
 from store.catalog.filters import Filter
 from store.library import Library
 

@@ -8,8 +8,10 @@ import streamlit as st
 from components.grid.filters import Drawer, mended
 from components.search import chips as search_chips
 from components.search import picture_drop, saved, trends
-from components.shell import address, format, presenter
-from components.shell.query_pictures import LINE, parts_of, store
+from components.shell import format
+from components.shell.page import address
+from components.shell.page.query_pictures import LINE, parts_of, store
+from components.shell.session import presenter
 from store.catalog.filter_syntax import cleared, corrected
 from store.catalog.filters import Filter
 from store.errors import BadPicture, MemedexError

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from components.grid import CAPTION, LIKE, Mark, newest, show_cards
-from components.shell import format, resources
+from components.shell import format
+from components.shell.session import resources
 from store.errors import MemedexError
 from store.evaluation.similarity import AT_ODDS, FEWEST_PAIRS, Fit, disagreements
 from store.library import Library

@@ -7,8 +7,10 @@ from io import BytesIO
 
 import streamlit as st
 
-from components.shell import format, pictures, safe_mode
-from components.shell.query_pictures import LINE, picture
+from components.shell import format
+from components.shell.page.query_pictures import LINE, picture
+from components.shell.server import pictures
+from components.shell.session import safe_mode
 from store.disk.files import content_hash
 from store.errors import MemedexError
 from store.library import Library

@@ -7,8 +7,9 @@ from functools import partial
 import streamlit as st
 
 from components.search import golden_picker, scores
-from components.shell import format, forms, job_bar, local_time, tables
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms, job_bar, local_time, tables
+from components.shell.page.forms import Button
 from store.evaluation import evaluation
 from store.evaluation.evaluation import Evaluation
 from store.library import Library

@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime
 
-from components.shell import format, presenter
+from components.shell import format
+from components.shell.session import presenter
 from store.catalog.filter_syntax import written
 from store.catalog.filters import Filter
 

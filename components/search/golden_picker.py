@@ -5,8 +5,11 @@ from html import escape
 
 import streamlit as st
 
-from components.shell import format, forms, pictures, resources, safe_mode
-from components.shell.forms import Button
+from components.shell import format
+from components.shell.page import forms
+from components.shell.page.forms import Button
+from components.shell.server import pictures
+from components.shell.session import resources, safe_mode
 from store.errors import MemedexError
 from store.library import Library
 from store.records import Record

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.shell import format, safe_mode
+from components.shell import format
+from components.shell.session import safe_mode
 from store.library import Library
 from store.reading.query_binding import exact_matches
 from store.records import Tier

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.shell import javascript, session
+from components.shell import javascript
+from components.shell.session import session
 
 MOST_BYTES = 8_000_000
 

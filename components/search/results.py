@@ -30,8 +30,10 @@ from components.search import certainty, chips, match_list, outside_library, que
 from components.search import filter as search_filter
 from components.search.box import SearchRequest
 from components.search.relevance_feedback import judging
-from components.shell import format, metrics, resources
-from components.shell.query_pictures import LINE
+from components.shell import format
+from components.shell.page.query_pictures import LINE
+from components.shell.server import monitoring
+from components.shell.session import resources
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.library import Library
@@ -185,7 +187,7 @@ def _search(
         resources.ready_to_search(library)
         with st.spinner("Searching …", show_time=True):
             results = library.search(query)
-        metrics.search_seconds.observe(results.seconds)
+        monitoring.search_seconds.observe(results.seconds)
     except MemedexError as error:
         st.error("This could not be searched:", icon=":material/error:")
         st.text(str(error))

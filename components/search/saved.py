@@ -10,9 +10,11 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from components.grid import result_link
-from components.shell import format, forms, presenter, query_pictures, resources, session
-from components.shell.forms import Button, Field
-from components.shell.query_pictures import LINE
+from components.shell import format
+from components.shell.page import forms, query_pictures
+from components.shell.page.forms import Button, Field
+from components.shell.page.query_pictures import LINE
+from components.shell.session import presenter, resources, session
 from store.catalog.filters import Filter
 from store.catalog.named_values import MAX_NAME, NamedValues
 from store.errors import InvalidRecord, MemedexError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.shell import charts, tables
+from components.shell.page import charts, tables
 from store.evaluation.evaluation import DEPTH, Evaluation, Figure, PresetResult
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from components.search import mark_learning, saved
-from components.shell import forms
-from components.shell.forms import Button, Field
+from components.shell.page import forms
+from components.shell.page.forms import Button, Field
 from store.catalog.named_values import MAX_NAME
 from store.errors import MemedexError
 from store.evaluation import marks

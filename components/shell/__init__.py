@@ -1,1 +1,1 @@
-"""The base of every page: frame, login, session, refresh, pictures and formats."""
+"""The base of every page: `page/` over `server/` over `session/` over the modules that lie here."""

@@ -12,7 +12,7 @@ from typing import IO, Any, Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
-from components.shell import pictures, resources
+from components.shell.session import resources
 from store.chroma.base_follower import ChromaFollower
 from store.library import Library
 from store.runtime import open_library
@@ -254,7 +254,7 @@ def seeded_library(seed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
     library = open_library(shutil.copytree(seed, tmp_path / "res"))
     monkeypatch.setattr(settings(), "root", tmp_path / "res")
-    monkeypatch.setattr(pictures, "library_of_routes", lambda: library)
+    monkeypatch.setattr(resources, "library_of_routes", lambda: library)
     monkeypatch.setattr(resources, "taxonomy", lambda: library.taxonomy)
     yield library
     library.close()

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import BrowserType, Page, expect
 
-from components.shell import page as pages
+from components.shell.page import frame as pages
 from tests.browser.conftest import TIMEOUT
 from tests.browser.dashboard import Server, wait_until_idle
 

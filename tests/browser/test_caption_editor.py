@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from components.shell.tokens import token
+from components.shell.session.tokens import token
 from store.library import Library
 from store.permissions import Actor
 from store.settings import settings

@@ -6,8 +6,9 @@ from typing import cast
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from components.shell import forms, javascript
-from components.shell.forms import Button, Field
+from components.shell import javascript
+from components.shell.page import forms
+from components.shell.page.forms import Button, Field
 from store.library import Library
 from tests.browser.bare_page import captured, mount
 from tests.browser.dashboard import Server, visit, wait_until_idle
@@ -53,7 +54,7 @@ def test_a_form_whose_required_field_is_empty_cannot_be_sent(
     field = Field("path", "Path", required=True)
     with captured(forms) as data:
         forms.show("f", cast(Library, None), str, button=Button("Import path"), fields=[field])
-    style = (Path(javascript.__file__).parent / "form.css").read_text("utf-8")
+    style = (Path(forms.__file__).parent / "form.css").read_text("utf-8")
     mount(page, script=FORM, html='<div class="memedex-form"></div>', style=style, data=data)
     button, path = page.get_by_role("button", name="Import path"), page.get_by_label("Path", exact=True)
     expect(button).to_be_disabled()

@@ -14,8 +14,9 @@ from pydantic import TypeAdapter
 from components.map import canvas, requests
 from components.map.colours import Colours
 from components.map.points import PointTable
-from components.shell import javascript, messages
-from components.shell.messages import Sender
+from components.shell import javascript
+from components.shell.server import messages
+from components.shell.server.messages import Sender
 from store.library import Library
 from tests.browser import bare_page
 from tests.browser.bare_page import captured, mount, told

@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from components.shell.page import PAGES
+from components.shell.page.frame import PAGES
 from store.library import Library
 from store.memory.memory import Memory
 from store.search.query import SavedSearch

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from components.shell.tour_stops import COPYCAT, DRAFTED, STOPS, left_behind
+from components.shell.page.tour import COPYCAT, DRAFTED, STOPS, left_behind
 from store import demo
 from store.disk.layout import RESOURCES
 from store.reading.reader import Reader

@@ -15,7 +15,9 @@ from starlette.applications import Starlette
 from components.editor import messages as editor_messages
 from components.grid import decisions, deferred_cards, tags
 from components.map import requests as map_requests
-from components.shell import forms, health_check, job_control, messages, metrics, password_login, pictures
+from components.shell.page import forms, job_bar
+from components.shell.server import messages, monitoring, pictures
+from components.shell.session import login, resources
 from store.chroma.base_follower import ChromaFollower
 from store.library import Library
 from store.runtime import open_library
@@ -61,9 +63,9 @@ class Client:
     """Sends requests to the routes, as a browser would."""
 
     def __init__(self) -> None:
-        modules = (pictures, health_check, metrics, password_login)
+        modules = (pictures, monitoring, login)
         kinds = (
-            decisions.KIND, forms.KIND, deferred_cards.KIND, tags.KIND, job_control.KIND, *map_requests.KINDS,
+            decisions.KIND, forms.KIND, deferred_cards.KIND, tags.KIND, job_bar.KIND, *map_requests.KINDS,
             *editor_messages.KINDS,
         )  # fmt: skip
         routes = [route for module in modules for route in module.routes()]
@@ -94,5 +96,5 @@ class Client:
 
 @pytest.fixture
 def client(library: Library, monkeypatch: pytest.MonkeyPatch) -> Client:
-    monkeypatch.setattr(pictures, "library_of_routes", lambda: library)
+    monkeypatch.setattr(resources, "library_of_routes", lambda: library)
     return Client()

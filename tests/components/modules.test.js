@@ -44,7 +44,7 @@ test("one script and one style know the test ids of Streamlit's page", () => {
   const found = sources.filter((name) =>
     /data-testid|dataset\??\.test/.test(readFileSync(join(COMPONENTS, name), "utf8")),
   );
-  assert.deepEqual(found.sort(), ["shell/js/streamlit_page.js", "shell/streamlit_style.py"]);
+  assert.deepEqual(found.sort(), ["shell/js/streamlit_page.js", "shell/page/streamlit_style.py"]);
 });
 
 test("every entry point has a default export", async () => {
@@ -55,10 +55,10 @@ test("every entry point has a default export", async () => {
     "map/js/main.js",
     "review/js/tag_picker.js",
     "search/picture_drop.js",
-    "shell/back_button.js",
+    "shell/page/back_button.js",
     "shell/js/main.js",
     "shell/js/form.js",
-    "shell/wanted_page.js",
+    "shell/session/wanted_page.js",
   ]) {
     assert.equal(typeof (await import(join(COMPONENTS, name))).default, "function", name);
   }

@@ -9,8 +9,9 @@ import pytest
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
-from components.shell import login as shell_login
-from components.shell import logins, pictures, tokens
+from components.shell.server import pictures
+from components.shell.session import login as shell_login
+from components.shell.session import logins, tokens
 from store.captions.drafts import Drafts
 from store.errors import LoginEnded, ReadOnly
 from store.library import Library

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.shell import pictures
-from components.shell.tokens import token
+from components.shell.session import resources
+from components.shell.session.tokens import token
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
 from store.library import Library
@@ -28,18 +28,18 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(settings(), "root", root)
     monkeypatch.setenv("MEMEDEX_EMBEDDER", "offline")
     yield root
-    pictures._for_reading(root).close()
-    pictures._for_reading.cache_clear()
+    resources._reader_of_routes(root).close()
+    resources._reader_of_routes.cache_clear()
 
 
 def decision_body() -> dict[str, Any]:
-    library = pictures.library_of_routes()
+    library = resources.library_of_routes()
     place = {"library": library.id, "who": library.actor_name}
     return {"token": token(library), **place, "entries": [entry("approve", 0)]}
 
 
 def draft_body() -> dict[str, Any]:
-    library = pictures.library_of_routes()
+    library = resources.library_of_routes()
     base = {"revision": library.get(address(0)).revision, "caption": {}, "tags": []}
     draft = {"caption": {"entity": "a dog"}, "base": base, "tags": [], "client": "tab", "n": 1}
     return {"token": token(library), "address": address(0), "draft": draft}
@@ -50,14 +50,14 @@ def test_routes_can_write_again_after_the_other_writer_ends(root: Path) -> None:
     other.acquire()
     client = Client()
     try:
-        assert not pictures.library_of_routes().can_write
+        assert not resources.library_of_routes().can_write
         assert client.post("/message/decisions", content=json.dumps(decision_body())).status_code == 403
         assert client.post("/message/editor-keep", content=json.dumps(draft_body())).status_code == 403
     finally:
         other.release()
     assert client.post("/message/decisions", content=json.dumps(decision_body())).status_code == 200
     assert client.post("/message/editor-keep", content=json.dumps(draft_body())).json() == {"kept": 1}
-    written = pictures.library_of_routes()
+    written = resources.library_of_routes()
     assert isinstance(written, Library)
     with written:
         assert written.get(address(0)).tier == "approved"
@@ -66,6 +66,6 @@ def test_routes_can_write_again_after_the_other_writer_ends(root: Path) -> None:
 
 def test_routes_use_the_library_that_the_pages_opened(root: Path) -> None:
     with open_library(root, embedder=Hashed()) as first:
-        assert pictures.library_of_routes() is first
+        assert resources.library_of_routes() is first
     with open_library(root, embedder=Hashed()) as second:
-        assert pictures.library_of_routes() is second
+        assert resources.library_of_routes() is second

@@ -14,8 +14,9 @@ from components.editor import editor, rows
 from components.grid import deferred_cards, grid, page_number, results
 from components.map.points import PointTable
 from components.search import picture_drop
-from components.shell import error_page, messages, pictures, resources, tokens
-from components.shell import session as page_session
+from components.shell.server import error_page, messages
+from components.shell.session import resources, tokens
+from components.shell.session import session as page_session
 from store.library import Library
 from tests.components.conftest import Client
 from tests.fuzz.cases import altered, bounded, fuzz, garbled
@@ -77,7 +78,7 @@ SENT = strategies.one_of(
 @pytest.fixture(scope="module")
 def client(library: Library) -> Iterator[Client]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pictures, "library_of_routes", lambda: library)
+        patch.setattr(resources, "library_of_routes", lambda: library)
         patch.setattr(error_page, "log_error", raise_it)
         patch.setattr(resources, "status", lambda _: SimpleNamespace(model_status="ready"))
         deferred_cards.remember("q", {PENDING: 0, APPROVED: 1}, {})

@@ -10,7 +10,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from components.shell import forms, resources, session
+from components.shell.page import forms
+from components.shell.session import resources, session
 from store.chroma.base_follower import ChromaFollower
 from store.jobs.background_worker import Worker
 from store.library import Library

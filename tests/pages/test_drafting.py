@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from components.shell import resources
+from components.shell.session import resources
 from store.library import Library
 from store.settings import settings
 from tests.pages.conftest import opened, words

@@ -7,12 +7,13 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from components.shell import error_page, login
+from components.shell.server import error_page
+from components.shell.session import login
 from store.errors import NotWritten
 
 
 def page() -> None:
-    from components.shell import error_page
+    from components.shell.server import error_page
 
     error_page.show_error(OSError(28, "No space left on device"))
 
@@ -25,7 +26,7 @@ def test_a_refusal_explains_how_to_fix_it() -> None:
 
 
 def page_with_two_errors() -> None:
-    from components.shell import error_page
+    from components.shell.server import error_page
 
     for _ in range(2):
         error_page.show_error(OSError(28, "No space left on device"))
@@ -43,7 +44,7 @@ def test_expected_errors_are_explained(error: Exception) -> None:
 
 
 def page_with_a_bug() -> None:
-    from components.shell import error_page
+    from components.shell.server import error_page
 
     try:
         {}["a secret of the server"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.shell.decision_text import undone_text
+from components.shell.page.undo import undone_text
 from store.library import Library
 from store.search.query import SavedSearch
 from store.settings import settings

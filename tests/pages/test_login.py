@@ -10,7 +10,8 @@ import streamlit as st
 from packaging.requirements import Requirement
 from streamlit.testing.v1 import AppTest
 
-from components.shell import forms, known_sessions, login, logins, tokens
+from components.shell.page import forms
+from components.shell.session import login, logins, tokens
 from store.errors import LoginEnded, NotPermitted
 from store.library import Library
 from store.sessions import LoginSessions
@@ -55,7 +56,7 @@ def ann(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, object]]:
     ann = {"is_logged_in": True, "email": "ann@example.org", "sub": "ann", "iat": now, "exp": now + 3600}
     log_in(monkeypatch, ann)
     monkeypatch.setattr(login, "listens_farther", lambda: True)
-    known_sessions._seen.clear()
+    logins._seen.clear()
     yield ann
     logins._ended.clear()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from components.shell.tour_stops import STOPS
+from components.shell.page.tour import STOPS
 from store.errors import ModelUnavailable
 from store.memory.memory import Memory
 from store.memory.verbs.verbs import MemoryVerbs

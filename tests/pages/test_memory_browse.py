@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.shell import forms, uploads
+from components.shell.page import forms, uploads
 from store.errors import InvalidRecord
 from store.library import Library
 from store.memory.engine.errors import InvalidInput

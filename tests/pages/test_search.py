@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.search import saved
-from components.shell import resources
+from components.shell.session import resources
 from store.errors import InvalidRecord, NotInMemory
 from store.evaluation import marks
 from store.evaluation.marks import Gain, WeightFit

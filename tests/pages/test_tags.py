@@ -1,7 +1,7 @@
 """Tags are added and removed, and the dialog knows those there are."""
 
 from components.grid import tags as grid_tags
-from components.shell.messages import Sender
+from components.shell.server.messages import Sender
 from store.library import Library
 from store.search.tag_suggestions import LEAST
 from tests.browser.coins import FROG, PENDING

@@ -1,4 +1,4 @@
-// Messages of pages to the server (components/shell/messages.py); what is sent again has the same id.
+// Messages of pages to the server (components/shell/server/messages.py); what is sent again has the same id.
 // @ts-check
 
 const WAIT = 700; // ms before the second try, doubled with each

@@ -8,7 +8,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from components.shell.tokens import token
+from components.shell.session.tokens import token
 from store.captions.suggestions import Suggestion, Suggestions
 from store.library import Library
 from store.permissions import Actor

@@ -6,7 +6,8 @@ import pytest
 import streamlit as st
 
 from components.editor import editor, rows
-from components.shell import messages, session
+from components.shell.server import messages
+from components.shell.session import session
 from store.library import Library
 from tests.store.conftest import address
 

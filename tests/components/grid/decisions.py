@@ -4,7 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 from components.grid import decisions
-from components.shell.messages import Sender
+from components.shell.server.messages import Sender
 from store.catalog.filters import Filter
 from store.library import Library
 from tests.store.conftest import address

@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from components.grid import decisions
-from components.shell import events
-from components.shell.messages import Sender
-from components.shell.tokens import token
+from components.shell.server import events
+from components.shell.server.messages import Sender
+from components.shell.session.tokens import token
 from store.catalog.answers import Answers
 from store.catalog.catalog import Catalog
 from store.catalog.filters import Filter

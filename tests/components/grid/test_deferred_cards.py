@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from components.grid import deferred_cards
-from components.shell.tokens import token
+from components.shell.session.tokens import token
 from store.library import Library
 from tests.components.conftest import COINS, Client
 from tests.store.conftest import address

@@ -29,10 +29,10 @@ from starlette.responses import Response
 
 from components.grid import decisions
 from components.grid.decisions import Log, start_promotion
-from components.shell import forms, undo
-from components.shell.forms import Button, Press, _Form
-from components.shell.messages import Sender
-from components.shell.tokens import token
+from components.shell.page import forms, undo
+from components.shell.page.forms import Button, Press, _Form
+from components.shell.server.messages import Sender
+from components.shell.session.tokens import token
 from store.catalog.filters import Filter
 from store.chroma.follower import LibraryFollower
 from store.disk.files import Disk

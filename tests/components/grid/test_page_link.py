@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from components.grid import grid
-from components.shell import session
+from components.shell.session import session
 
 
 @pytest.fixture

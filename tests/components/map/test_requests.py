@@ -12,7 +12,7 @@ from PIL import Image
 
 from components.map.colours import Colours
 from components.map.points import PointTable
-from components.shell import tokens
+from components.shell.session import tokens
 from store.library import Library
 from tests.components.conftest import Client
 from tests.store.conftest import address, coin

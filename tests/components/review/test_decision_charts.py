@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from components.review import decision_charts
-from components.shell import local_time
+from components.shell.page import local_time
 from store.library import Library
 from store.reading import audit
 from store.reading.audit import AuditFilter

@@ -9,8 +9,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from components.shell import events
-from components.shell.current_state import State
+from components.shell.server import events
+from components.shell.server.current_state import State
 from tests.components.claims import Claims, cookies
 
 

@@ -38,7 +38,7 @@ def test_every_verb_has_the_same_name_everywhere(verb: str, tools: set[str]) -> 
     pages = (
         "".join(path.read_text() for path in (PROJECT / "components/memory").glob("*.py"))
         + (PROJECT / "pages/lore.py").read_text()
-        + (PROJECT / "components/shell/undo.py").read_text()
+        + (PROJECT / "components/shell/page/undo.py").read_text()
     )
     assert f'"{VERBS[verb]}' in pages, "on the page"
 

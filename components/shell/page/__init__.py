@@ -1,0 +1,1 @@
+"""What pages are made of: frame, forms, jobs, tables, charts; the place for new parts."""

@@ -1,0 +1,116 @@
+"""Recent decisions in a few words, and undo."""
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from components.shell import format
+from components.shell.page import forms
+from components.shell.page.forms import Button
+from components.shell.session import presenter, safe_mode
+from store.catalog.history import PastDecision
+from store.errors import InvalidRecord
+from store.library import Library
+from store.outcome import Outcome
+from store.reading.reader import Reader
+from store.tasks import undo as undo_task
+
+AT_ONCE = 256  # records a page waits for, one operation; more are decided in the background
+
+
+def undo_button(library: Library) -> None:
+    """A button that undoes one's own last decision, and names it."""
+    last = library.to_undo(actor=library.actor_name)
+    about = f"Undo: {sentence(library, last)}" if last else "Nothing to undo."
+    send = partial(one, library, last.id if last else "")
+    button("undo", library, send, about=about, disabled=last is None)
+
+
+def button(key: str, library: Library, send: forms.Send, *, about: str, disabled: bool) -> None:
+    """An undo button. A double click is one click: until the page shows the next one, it is locked."""
+    forms.show(key, library, send, button=Button("Undo", icon="undo", help=about, disabled=disabled))
+
+
+def one(library: Library, decision: str, sent: forms.Sent) -> str:
+    """Undo this decision, which the page names, or redo what it undid; what to say of it."""
+    reversed_ = undo_task.reverse(library, decision, at_once=AT_ONCE, decision=sent.decision)
+    return result(reversed_, message="Undone for")
+
+
+def result(outcome: Outcome, *, message: str) -> str:
+    """What a form says of a decision about coins: how many it changed, and what was refused, as `said`."""
+    changed = Counter(outcome.done) - Counter(outcome.unchanged)
+    done = f"{message} {format.counted(len(changed), 'coin')}." if changed else "Nothing had to be changed."
+    return said(outcome, done if outcome.done else "")
+
+
+def said(outcome: Outcome, done: str) -> str:
+    """What a form says: `done`, and what was refused. Raises InvalidRecord with the reasons if all was."""
+    reasons = [f"{format.shortened(refusal.item)}: {refusal.reason}" for refusal in outcome.refused[:3]]
+    if reasons and not outcome.done:
+        raise InvalidRecord("; ".join(reasons))
+    return " ".join(filter(None, [done, *(format.plain(reason, limit=200) for reason in reasons)]))
+
+
+def recent(library: Library, *, limit: int) -> None:
+    """The last decisions, newest first."""
+    decisions = library.decisions(limit=limit)
+    if not decisions:
+        st.caption("Nothing was decided yet.")
+    for decision in decisions:
+        words = sentence(library, decision)
+        words = words[:1].upper() + words[1:]
+        with st.container(gap=None):
+            st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words)
+            st.caption(f"{format.plain(presenter.name(decision.actor))} · {format.ago(decision.created_at)}")
+
+
+_NAMED = 2  # records that a decision is told by; of more, how many
+_NAME = 32  # characters
+
+
+def sentence(library: Reader, decision: PastDecision, *, put: Callable[[str], str] | None = None) -> str:
+    """ "approved Bonk", "undid: promoted 12 coins"; `put` formats an untrusted name, else it is Markdown."""
+    put = put or (lambda name: format.plain(name, limit=_NAME))
+    if original := _original(library, decision):
+        return f"{format.done(decision.verb)}: {_did(library, original.verb, decision, put)}"
+    return _did(library, decision.verb, decision, put)
+
+
+def _did(library: Reader, verb: str, decision: PastDecision, put: Callable[[str], str]) -> str:
+    """The verb and what the decision acted on: of an undo, only what it did undo."""
+    if decision.count > _NAMED:
+        return format.did(verb, format.counted(decision.count, "coin"))
+    events = library.history(decision=decision.id, limit=_NAMED)
+    called = [(safe_mode.shown_name(library, event.address, event.name), event.address) for event in events]
+    names = [put(name or format.shortened(address)) for name, address in called]
+    if not names and decision.count:  # a verdict changes no record
+        return format.did(verb, format.counted(decision.count, "pair"))
+    return format.did(verb, " and ".join(names)) if names else format.done(verb)
+
+
+def undone_text(library: Reader, verb: str, reversed_: str | None, *, by: str | None) -> str:
+    """What an undo or a redo was about, as plain text; "" if that is not known.
+
+    `by`: its own decision; None while it is still done in the background.
+    """
+    decision = library.decision(reversed_) if reversed_ else None
+    if decision is None:
+        return ""
+    original = _original(library, decision) or decision
+    own = (library.decision(by) if by else None) or original
+    return f"{'Redone' if verb == 'redo' else 'Undone'}: {_did(library, original.verb, own, _whole)}"
+
+
+def _original(library: Reader, decision: PastDecision) -> PastDecision | None:
+    """The first decision of the chain that this one undoes or redoes; None if it does neither."""
+    original = None
+    while decision.reverses and (earlier := library.decision(decision.reverses)):
+        original = decision = earlier
+    return original
+
+
+def _whole(name: str) -> str:
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
