@@ -81,7 +81,7 @@ export class Sending {
   /**
    * Sends what is typed; unchanged, after the server was away, it is the same request.
    *
-   * @param {Values} [typed]
+   * @param {Values} typed
    */
   send(typed) {
     if (this.isBusy || this.confirmedAt) return;
