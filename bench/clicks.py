@@ -76,9 +76,9 @@ def _options() -> argparse.Namespace:
     )
     for kind, count in COUNTS.items():
         parser.add_argument(f"--{kind}", type=int, default=count, metavar="N")
-    parser.add_argument("--idle", type=int, default=IDLE, metavar="N", help="pages that nobody touches")
+    parser.add_argument("--idle", type=int, default=IDLE, metavar="N", help="idle pages")
     parser.add_argument("--pace", choices=REST, default="person")
-    parser.add_argument("--load", action="store_true", help="two processes compute all the time beside it")
+    parser.add_argument("--load", action="store_true", help="two processes compute all the time meanwhile")
     parser.add_argument("--shard", type=_shard, default=(1, 1), metavar="K/N", help="only this part of it")
     parser.add_argument(
         "--parallel", type=int, metavar="N", help="so many parts at once, each with a browser"

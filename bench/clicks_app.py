@@ -59,7 +59,7 @@ def prepared(root: Path, pending: int) -> Path:
 
 
 class Stored:
-    """What the library and its text memory hold now, read beside the dashboard."""
+    """What the library and its text memory hold now, read while the dashboard runs."""
 
     def __init__(self, root: Path) -> None:
         self.library: Reader = open_reader(root)
@@ -130,7 +130,7 @@ def serve(root: Path, *, more: Sequence[str] = ()) -> Iterator[Server]:
     log = root.with_name(f"{root.name}.log")
     settings = {
         "MEMEDEX_ROOT": str(root), "MEMEDEX_EMBEDDER": _MODEL, "MEMEDEX_CAPTION_MODEL": "",
-        "MEMEDEX_READ_PICTURES": "false",  # thousands would be read beside it, for hours
+        "MEMEDEX_READ_PICTURES": "false",  # thousands would be read meanwhile, for hours
     }  # fmt: skip
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
     with log.open("wb") as printed:

@@ -1,4 +1,4 @@
-"""What pages cost that nobody touches: script runs, requests besides the stream, and processor time."""
+"""The cost of idle pages: script runs, requests besides the stream, and processor time."""
 
 import time
 from collections import Counter

@@ -162,7 +162,7 @@ class Load:
             await self._rest()
 
     async def _rest(self) -> None:
-        """Wait, then come back with one tab: Streamlit lets closed sessions go when somebody comes."""
+        """Wait, then come back with one tab: Streamlit lets closed sessions go when a user comes."""
         await asyncio.sleep(self.options.rest)
         await self._close(await self._open("pending"))
 

@@ -35,7 +35,7 @@ def prepared(root: Path, size: int) -> Path:
 
 
 def _write_captions(root: Path, size: int) -> None:
-    """Captions for the coins that will be promoted, as somebody outside the program would write them."""
+    """Captions for the coins that will be promoted, as a person outside the program would write them."""
     for number in range(1, size, 2):
         path = root / "memecoins" / "pending" / f"local-{number:032x}.json"
         sidecar = json.loads(path.read_text())

@@ -71,7 +71,7 @@ class Session:
         for name, state in (states or {}).items():
             widget = asked.rerun_script.widget_states.widgets.add()
             widget.id, widget.json_value = self.components[name][0], json.dumps(state)
-        if self._line:  # a browser sends what stands in the field with every message
+        if self._line:  # a browser sends the field's text with every message
             widget = asked.rerun_script.widget_states.widgets.add()
             widget.id, widget.string_value = self._line, parse_qs(self.query)["q"][0]
         runs, began = self._runs, time.perf_counter()

@@ -86,7 +86,7 @@ def main() -> None:
         page = browser.new_page(viewport={"width": 1440, "height": 1000})
         page.goto(f"http://127.0.0.1:{PORT}/search")
         page.get_by_role("searchbox", name="Search").wait_for(timeout=120_000)
-        print(f"the page stands {time.monotonic() - began:.1f} s after the start")
+        print(f"the page is complete {time.monotonic() - began:.1f} s after the start")
         page.evaluate(_CLOCK)
         asked: list[tuple[float, float]] = []
         moved: list[float] = []

@@ -36,13 +36,13 @@ def opening(root: Path, kind: str) -> Rows:
     with _opened(root, kind) as library:
         library.status(), library.counts(), library.tag_counts(Filter(tier="library"))
         library.find(Filter(tier="library"), limit=_PAGE)
-        stands = time.perf_counter() - began
+        opened = time.perf_counter() - began
         while library.status().comparing:
             time.sleep(0.1)
         compared = time.perf_counter() - began
         assert not library.status().faults, library.status().faults[:3]
     return {
-        "opened, until the first page's coins are there": ("ms", [1_000 * stands]),
+        "opened, until the first page's coins are there": ("ms", [1_000 * opened]),
         "… until all files are compared, in the background": ("s", [compared]),
         "… memory of its own after that": ("MiB", [_memory("RssAnon")]),
     }
