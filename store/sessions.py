@@ -65,7 +65,7 @@ ON CONFLICT (login) DO UPDATE SET
 
 
 def hash_password(text: str) -> str:
-    """What is stored of a password, with a salt of its own."""
+    """The stored hash of a password, with its own salt."""
     with _one_at_a_time:
         return _hasher.hash(text)
 

@@ -1,4 +1,4 @@
-"""What is stored of one record: its sidecar, its fields in Chroma, its vectors, its history."""
+"""The stored data of one record: its sidecar, its fields in Chroma, its vectors, its history."""
 
 import streamlit as st
 

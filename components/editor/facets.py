@@ -1,4 +1,4 @@
-"""What each facet is for, with examples."""
+"""The purpose of each facet, with examples."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -9,7 +9,7 @@ from store.vectors.weights import DEFAULT_WEIGHTS
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What a facet asks, when it may be left empty, and an example."""
+    """The question of a facet, when it may be left empty, and an example."""
 
     label: str
     asks: str

@@ -26,7 +26,7 @@ _component = st.components.v2.component(
 
 
 def point_table(key: str, topic: Hashable) -> PointTable:
-    """What this session's page has drawn of a topic; empty for another topic."""
+    """The points of a topic that this session's page has drawn; empty for another topic."""
     held = st.session_state.get(f"{key}.sheet")
     if not isinstance(held, PointTable) or held.topic != topic:
         held = st.session_state[f"{key}.sheet"] = PointTable(topic)

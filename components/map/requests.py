@@ -1,4 +1,4 @@
-"""What a map's browser lacks: points, colours, cards, pictures; messages, so that no page is run for them."""
+"""The map's data: points, colours, cards, pictures; sent as messages, so that no page is run for them."""
 
 import base64
 from collections.abc import Sequence

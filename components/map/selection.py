@@ -1,4 +1,4 @@
-"""What is done with the coins that were selected on the map: what they have in common, cards, actions."""
+"""The coins that were selected on the map: what they have in common, cards, actions."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

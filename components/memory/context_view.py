@@ -1,4 +1,4 @@
-"""What the model would see: the assembled context, compared with its budgets, with hints."""
+"""The model's context, as assembled, compared with its budgets, with hints."""
 
 from collections.abc import Mapping
 from functools import partial

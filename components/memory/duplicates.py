@@ -100,6 +100,6 @@ def _merged(
 
 
 def _base(passages: Passages, shown: merge.MergePreview) -> str:
-    """What differs as soon as one of the two texts is another."""
+    """A key that changes with either of the two texts."""
     texts = [str(row[passages.kind.text]) for row in (shown.keep, *shown.removed)]
     return str(crc32("\n".join(texts).encode()))

@@ -17,7 +17,7 @@ def is_needed(memory: Memory, view: str) -> bool:
 
 
 def show(memory: Memory) -> None:
-    """What this is for, and the demo."""
+    """The purpose of the page, and the demo."""
     st.markdown(
         "The text memory is empty. World lore, session memory, what agents remember, protocol papers and "
         "recorded sessions come in here, and you see what a question would retrieve, and why."

@@ -14,7 +14,7 @@ _SYSTEM_STATUS = ("System status", "pages/health.py", ":material/monitor_heart:"
 
 
 def show(library: Library) -> None:
-    """What to do next, each with a link; or that nothing is left to do."""
+    """The next things to do, each with a link; or that nothing is left to do."""
     rows = _needs(library)
     if not rows:
         st.success(

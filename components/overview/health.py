@@ -24,7 +24,7 @@ _MOST = 200
 
 
 def at_once(library: Library) -> None:
-    """What is known at once: model, Chroma, stuck operations, files that cannot be imported."""
+    """The summary: model, Chroma, stuck operations, files that cannot be imported."""
     status = resources.status(library)
     troubles, skipped = background_worker.faults(), len(status.unreadable)
     rows = [

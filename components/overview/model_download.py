@@ -78,7 +78,7 @@ def _embed(library: Library, model: OfferedModel) -> None:
 
 
 def _needs(model: OfferedModel) -> str:
-    """What has to be installed first; "" if nothing."""
+    """The error that says what to install first; "" if none."""
     try:
         configuration(Choice.parse(model.name.partition(":")[2]).architecture)
     except ModelUnavailable as error:

@@ -1,4 +1,4 @@
-"""What happened in the last seven days: coins that came, were approved, promoted and rejected."""
+"""The last seven days: coins that were imported, approved, promoted and rejected."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

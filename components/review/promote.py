@@ -77,7 +77,7 @@ def controls(library: Library) -> None:
 
 
 def why_not(library: Library) -> None:
-    """What blocks the whole queue: a decided change that the disk does not let finish."""
+    """The fault that blocks the whole queue: a decided change that the disk does not let finish."""
     status = library.status()
     if status.stuck:
         about = format.counted(len(status.applying), "coin")
@@ -93,7 +93,7 @@ def _all_ready(library: Library) -> list[str]:
 
 
 def marks(library: Library, records: Sequence[Record]) -> Callable[[Record], Mark]:
-    """What each of these coins lacks for the library."""
+    """The fields that each of these coins still needs for the library."""
     addresses = [record.address for record in records]
     under_way = library.jobs.verbs_under_way(addresses)
     troubles = library.blockers(addresses)

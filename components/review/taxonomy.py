@@ -54,7 +54,7 @@ def _entries(edited: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _save(library: Library, taxonomy: Taxonomy, entries: Mapping[str, str]) -> None:
-    """What differs, and how many coins get other categories by it."""
+    """The differences, and how many coins get other categories by them."""
     before, summary, fault = taxonomy.entries, "Nothing is changed yet.", ""
     affected: list[str] = []
     if entries != before:

@@ -1,4 +1,4 @@
-"""What is learned from marks is offered at a click: a button, then what was found, taken or dismissed."""
+"""Learning from marks, at a click: a button, then its result, taken or dismissed."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -21,7 +21,7 @@ def in_force(library: Library, question: Question) -> QueryShift | None:
 
 
 def notice(shift: QueryShift | None) -> None:
-    """What shifts the question, with its end."""
+    """The marks that shift the question, and the button that ends it."""
     if shift is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -111,7 +111,7 @@ def add(
 
 
 class Origins:
-    """What another program's vectors were made of, compared with what a coin says by now."""
+    """The texts behind another program's vectors, compared with the coin's texts now."""
 
     def __init__(self, library: "Library", there: Mapping[str, Candidate], *, is_own: bool) -> None:
         """`there` has its version of coins that the library had before; `is_own`: it is this library."""
@@ -158,7 +158,7 @@ def _of_decision(library: "Library", decision: str, addresses: list[str]) -> lis
 
 
 class _Coins:
-    """What these systems share: every coin comes in for review."""
+    """The base of these systems: every coin is added for review."""
 
     name = ""
     title = ""
@@ -291,7 +291,7 @@ def _class(name: str) -> str:
 
 
 def _columns(path: Path) -> list[str]:
-    """What the columns of a table count as."""
+    """How a table's columns are read, a sentence each."""
     if suffix(path.name) not in (".csv", ".tsv"):
         return [
             f"{path.name}: a text in “caption” or “text” becomes the caption “entity”; other keys are kept."

@@ -1,4 +1,4 @@
-"""What is said of an adoption: what was found, what became of it, and what a system can do."""
+"""Reports of an adoption: what was found, its outcome, and what a system can do."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ class FoundKind:
 
 @dataclass(frozen=True, slots=True)
 class DataSurvey:
-    """What one system's data would bring, and what of it would be refused; nothing is changed yet."""
+    """A preview of one system's data: what would come in and what be refused; nothing is changed yet."""
 
     system: str  # the name of the system that recognised it
     title: str  # its name for people
@@ -115,7 +115,7 @@ class AdoptionReport:
 
 @dataclass(frozen=True, slots=True)
 class AdoptionRequest:
-    """What a person decided about one adoption."""
+    """A person's decisions about one adoption."""
 
     decision: str  # the id of the library's decision; the same when an interrupted adoption continues
     actor: str = ""

@@ -183,7 +183,7 @@ def finish(memory: Memory) -> None:
 
 
 class _Known:
-    """What the memory knows of these ids."""
+    """The memory's rows with these ids."""
 
     def __init__(self, change: MemoryChange, table: str, ids: Sequence[str]) -> None:
         self._db, self._table = change.db, table

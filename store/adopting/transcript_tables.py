@@ -65,13 +65,13 @@ class _Duck:
 
 @dataclass(frozen=True)
 class TranscriptTables:
-    """What is read of such a database."""
+    """The reader of such a database."""
 
     source: Source
 
     @cached_property
     def columns(self) -> frozenset[str]:
-        """Those of the table of messages."""
+        """The columns of the table of messages."""
         return self.source.columns("transcripts")
 
     @property

@@ -132,7 +132,7 @@ def event_entry(row: Row) -> Entry:
 
 
 def session_metadata(row: Row) -> dict[str, Any]:
-    """What is known of a session and has no place among its messages."""
+    """Facts about a session that have no place among its messages."""
     found = {name: _time(value) for name, value in row.items() if value is not None}
     if isinstance(found.get("metadata"), str):
         found["metadata"] = _parsed(found["metadata"])
@@ -396,7 +396,7 @@ def _found(tables: TranscriptTables, place: str) -> Iterator[FoundKind]:
 
 
 def _tell(adoption: Adoption) -> None:
-    """What a person should know of the vectors that came along."""
+    """Notes on the vectors that were adopted."""
     transcripts = adoption.memory.transcripts
     own = transcripts.passages.model
     for one in transcripts.passages.vectors_by_model():

@@ -15,7 +15,7 @@ class Answers:
         self._catalog = catalog
 
     def find(self, decision: str) -> str | None:
-        """What was answered to this decision; None if nothing was stored.
+        """The answer to this decision; None if none was stored.
 
         Raises NotPermitted if another person made it.
         """

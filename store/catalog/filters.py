@@ -168,7 +168,7 @@ def _facets(filter: Filter) -> Iterator[FilterCondition]:
 
 
 def _findings(filter: Filter) -> Iterator[FilterCondition]:
-    """What the library or a person found out about a record."""
+    """Findings about a record, by the library or a person."""
     if filter.troubled is not None:
         yield FilterCondition(f"{'NOT ' * (not filter.troubled)}{blockers.STANDING}", is_own=False)
     if filter.suspicious is not None:

@@ -36,7 +36,7 @@ _MENTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class ForgottenCoin:
-    """What has to be known of a coin until every trace of it is gone."""
+    """The facts about a coin that are needed until every trace of it is gone."""
 
     address: str
     word: str  # replaces its address in the history

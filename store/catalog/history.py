@@ -45,7 +45,7 @@ IS_UNDONE = (
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What one decision did to one record."""
+    """A change of one record by one decision."""
 
     id: int
     decision: str

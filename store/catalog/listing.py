@@ -241,7 +241,7 @@ class Listing:
         most: Callable[[NDArray[Any]], int],
         edits: tuple[int, ...] = (),
     ) -> NDArray[Any]:
-        """What is kept, renewed by up to `most` changed records; else made from nothing."""
+        """The cached value, updated by up to `most` changed records; else recomputed."""
         known, edits = self._kept.get(key), (now.removals, *edits)
         if known and (known.generation, known.edits) == (now.generation, edits):
             return known.value

@@ -35,7 +35,7 @@ class NamedValues(Generic[T]):
 
     @property
     def noun(self) -> str:
-        """What one value is called."""
+        """The name of one value."""
         return self._noun
 
     def all(self) -> dict[str, T]:

@@ -8,7 +8,7 @@ _HEADING = "*** in database main ***\n"  # before the first of them
 
 
 def parts(db: sqlite3.Connection) -> list[str]:
-    """What is checked one after another: tables, or an empty name for the whole catalog.
+    """The parts that are checked one after another: tables, or an empty name for the whole catalog.
 
     Above 1 GiB these are all tables but the vectors, which are nearly all of it: reading them in the order of
     the file says whether they can be read, and takes a tenth of the time.
@@ -23,7 +23,7 @@ def parts(db: sqlite3.Connection) -> list[str]:
 
 
 def faults(db: sqlite3.Connection, part: str) -> list[str]:
-    """What SQLite finds wrong with the pages of a part."""
+    """SQLite's findings about the pages of a part."""
     if part:  # in the order of the file once, so that the check finds it in memory
         _fault_of_reading(db, part)
     asked = f"'{part}'" if part else _MOST

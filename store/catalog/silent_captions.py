@@ -73,7 +73,7 @@ class _Known:
 
 
 def _renewed(db: sqlite3.Connection, known: _Known, now: _Moment) -> _Known | None:
-    """What is known, with the coins that changed; None if too many did."""
+    """The known words, with the coins that changed; None if too many did."""
     if known.counted < 0 or _GROWN * abs(now.coins - known.counted) > known.counted:
         return None
     if not known.is_read:
@@ -115,7 +115,7 @@ def _lines(db: sqlite3.Connection, where: str, *values: int) -> Iterator[tuple[s
 
 
 def _key(line: str, own: set[str]) -> _Key | None:
-    """What a line says beyond the coin's own name; None if nothing."""
+    """The words of a line beyond the coin's own name; None if there are none."""
     words = _telling(line) - own
     return (len(_WORD.findall(line)) >= _SENTENCE, *sorted(words)) if words else None
 
@@ -127,7 +127,7 @@ def _telling(text: str) -> set[str]:
 
 
 def _stock(lines: Iterable[list[_Key]]) -> frozenset[_Key]:
-    """What the captions of many coins say alike."""
+    """Sentences that the captions of many coins share."""
     every = [set(own) for own in lines]
     counted = Counter(key for own in every for key in own)
     return frozenset(key for key, count in counted.items() if count >= _usual(key, len(every)))

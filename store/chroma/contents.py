@@ -1,4 +1,4 @@
-"""What a Chroma folder contains, read with SQLite alone: without Chroma, and without writing."""
+"""The contents of a Chroma folder, read with SQLite alone: without Chroma, and without writing."""
 
 import json
 import re

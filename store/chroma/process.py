@@ -54,7 +54,7 @@ class ServerAway(ChromaFailed):
 
 
 class ClosedByItself(Protocol):
-    """What a child process makes and calls."""
+    """The object that a child process creates and calls."""
 
     def close(self) -> None:
         """End it in its own time."""

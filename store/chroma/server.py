@@ -183,7 +183,7 @@ class ChromaServer:
             )
 
     def away(self, error: Exception) -> ServerAway:
-        """What to raise when it cannot be reached or refuses."""
+        """The error to raise when it cannot be reached or refuses."""
         return ServerAway(_description(error, server=str(self), has_key=bool(self.api_key)))
 
     def lets_everybody_in(self) -> bool:
@@ -400,7 +400,7 @@ def _description(error: Exception, *, server: str, has_key: bool) -> str:
 
 
 def _of_connection(error: BaseException | None) -> str:
-    """What the connection failed of, such as a certificate: chromadb only asks whether a server runs."""
+    """Why the connection failed, such as a certificate; chromadb only asks whether a server runs."""
     import httpx
 
     while error is not None:
@@ -485,7 +485,7 @@ class ServerLists:
 
 
 def _missing() -> type[Exception]:
-    """What chromadb raises for a collection that is not there; chromadb loads slowly."""
+    """The error that chromadb raises for a missing collection; chromadb loads slowly."""
     from chromadb.errors import NotFoundError
 
     return NotFoundError

@@ -1,4 +1,4 @@
-"""What people's marks of results gain: fitted weights, and shifted questions.
+"""The gain from people's marks of results: fitted weights, and shifted questions.
 
     Gain         nDCG over the marked coins before and after a change of the ranking
     WeightFit    weights of the facets fitted to the marks, shrunk to the usual ones

@@ -72,7 +72,7 @@ class NearCoin:
 
 
 def messages(context: ExampleContext, prompt: str) -> list[dict[str, Any]]:
-    """What the model is sent: the task, the examples with their pictures, the request."""
+    """The messages to the model: the task, the examples with their pictures, the request."""
     return as_messages(context, f"Request: {prompt.strip()}", system=_SYSTEM)
 
 

@@ -32,7 +32,7 @@ def described(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WorkerFault:
-    """What keeps a worker from its work now."""
+    """The cause that keeps a worker from its work now."""
 
     worker: str
     reason: str

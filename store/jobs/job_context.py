@@ -1,4 +1,4 @@
-"""What a job's work sees while it runs: its unfinished items, and whether to stop."""
+"""The context of a running job: its unfinished items, and whether to stop."""
 
 import sqlite3
 import threading

@@ -77,7 +77,7 @@ _LOOK = 0.2  # seconds between two looks whether the user stopped it
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What answers cost: `cost` is in US dollars, None if the price list does not have the model."""
+    """The cost of answers: `cost` is in US dollars, None if the price list does not have the model."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0

@@ -1,1 +1,1 @@
-"""What programs find in the library's pictures: text, and what is unfit for the screen."""
+"""Findings of programs in the library's pictures: text, and unfit content."""

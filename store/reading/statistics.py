@@ -133,7 +133,7 @@ class ReviewSpeed(NamedTuple):
 
 
 class DraftsKept(NamedTuple):
-    """What became of the texts that a model drafted for captions."""
+    """The outcome of a model's caption drafts."""
 
     model: str
     unchanged: int  # saved as the model wrote them

@@ -406,7 +406,7 @@ def is_of_texts(query: Query) -> bool:
 
 
 def query_key(query: Query) -> Hashable:
-    """What the similarities of a query depend on."""
+    """The key of a query's cached similarities."""
     return query.shift, *((part.key, part.weight, part.facets) for part in query.parts)
 
 

@@ -1,4 +1,4 @@
-"""What a query compares with each facet, and how similar each record is to it.
+"""The vectors that a query compares with each facet, and each record's similarity to it.
 
     QueryDirections   the parts of a query as vectors, added up to one direction for each facet
     Similarities      the similarity of every record to these directions, exact where it must be

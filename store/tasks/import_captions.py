@@ -31,7 +31,7 @@ class CaptionChange:
 
 @dataclass(slots=True)
 class Preview:
-    """What an import would change."""
+    """The changes that an import would make."""
 
     changes: list[CaptionChange] = field(default_factory=list)
     same: int = 0  # records that say it already

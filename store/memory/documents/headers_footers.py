@@ -1,4 +1,4 @@
-"""What is on a page besides its text: headers, footers, page numbers and tables of contents.
+"""Parts of a page besides its text: headers, footers, page numbers and tables of contents.
 
 They hold the words of every question about their document and answer none, so they are left out of passages.
 The text itself stays as it is: what is left are spans of it, so that citations are exact.
@@ -67,7 +67,7 @@ def _edges(lines: list[Span]) -> list[Span]:
 
 
 def _key(line: str) -> str:
-    """What header lines have in common although they count pages or chapters."""
+    """The common part of header lines that count pages or chapters."""
     return re.sub(r"\d+", "#", " ".join(line.split())).casefold()
 
 

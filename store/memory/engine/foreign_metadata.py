@@ -1,4 +1,4 @@
-"""What came with an adopted entry and has no column of its own, so that an export can give it back."""
+"""Fields of an adopted entry without a column of their own, so that an export can give them back."""
 
 import json
 import sqlite3

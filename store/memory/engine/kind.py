@@ -1,4 +1,4 @@
-"""What distinguishes one kind of text memory from another, as far as the engine needs to know."""
+"""The differences between kinds of text memory, as far as the engine needs to know."""
 
 import sqlite3
 from collections.abc import Callable, Mapping

@@ -27,7 +27,7 @@ _AGENT = (  # a person's is known by its first row
 
 @dataclass(frozen=True, slots=True)
 class MemoryEvent:
-    """What one decision did to one entry."""
+    """A change of one entry by one decision."""
 
     decision: int
     verb: str
@@ -126,7 +126,7 @@ def written(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dic
 
 
 def history(db: sqlite3.Connection, *, id: str | None, limit: int) -> list[MemoryEvent]:
-    """What was decided about this entry, or about all, newest first."""
+    """The decisions about this entry, or about all, newest first."""
     where, values = ("h.id = ?", [id]) if id else ("TRUE", [])
     found = db.execute(
         "SELECT h.*, d.verb, d.who, d.at, d.reversed FROM history h "

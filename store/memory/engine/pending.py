@@ -1,4 +1,4 @@
-"""What agents wrote and a person has not decided about yet: accept it, or reject it."""
+"""Agents' changes that wait for a person: accept them, or reject them."""
 
 import json
 import sqlite3
@@ -29,14 +29,14 @@ class PendingEntry:
 
 
 def waiting(passages: Passages) -> list[PendingEntry]:
-    """What waits in this kind, oldest first."""
+    """The pending changes of this kind, oldest first."""
     with passages.database.reading() as db:
         found = db.execute("SELECT * FROM pending ORDER BY at, rowid").fetchall()
     return [_entry(passages.kind, row) for row in found]
 
 
 def count(passages: Passages) -> int:
-    """How many changes wait in this kind."""
+    """The number of pending changes of this kind."""
     with passages.database.reading() as db:
         return int(db.execute("SELECT count(*) FROM pending").fetchone()[0])
 

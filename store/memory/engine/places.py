@@ -42,7 +42,7 @@ class Places:
 
     @property
     def retrievals(self) -> Path:
-        """What was handed out, if a setting asks to log or to keep it."""
+        """The database of handed-out entries, if a setting asks to log or keep them."""
         return self.folder / "retrievals.sqlite3"
 
     def databases(self) -> list[Path]:

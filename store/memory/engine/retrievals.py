@@ -70,7 +70,7 @@ class KeptEntry:
 
 @dataclass(frozen=True, slots=True)
 class KeptContext:
-    """What was handed out for one question from one kind of memory."""
+    """The entries that were handed out for one question from one kind of memory."""
 
     id: str
     created_at: float  # UNIX seconds

@@ -78,7 +78,7 @@ def figures(passages: Passages) -> MemoryFigures:
 
 
 def concerns(memory: "Memory") -> list[Concern]:
-    """What a curator should look at; `doctor.check` says what is broken."""
+    """Matters for the curator; `doctor.check` says what is broken."""
     found = [concern for passages in memory.passages.values() for concern in _of_entries(passages)]
     found += [_not_read(passages) for passages in memory.passages.values()]
     found += [*_lore(memory), *_sessions(memory), *_transcripts(memory)]

@@ -66,7 +66,7 @@ class ProbeMessage:
 
 
 class _Limits:
-    """What the model is given, asked entry by entry, the best first."""
+    """The limits of a model's context, asked entry by entry, the best first."""
 
     def __init__(self, *, n: int, floor: float | None, budget: int | None) -> None:
         self.n, self.floor, self.budget = n, floor, budget

@@ -44,7 +44,7 @@ _LONGEST = 80  # characters shown of what was found
 
 @dataclass(frozen=True, slots=True)
 class TextWarning:
-    """What a text has in it, and where."""
+    """A finding in a text, and its place."""
 
     reason: Warned
     found: str

@@ -1,4 +1,4 @@
-"""What changed in the text memory between two moments."""
+"""Changes of the text memory between two moments."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal

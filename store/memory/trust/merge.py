@@ -15,7 +15,7 @@ from store.memory.text.conflicts import compared, sentences
 
 @dataclass(frozen=True, slots=True)
 class MergePreview:
-    """What a merge would do."""
+    """The effect of a merge."""
 
     keep: Row
     removed: list[Row]

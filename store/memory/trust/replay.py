@@ -39,7 +39,7 @@ class ReplayedEntry(ContextEntry):
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """What was different."""
+    """The settings that differ."""
 
     threshold: float | None = None  # percent
     without: Collection[str] = field(default_factory=tuple)  # ids

@@ -1,4 +1,4 @@
-"""What waits for a person's decision in all kinds, with what speaks against it."""
+"""Pending changes of all kinds, with flags that speak against them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
-    """What waits, as the review shows it."""
+    """A pending change, as the review shows it."""
 
     entry: PendingEntry
     text: str  # what it would say; of a removal, what would be removed
@@ -43,7 +43,7 @@ class ReviewItem:
 
 
 def waiting(memory: "Memory", *, most: int | None = None) -> list[ReviewItem]:
-    """What waits in all kinds, oldest first, with its flags; by words alone while the model is away.
+    """The pending changes of all kinds, oldest first, with flags; by words alone while the model is away.
 
     At most so many, since the flags of each take an embedding.
     """
@@ -52,7 +52,7 @@ def waiting(memory: "Memory", *, most: int | None = None) -> list[ReviewItem]:
 
 
 def count(memory: "Memory") -> int:
-    """How many changes wait in all kinds."""
+    """The number of pending changes of all kinds."""
     return sum(pending.count(passages) for passages in memory.usable)
 
 
@@ -89,7 +89,7 @@ def _decided(
 
 
 def reviewed(memory: "Memory", entry: PendingEntry) -> ReviewItem:
-    """What waits, with everything that speaks against it.
+    """The pending changes, with everything that speaks against them.
 
     A near-duplicate has a cosine of at least 0.95 with an entry of its kind. A contradiction is a sentence
     that shares most words with one of the five nearest texts of lore and differs in a number, a name, a

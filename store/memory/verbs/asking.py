@@ -43,7 +43,7 @@ class GivenEntry:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model answered."""
+    """The model's answer."""
 
     text: str
     citations: list[GivenEntry]  # entries that the answer names
@@ -98,7 +98,7 @@ def ask(
 
 
 def messages(question: str, given: list[GivenEntry]) -> list[dict[str, Any]]:
-    """What the model is sent: the task, the numbered entries as material, the question."""
+    """The messages to the model: the task, the numbered entries as material, the question."""
     entries = "\n\n".join(f"[{one.number}] {one.text}" for one in given) or "(no entries)"
     return [
         {"role": "system", "content": _SYSTEM},

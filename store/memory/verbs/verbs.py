@@ -1,4 +1,4 @@
-"""What can be done with the text memory, under one name everywhere.
+"""The verbs of the text memory, under one name everywhere.
 
     verbs = MemoryVerbs(Memory.open(Path("res")))
     verbs.store("Ann prefers short tickers", tags=["ann"])
