@@ -21,7 +21,7 @@ from components.shell import format
 from components.shell.page import job_bar
 from components.shell.page.undo import AT_ONCE, undone_text
 from components.shell.server.messages import Id, Kind, Sender, alone
-from components.shell.session import safe_mode
+from components.shell.session import safe_mode, session
 from store.catalog import history
 from store.catalog.filters import Filter
 from store.catalog.history import Event
@@ -115,6 +115,7 @@ def answer(library: Library, sent: Log, sender: Sender) -> object:
             person = library.for_actor(library.catalog.actor.admitted())
         except LoginEnded:
             break
+        session.note_decision(sender.session, str(entry.get("id")))
         answers[str(entry.get("id"))] = decide(person, entry, sender=sender)
     return {"answers": answers}
 

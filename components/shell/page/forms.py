@@ -194,6 +194,7 @@ def answer(library: Library, press: Press, sender: Sender) -> object:
     found = _forms.get(place)
     if not library.can_write and (found is None or found.changes_library):
         raise NotPermitted("the library can only be looked at here")
+    session.note_decision(sender.session, press.decision)
     with messages.alone(press.decision):
         told = _do_once(library, found, press)
     if told is None:

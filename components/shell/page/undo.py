@@ -9,7 +9,7 @@ import streamlit as st
 from components.shell import format
 from components.shell.page import forms
 from components.shell.page.forms import Button
-from components.shell.session import presenter, safe_mode
+from components.shell.session import login, presenter, safe_mode, session
 from store.catalog.history import PastDecision
 from store.errors import InvalidRecord
 from store.library import Library
@@ -17,15 +17,26 @@ from store.outcome import Outcome
 from store.reading.reader import Reader
 from store.tasks import undo as undo_task
 
+_LAST = 50  # decisions among which an undo looks for the page's own
 AT_ONCE = 256  # records a page waits for, one operation; more are decided in the background
 
 
 def undo_button(library: Library) -> None:
-    """A button that undoes one's own last decision, and names it."""
+    """A button that undoes the last decision that the page shows, and names it."""
     last = library.to_undo(actor=library.actor_name)
     about = f"Undo: {sentence(library, last)}" if last else "Nothing to undo."
-    send = partial(one, library, last.id if last else "")
+    send = partial(_undo, library, last.id if last else "", login.session())
     button("undo", library, send, about=about, disabled=last is None)
+
+
+def _undo(library: Library, shown: str, place: str, sent: forms.Sent) -> str:
+    """Undo what the page's run named, or what the page decided since and shows already."""
+    done = library.decision(sent.decision)
+    if done and done.reverses:  # this press was answered, and the answer was lost
+        return one(library, done.reverses, sent)
+    own = {shown, *session.decisions_of(place)}
+    candidates = (each for each in undo_task.undoable(library, limit=_LAST) if each in own)
+    return one(library, next(candidates, shown), sent)
 
 
 def button(key: str, library: Library, send: forms.Send, *, about: str, disabled: bool) -> None:

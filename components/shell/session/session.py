@@ -21,6 +21,8 @@ _NEWEST = 20  # jobs among which there is one that somebody began
 _SESSIONS = 1_000  # for whose next run a route has messages
 
 _from_routes: LruCache[str, tuple[tuple[str, str | None], ...]] = LruCache(_SESSIONS)
+_DECISIONS = 50  # of one session
+_decided: LruCache[str, tuple[str, ...]] = LruCache(_SESSIONS)
 _lock = threading.Lock()
 
 
@@ -77,6 +79,17 @@ def queue_message_of(session: str, message: str, *, icon: str | None = None) -> 
     """The same from a route, for the session that asked it."""
     with _lock:
         _from_routes[session] = (*(_from_routes.get(session) or ()), (message, icon))
+
+
+def note_decision(session: str, decision: str) -> None:
+    """Note that this session's page has sent a decision, which it shows before its next run."""
+    with _lock:
+        _decided[session] = (*(_decided.get(session) or ())[1 - _DECISIONS :], decision)
+
+
+def decisions_of(session: str) -> tuple[str, ...]:
+    """The last decisions that this session's pages have sent."""
+    return _decided.get(session) or ()
 
 
 def show_messages() -> None:
