@@ -167,6 +167,8 @@ def check_schema(db: sqlite3.Connection) -> None:
     """
     (version,) = db.execute("PRAGMA user_version").fetchone()
     found = dict(db.execute(_SCHEMA).fetchall())
+    if not version and found:
+        raise sqlite3.DatabaseError("the number of its version is damaged")
     for name, sql in _schema_of(version).items():
         if found.get(name) != sql and (name in found or not sql.startswith("CREATE TRIGGER")):
             raise sqlite3.DatabaseError(f"{name} in its schema is damaged")

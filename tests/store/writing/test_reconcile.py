@@ -147,6 +147,7 @@ def test_an_unknown_record_in_two_tiers_gets_the_later_tier(
     layout = library.layout
     library.close()
     layout.catalog.unlink()
+    shutil.rmtree(layout.snapshots)
     for place in (layout.sidecar, layout.image):
         place("approved", FIRST).parent.mkdir(exist_ok=True)
         shutil.copy(place("pending", FIRST), place("approved", FIRST))

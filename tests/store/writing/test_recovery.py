@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -67,6 +68,7 @@ def test_a_library_without_a_catalog_is_rebuilt_from_its_files(
     library.close()
     for path in (root / "memecoins").glob("catalog.sqlite3*"):
         path.unlink()
+    shutil.rmtree(library.layout.snapshots)
     with open_library(root, embedder=embedder) as library:
         assert {record.address: (record.tier, record.sidecar) for record in library.find(Filter())} == kept
         assert library.history(address=FIRST)[0].actor == OUTSIDE

@@ -297,7 +297,7 @@ def flipped(text: bytes, *, at: int, bit: int) -> Callable[[Path], None]:
         flipped(b"CREATE TRIGGER history_insert_sum", at=0, bit=0),
         flipped(b"SQLite format 3\0", at=47, bit=7),
         flipped(b"SQLite format 3\0", at=68, bit=4),
-        flipped(b"SQLite format 3\0", at=63, bit=0),
+        flipped(b"SQLite format 3\0", at=63, bit=4),
     ],
     ids=[
         "table",
