@@ -119,10 +119,11 @@ def test_one_page_answers_an_example_a_name_a_tag_and_a_phrase(page: Page, share
     expect(page.get_by_text("No matches. Filter:")).to_be_visible()
     page.get_by_role("button", name="Search by meaning instead").click()
     expect(results(page)).to_have_count(len(COINS))
+    ask("pizza")
+    expect(results(page).first).to_contain_text("Pizza Slice")
     ask("frog in the rain")
-    expect(page).to_have_url(f"{shared.url}/search?q=frog+in+the+rain")  # the same coin was first before
-    wait_until_idle(page)
     expect(results(page).first).to_contain_text(FROG.name)
+    wait_until_idle(page)
     results(page).first.press("s")
     expect(chip(page, f"visual: like {FROG.name}")).to_be_visible()
     expect(chip(page, f"− entity: like {FROG.name}")).to_be_visible()
