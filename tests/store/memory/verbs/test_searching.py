@@ -91,7 +91,7 @@ def test_entries_below_min_score_are_near_misses_when_asked_for(verbs: MemoryVer
 def test_marginal_relevance_prefers_what_says_something_else(
     verbs: MemoryVerbs, tmp_path: Path, kind: str
 ) -> None:
-    memory, other = verbs.memory, "pond turtle swims alone"
+    memory, other = verbs.memory, "pond where a turtle swims alone, without a frog"
     if kind == "documents":
         memory.documents.import_document(Path("x.md"), protocol="x", content=other.encode())
     elif kind == "transcript_vectors":
