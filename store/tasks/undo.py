@@ -41,10 +41,10 @@ KIND = JobKind("reverse", undo_decisions)
 def reverse(library: "Library", chosen: str, *, at_once: int, decision: str | None = None) -> Outcome:
     """Undo this decision, or redo what it undid; one of more than `at_once` records in the background.
 
-    A job that still carries it out is stopped first. Behind such a job for another decision it waits.
+    A job that still carries it out is stopped first, but another undo is waited for in the background.
     """
     job = library.jobs.of_decision(chosen)
-    if job and job.is_under_way:
+    if job and job.is_under_way and job.kind != KIND.name:
         cancel_own.stop(library.jobs, job)
         job = library.jobs.get(job.id)
     if job and job.state == "cancelled" and library.decision(chosen) is None:  # it had decided nothing yet
@@ -79,5 +79,10 @@ def start(
         count = sum(history.size(db, each) for each in decisions)
     if count <= at_once:
         return None
-    name = f"Undo what was done to {count:,} coins" if count != 1 else "Undo what was done to 1 coin"
+    awaited = None if count else library.jobs.of_decision(decisions[0])  # it has not changed anything yet
+    name = awaited.name if awaited else _name(count)
     return library.jobs.start(KIND.name, name=name, options={"decisions": [*decisions]}, decision=decision)
+
+
+def _name(count: int) -> str:
+    return f"Undo what was done to {count:,} coins" if count != 1 else "Undo what was done to 1 coin"

@@ -116,6 +116,7 @@ def test_undo_and_redo_name_what_they_take_back_also_while_it_is_under_way(
             assert reverse(approved, last, at_once=3, decision=decision).done == []
     wait_for_jobs(approved)
     assert in_tier(approved, left) == 4
+    assert {job.name for job in approved.jobs.all()} == {"Undo what was done to 4 coins"}
 
 
 def test_records_changed_since_are_left_unchanged_and_reported(approved: Library) -> None:
