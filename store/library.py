@@ -7,24 +7,31 @@ from typing import Any
 
 from store.captions.caption_text import Replacement
 from store.catalog.catalog import DISK_ERRORS
+from store.chroma.follower import LibraryFollower
+from store.embedding import embedding_cache, reembed
+from store.embedding.active_model import KeptVectors
+from store.embedding.embedding_cache import ModelVectors
 from store.embedding.prefetch import InFlight
-from store.errors import MemedexError
+from store.embedding.protocol import Embedder
+from store.errors import InvalidRecord, MemedexError
 from store.importing.candidate import Candidate, shown
 from store.jobs import cancel_own
 from store.operations import CaptionSource
 from store.outcome import ImportReport, Outcome, Refusal
 from store.progress import Progress
+from store.reading.reader import Reader
 from store.records import Facet, Record
 from store.tags import taxonomy_file
-from store.writing import edits, transitions
+from store.writing import edits, transitions, trash
+from store.writing.journal import Journal
 from store.writing.prepare import WritePath
+from store.writing.reconcile import Fault, reconcile
 from store.writing.transitions import Move, Transitions, batches
 from store.writing.trash import Trash
 from store.writing.undo import Undo
-from store.writing.upkeep import LibraryUpkeep
 
 
-class Library(LibraryUpkeep):
+class Library(Reader):
     """Every change of a library's records is one of these verbs, and can be undone.
 
     If opened for reading, or used by a viewer, each raises ReadOnly. Each takes the id of its `decision`,
@@ -34,6 +41,10 @@ class Library(LibraryUpkeep):
 
     def _make_shared(self) -> None:
         super()._make_shared()
+        self._journal = Journal(self.catalog, self.layout, self._disk)
+        self._follower: LibraryFollower | None = None  # in the process that writes (`store/runtime.py`)
+        self._erasing = threading.Lock()
+        self._found: list[Fault] = []  # files that cannot be taken in
         self._in_flight = in_flight = InFlight()
         self._path = WritePath(
             self.catalog, self.layout, self._journal, embedder=lambda: self.embedder, in_flight=in_flight
@@ -47,6 +58,9 @@ class Library(LibraryUpkeep):
             self.catalog, self.layout, self._path, changed=self._changed, erase=self.finish_erasing
         )
         self._undo = Undo(self.catalog, self.layout, self._disk, self._transitions, self._undo_lock)
+
+    def _changed(self) -> None:
+        """Tell the followers that something changed."""
 
     # -- verbs that move records ---------------------------------------------------------------------------
 
@@ -134,7 +148,7 @@ class Library(LibraryUpkeep):
         self, given: Mapping[str, Candidate], report: ImportReport, *, decision: str, actor: str
     ) -> None:
         """Write what these coins lack and an import states, as part of its decision."""
-        from store.writing.completion import Completion, compared, completed
+        from store.writing.edits import Completion, compared, completed
 
         found: dict[str, Completion] = {}
 
@@ -303,3 +317,80 @@ class Library(LibraryUpkeep):
         cancelled, the rest can still be undone. `decision` is the id of what undoes the first.
         """
         return self._undo.undo_decisions(decisions, actor=actor, progress=progress, id=decision)
+
+    # -- model, vectors, Chroma and files changed outside ---------------------------------------------------
+
+    def embed_all(self, embedder: Embedder, *, progress: Progress) -> bool:
+        """Embed what has no vector of this model, then make it the library's model; False if cancelled."""
+        self.catalog.check_writable()
+        with self.catalog.lock:
+            self._journal.finish_all()
+        done = reembed.embed_all(self.catalog, self.layout, embedder, progress=progress)
+        if done:
+            self._model.use(embedder)
+            self._changed()
+        return done
+
+    def use_kept_vectors(self, model: KeptVectors) -> None:
+        """Make a model that is not on this machine the library's, with the vectors that are stored of it."""
+        self.catalog.check_writable()
+        reembed.use_kept(self.catalog, self.layout, model)
+        self._model.use(model)
+        self._changed()
+
+    def delete_vectors(self, model: str, *, actor: str = "") -> ModelVectors | None:
+        """Delete every vector of a model that is not in use; returns how many, None if there were none.
+
+        Cannot be undone; the history says who did it and when. Raises InvalidRecord for the model in use.
+        """
+        found = next((one for one in self.vectors_by_model() if one.model == model), None)
+        if found and found.is_in_use:
+            raise InvalidRecord(f"{model} is the model of this library; choose another one first: model NAME")
+        if found:
+            with self.catalog.writing() as db:
+                embedding_cache.delete_vectors(db, found, actor=actor or self.actor_name)
+        return found
+
+    def wait_for_chroma(self, timeout: float | None = None) -> bool:
+        """Wait until Chroma has every decision (True), fails, or takes too long (False)."""
+        return self._follower is None or self._follower.wait(timeout)
+
+    def follow_chroma(self, progress: Progress | None = None, *, patience: float | None = None) -> str:
+        """As `ChromaFollower.follow`; "" while another process writes."""
+        return self._follower.follow(progress, patience=patience) if self._follower else ""
+
+    def check_chroma(self) -> list[str]:
+        """Differences between Chroma and the catalog, one sentence each; none if another process writes."""
+        self.catalog.actor.check_login()
+        return self._follower.check() if self._follower else []
+
+    def rebuild_chroma(self) -> None:
+        """Rebuild Chroma from the catalog's vectors; needs no model."""
+        self.catalog.check_writable()
+        if self._follower:
+            self._follower.rebuild()
+
+    def apply_external_edits(self) -> None:
+        """Finish interrupted operations, then apply edits that were made to the files outside the program."""
+        self.catalog.check_writable()
+        with self.catalog.lock:
+            self._journal.finish_all()
+            taxonomy_file.finish(self.catalog, self.layout, self._disk)
+            self._found[:] = reconcile(self.catalog, self.layout)
+
+    def finish_erasing(self) -> str:
+        """Leave nothing of what was deleted for good in any file; returns what is left, or ""."""
+        self.catalog.check_writable()
+        with self._erasing:
+            return trash.finish_erasing(
+                self.catalog, self.layout, self._disk, golden=self.golden, purge_chroma=self._purge_chroma
+            )
+
+    def _purge_chroma(self) -> None:
+        if self._follower:
+            self._follower.purge()
+
+    def finish_without_missing_files(self) -> list[str]:
+        """Finish operations that wait for deleted files; returns what was done, one sentence each."""
+        self.catalog.check_writable()
+        return self._journal.finish_without_lost()

@@ -2,14 +2,16 @@
 
 import json
 import sqlite3
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from store.catalog.catalog import read_json
+from store.catalog.catalog import Catalog, read_json, writing_errors
 from store.disk.aside import Aside
+from store.errors import NotPermitted
 from store.operations import EMPTY_TRASH, Operation, State, state_from, state_json
 from store.records import Tier
 
@@ -274,3 +276,37 @@ def to_redo(db: sqlite3.Connection, actor: str, *, limit: int = 1) -> list[str]:
 
 def _state(text: str | None) -> State | None:
     return state_from(read_json(text, "an event of the history")) if text else None
+
+
+REMEMBERED = 20_000  # answers of everybody
+
+
+class Answers:
+    """`library.answers`: by a decision's id, what the history alone does not tell of it, such as refusals."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def find(self, decision: str) -> str | None:
+        """The answer to this decision; None if none was stored.
+
+        Raises NotPermitted if another person made it.
+        """
+        with self._catalog.reading() as db:
+            row = db.execute("SELECT who, answer FROM answers WHERE id = ?", [decision]).fetchone()
+        if row is None:
+            return None
+        if row["who"] != self._catalog.actor.name:
+            raise NotPermitted("another user made a decision with this id")
+        return str(row["answer"])
+
+    def store(self, decision: str, answer: str) -> None:
+        """Store what is answered, and forget the oldest answers. Raises NotWritten if the disk refuses."""
+        with writing_errors("the answer"), self._catalog.writing() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)",
+                [decision, self._catalog.actor.name, time.time(), answer],
+            )
+            db.execute(
+                "DELETE FROM answers WHERE rowid <= (SELECT max(rowid) FROM answers) - ?", [REMEMBERED]
+            )

@@ -1,28 +1,34 @@
 """Check a library from the files up, and repair what can be repaired."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from store.catalog import snapshots
+from store.catalog import pages, snapshots
 from store.catalog.catalog import DISK_ERRORS, Catalog, is_made
 from store.chroma.follower import LibraryFollower
 from store.chroma.place import is_there
 from store.chroma.server import ChromaServer
 from store.disk.aside import KEPT
-from store.disk.files import Disk, content_hash
+from store.disk.files import Disk, content_hash, file_hash
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
 from store.disk.replica import is_replica, refuse_replica
 from store.disk.sidecars import blocked
+from store.disk.stats import stat_text
 from store.embedding import reembed
+from store.embedding.protocol import are_usable
 from store.errors import BadSource, CatalogDamaged, CatalogTooNew, ForeignFile, MemedexError, ModelUnavailable
-from store.maintenance import checks
 from store.maintenance import repair as maintenance_repair
-from store.maintenance.checks import CheckedBatches, SilentChange, catalog_state, ended_by
 from store.maintenance.repair import Damage
 from store.pictures.shared_pictures import shared_pictures
 from store.progress import Progress
@@ -35,6 +41,15 @@ from store.writing.salvage import is_lost, last_copy
 
 if TYPE_CHECKING:
     from store.library import Library
+
+_T = TypeVar("_T")
+_FORM = 1  # what was checked by an earlier version of these checks counts no longer
+_VALID = 86_400.0  # seconds after the last batch: a disk that decays says so by nothing but its content
+_LOOK = 0.1  # seconds
+_BLOCK = 4_000  # vectors: what an interruption waits for and loses
+_BATCH = 500  # records: a second's work at most, which is what an interruption waits for and loses
+_READERS = 4  # files at once: a disk answers several requests in the time of one
+
 
 _REBUILDS = "repair rebuilds Chroma from the catalog"
 _FOLLOWS = "nothing is lost, Chroma follows when the server answers"
@@ -56,11 +71,52 @@ class DoctorFinding:
 STOPPED = DoctorFinding("the check was stopped before its end", "run it again: it goes on where it was")
 
 
-class _Work(NamedTuple):
-    """One check: what is known to be sound already, and how far it is."""
+class _CheckRun:
+    """One run of a check: how far it is, and which batches an earlier run found sound.
 
-    checked: CheckedBatches
-    progress: Progress
+    A batch is known by everything it was read from, so one that changed since is checked again, and so is
+    one with a fault. The file of sound batches is deleted at the end; a folder that cannot be written to
+    costs no more than the memory of an interruption.
+    """
+
+    def __init__(self, path: Path, progress: Progress | None) -> None:
+        self.progress = progress or Progress()
+        self._path = path
+        self._sound: set[str] = set()
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime < _VALID:
+                self._sound.update(path.read_text("ascii", errors="replace").split())
+            else:
+                path.unlink()
+
+    def faults(self, source: object, look: Callable[[], list[_T]]) -> Iterator[_T]:
+        """What is wrong with a batch; nothing is read if one from the same source was sound.
+
+        `source` says by its `repr` what the batch is read from, with sizes and times of files.
+        """
+        key = content_hash(repr((_FORM, source)).encode())
+        if key in self._sound:
+            return
+        found = look()
+        if not found:
+            self._sound.add(key)
+            with contextlib.suppress(*DISK_ERRORS), self._path.open("a", encoding="ascii") as file:
+                file.write(f"{key}\n")
+        yield from found
+
+    def each(self, batches: Iterable[tuple[int, object, Callable[[], list[_T]]]]) -> Iterator[_T]:
+        """What is wrong with these batches, each with its size, source and look; stops early if cancelled."""
+        for size, source, look in batches:
+            if self.progress.cancelled:
+                return
+            yield from self.faults(source, look)
+            self.progress.done += size
+
+    def finish(self) -> None:
+        """Forget all: the next check begins from nothing."""
+        self._sound.clear()
+        with contextlib.suppress(*DISK_ERRORS):
+            self._path.unlink(missing_ok=True)
 
 
 def check(reader: Reader, *, progress: Progress | None = None) -> list[DoctorFinding]:
@@ -70,8 +126,7 @@ def check(reader: Reader, *, progress: Progress | None = None) -> list[DoctorFin
     since is checked again. Only the process that writes opens Chroma: two processes on its folder lose
     vectors. A replica has no files, and what is not finished is finished where it is written.
     """
-    work = _Work(CheckedBatches(reader.layout.unfinished_check), progress or Progress())
-    return _check(reader, work)
+    return _check(reader, _CheckRun(reader.layout.unfinished_check, progress))
 
 
 def check_unopened(root: Path, *, progress: Progress | None = None) -> list[DoctorFinding]:
@@ -116,9 +171,9 @@ def repair(
     maintenance_repair.mend(library.catalog, library.layout, tell=tell)
     for done in library.finish_without_missing_files():
         tell(done)
-    work = _Work(CheckedBatches(library.layout.unfinished_check), progress or Progress())
-    _notice_silent_changes(library, work)
-    if work.progress.cancelled:
+    run = _CheckRun(library.layout.unfinished_check, progress)
+    _notice_silent_changes(library, run)
+    if run.progress.cancelled:
         return [STOPPED]
     for tier, (_, is_taken) in blocked(library.layout).items():
         if not is_taken:  # the person who repairs was warned, and gives up its records
@@ -128,51 +183,51 @@ def repair(
         _mend(fault, library)
     library.apply_external_edits()
     with contextlib.suppress(ModelUnavailable):  # the check below says what is missing
-        is_damaged = any(_damaged_vectors(library.catalog, work))
+        is_damaged = any(_damaged_vectors(library.catalog, run))
         if is_damaged:
             reembed.delete_damaged(library.catalog)
         if is_damaged or reembed.incomplete(library.catalog, library.layout, library.embedder):
-            library.embed_all(library.embedder, progress=work.progress)
+            library.embed_all(library.embedder, progress=run.progress)
     if library.check_chroma() and is_there():  # a server that is away catches up when it is back
         library.rebuild_chroma()
     library.wait_for_chroma()
-    return _check(library, work)
+    return _check(library, run)
 
 
-def _check(reader: Reader, work: _Work) -> list[DoctorFinding]:
+def _check(reader: Reader, run: _CheckRun) -> list[DoctorFinding]:
     parts = [_catalog, _moved_aside]
     if not is_replica(reader.layout.catalog):
         parts = [_catalog, _operations, _files, _vectors, _chroma, _copies, _moved_aside]
-        total = 3 * sum(reader.counts().values()) + checks.count_vectors(reader.catalog)
-        work.progress.done, work.progress.total = 0, total
+        total = 3 * sum(reader.counts().values()) + _count_vectors(reader.catalog)
+        run.progress.done, run.progress.total = 0, total
     found: list[DoctorFinding] = []
     for part in parts:
         try:
-            found.extend(part(reader, work))
+            found.extend(part(reader, run))
         except CatalogDamaged as error:
             return [*found, DoctorFinding(str(error), _FIRST)]
-        if work.progress.cancelled:
+        if run.progress.cancelled:
             return [*found, STOPPED]
-    work.checked.finish()
+    run.finish()
     return found
 
 
-def _catalog(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
-    catalog, checked, progress = reader.catalog, work.checked, work.progress
-    for fault in checks.damaged_pages(catalog, checked=checked, progress=progress):
+def _catalog(reader: Reader, run: _CheckRun) -> Iterator[DoctorFinding]:
+    catalog = reader.catalog
+    for fault in _damaged_pages(catalog, run):
         yield DoctorFinding(f"the catalog is damaged: {fault}", _SALVAGE)
-    progress.what = "reading the texts"
+    run.progress.what = "reading the texts"
     damages = list[Damage]()
-    with ended_by(progress, catalog):
+    with _ended_by(run.progress, catalog):
         look = partial(maintenance_repair.damaged_texts, catalog)
-        damages += checked.faults(("texts", catalog_state(catalog)), look)
-    damages += checks.damaged_rows(catalog, reader.layout, checked=checked, progress=progress)
+        damages += run.faults(("texts", _catalog_state(catalog)), look)
+    damages += _damaged_rows(reader, run)
     for damage in damages:
         what = f"{damage.what} in the catalog is not what was written"
         yield DoctorFinding(what, "repair gives it back, from the files or a copy", damage.address)
 
 
-def _operations(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
+def _operations(reader: Reader, _: _CheckRun) -> Iterator[DoctorFinding]:
     status = reader.status()
     for address in status.applying:
         cause = status.stuck or "the program was ended in the middle"
@@ -189,8 +244,8 @@ def _operations(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
         yield DoctorFinding(what, "make room or fix the permission, then repair")
 
 
-def _files(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
-    work.progress.what = "looking for changed files"
+def _files(reader: Reader, run: _CheckRun) -> Iterator[DoctorFinding]:
+    run.progress.what = "looking for changed files"
     found = reconcile.survey(reader.catalog, reader.layout)
     for fault in found.faults:
         yield DoctorFinding(fault.reason, fault.remedy, fault.address)
@@ -202,19 +257,15 @@ def _files(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
         yield DoctorFinding(
             "its files were removed", "restore a backup; otherwise repair removes the record", row["address"]
         )
-    for one in _silent_changes(reader, work):
+    for one in _silent_changes(reader, run):
         remedy = "repair writes it again from the catalog" if one.what == "sidecar" else _BACKUP
         yield DoctorFinding(f"its {one.what} in {one.tier} is not what was written", remedy, one.address)
 
 
-def _silent_changes(reader: Reader, work: _Work) -> Iterator[SilentChange]:
-    return checks.silent_changes(reader.catalog, reader.layout, checked=work.checked, progress=work.progress)
-
-
-def _notice_silent_changes(library: "Library", work: _Work) -> None:
-    total = sum(library.counts().values()) + checks.count_vectors(library.catalog)
-    work.progress.done, work.progress.total = 0, total
-    for one in list(_silent_changes(library, work)):
+def _notice_silent_changes(library: "Library", run: _CheckRun) -> None:
+    total = sum(library.counts().values()) + _count_vectors(library.catalog)
+    run.progress.done, run.progress.total = 0, total
+    for one in list(_silent_changes(library, run)):
         if (
             one.what == "sidecar"
             and content_hash(library.sidecar_text(one.expected).encode()) == one.expected
@@ -226,18 +277,14 @@ def _notice_silent_changes(library: "Library", work: _Work) -> None:
             db.execute(f"{shorter} WHERE address = ?", [one.address])
 
 
-def _vectors(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
-    for damage in _damaged_vectors(reader.catalog, work):
+def _vectors(reader: Reader, run: _CheckRun) -> Iterator[DoctorFinding]:
+    for damage in _damaged_vectors(reader.catalog, run):
         if damage.address:
             yield DoctorFinding("a vector of it is damaged", "repair embeds it again", damage.address)
         else:
             yield DoctorFinding(f"the catalog is damaged: {damage.what}", _SALVAGE)
     try:
-        wrong = [
-            *checks.incomplete(
-                reader.catalog, reader.layout, reader.embedder, checked=work.checked, progress=work.progress
-            )
-        ]
+        wrong = list(_incomplete(reader, run))
         if (
             wrong
             and len(wrong) == reader.counts()["library"]
@@ -255,11 +302,7 @@ def _vectors(reader: Reader, work: _Work) -> Iterator[DoctorFinding]:
         yield DoctorFinding(f"the model cannot be used: {error}", "or choose another: model NAME")
 
 
-def _damaged_vectors(catalog: Catalog, work: _Work) -> Iterator[Damage]:
-    return checks.damaged_vectors(catalog, checked=work.checked, progress=work.progress)
-
-
-def _chroma(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
+def _chroma(reader: Reader, _: _CheckRun) -> Iterator[DoctorFinding]:
     status, server = reader.status(), ChromaServer.configured()
     if server and not is_there():
         yield DoctorFinding(status.chroma_fault or f"{server} does not answer", _FOLLOWS)
@@ -283,12 +326,12 @@ def _unopened_chroma(reader: Reader) -> Iterator[DoctorFinding]:
             yield DoctorFinding(fault, _REBUILDS)
 
 
-def _copies(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
+def _copies(reader: Reader, _: _CheckRun) -> Iterator[DoctorFinding]:
     if shortage := snapshots.shortage(reader.layout.catalog):
         yield DoctorFinding(shortage, "free disk space, or keep a backup elsewhere", is_fault=False)
 
 
-def _moved_aside(reader: Reader, _: _Work) -> Iterator[DoctorFinding]:
+def _moved_aside(reader: Reader, _: _CheckRun) -> Iterator[DoctorFinding]:
     """One finding for all that lies aside: what it is, and that it may be adopted until it was."""
     if aside := reader.moved_aside():
         from store.adopting.three_tiers import waiting
@@ -318,3 +361,192 @@ def _mend(fault: reconcile.Fault, library: "Library") -> None:
         set_aside(path, library.layout, disk)
     if fault.lost and sidecar:
         disk.replace(sidecar, library.sidecar_text(fault.lost[1]).encode())
+
+
+@contextmanager
+def _ended_by(progress: Progress, catalog: Catalog) -> Iterator[None]:
+    """Leave the block, without an error, where SQLite reads the catalog when the work is cancelled."""
+    reader, is_over = threading.get_ident(), threading.Event()
+
+    def watch() -> None:
+        while not is_over.wait(_LOOK):
+            if progress.cancelled:
+                catalog.interrupt(reader)
+
+    watcher = threading.Thread(target=watch, name="memedex-interruption", daemon=True)
+    watcher.start()
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+            raise
+    finally:
+        is_over.set()
+        watcher.join()
+
+
+def _damaged_pages(catalog: Catalog, run: _CheckRun) -> Iterator[str]:
+    """What SQLite finds wrong with the pages, those of many vectors excepted; stops early if cancelled."""
+    state = _catalog_state(catalog)
+    with catalog.reading() as db:
+        parts = pages.parts(db)
+    for part in parts:
+        if run.progress.cancelled:
+            return
+        run.progress.what = f"reading the catalog: {part}" if part else "reading the catalog"
+        faults = list[str]()
+        with _ended_by(run.progress, catalog):
+            faults += run.faults(("pages", part, state), partial(_page_faults, catalog, part))
+        yield from faults
+
+
+def _page_faults(catalog: Catalog, part: str) -> list[str]:
+    with catalog.reading() as db:
+        return pages.faults(db, part)
+
+
+def _damaged_vectors(catalog: Catalog, run: _CheckRun) -> Iterator[Damage]:
+    """Records with a vector that cannot be searched with, and vectors that cannot be read."""
+    run.progress.what = "reading the vectors"
+    state, count = _catalog_state(catalog), _count_vectors(catalog)
+    return run.each(
+        (min(_BLOCK, count - first), ("vectors", first, state), partial(_unusable, catalog, first))
+        for first in range(0, count, _BLOCK)
+    )
+
+
+def _count_vectors(catalog: Catalog) -> int:
+    """How many vectors are stored at most, by the last row's number; 1 if that cannot be read."""
+    with contextlib.suppress(CatalogDamaged), catalog.reading() as db:
+        return int(db.execute("SELECT coalesce(max(rowid), 0) FROM vectors").fetchone()[0])
+    return 1
+
+
+def _unusable(catalog: Catalog, first: int) -> list[Damage]:
+    try:
+        with catalog.reading() as db:
+            rows = db.execute(
+                "SELECT key, vector FROM vectors WHERE rowid BETWEEN ? AND ?", [first + 1, first + _BLOCK]
+            ).fetchall()
+            usable = are_usable([row["vector"] for row in rows])
+            keys = [row["key"] for row, good in zip(rows, usable, strict=True) if not good]
+            if not keys:
+                return []
+            users = db.execute(  # reads all embeddings
+                "SELECT DISTINCT r.address FROM embeddings e JOIN records r ON r.id = e.record "
+                "WHERE e.key IN (SELECT value FROM json_each(?)) ORDER BY r.id",
+                [json.dumps(keys)],
+            )
+            return [Damage("a vector", row["address"]) for row in users]
+    except CatalogDamaged as error:
+        return [Damage(f"vectors from row {first + 1:,} on: {error.__cause__}")]
+
+
+class _File(NamedTuple):
+    """A sidecar or a picture as the catalog knows it."""
+
+    address: str
+    tier: Tier
+    what: str
+    path: Path
+    stat: str
+    expected: str  # hash of the content
+
+
+def _silent_changes(reader: Reader, run: _CheckRun) -> Iterator[_File]:
+    """Sidecars and pictures that look unchanged, with the expected size and time, but have other content."""
+    run.progress.what = "reading the files"
+    with ThreadPoolExecutor(_READERS, thread_name_prefix="memedex-check") as readers:
+        yield from run.each(_batches_of_files(reader, readers))
+
+
+def _batches_of_files(
+    reader: Reader, readers: ThreadPoolExecutor
+) -> Iterator[tuple[int, object, Callable[[], list[_File]]]]:
+    for rows in _batches(reader.catalog):
+        files = [file for row in rows for file in _files_of(reader.layout, row)]
+        source = [(*file, _inode(file.path)) for file in files]
+        yield len(rows), source, partial(_all_silent, readers, files)
+
+
+def _damaged_rows(reader: Reader, run: _CheckRun) -> Iterator[Damage]:
+    """What the lists say of a record differently from its text."""
+    run.progress.what = "comparing the catalog's rows"
+    catalog = reader.catalog
+    return run.each(
+        (
+            count,
+            ("rows", first, last, _catalog_state(catalog)),
+            partial(maintenance_repair.damaged_rows, catalog, reader.layout, first, last),
+        )
+        for first, last, count in _ranges(catalog)
+    )
+
+
+def _incomplete(reader: Reader, run: _CheckRun) -> Iterator[str]:
+    """Library records without exactly this model's vectors."""
+    run.progress.what = "comparing the vectors"
+    catalog, embedder = reader.catalog, reader.embedder
+    return run.each(
+        (
+            count,
+            ("vectors", first, last, embedder.fingerprint, _catalog_state(catalog)),
+            partial(reembed.incomplete, catalog, reader.layout, embedder, between=(first, last)),
+        )
+        for first, last, count in _ranges(catalog)
+    )
+
+
+def _catalog_state(catalog: Catalog) -> tuple[str, str]:
+    """Size and time of the catalog and of what is not merged into it yet: they change with every commit."""
+    log = catalog.path.with_name(f"{catalog.path.name}-wal")
+    return stat_text(catalog.path), stat_text(log) if log.exists() and log.stat().st_size else ""
+
+
+def _ranges(catalog: Catalog) -> Iterator[tuple[int, int, int]]:
+    """The first and the last number of each batch of records, and how many they are."""
+    for rows in _batches(catalog, columns="id"):
+        yield rows[0]["id"], rows[-1]["id"], len(rows)
+
+
+def _batches(catalog: Catalog, *, columns: str = "*") -> Iterator[list[sqlite3.Row]]:
+    """All records; no reading stays open between two batches, so that the log of changes can be merged."""
+    last = -1
+    while True:
+        with catalog.reading() as db:
+            rows = db.execute(
+                f"SELECT {columns} FROM records WHERE id > ? ORDER BY id LIMIT ?", [last, _BATCH]
+            ).fetchall()
+        if not rows:
+            return
+        yield rows
+        last = rows[-1]["id"]
+
+
+def _files_of(layout: Layout, row: sqlite3.Row) -> Iterator[_File]:
+    tier, address = row["tier"], row["address"]
+    sidecar, image = layout.sidecar(tier, address), layout.image(tier, address)
+    yield _File(address, tier, "sidecar", sidecar, row["sidecar_stat"], row["sidecar_hash"])
+    yield _File(address, tier, "picture", image, row["image_stat"], row["image_hash"])
+
+
+def _inode(path: Path) -> tuple[int, ...]:
+    """What changes with the file: the time of its last change of any kind cannot be set back."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _all_silent(readers: ThreadPoolExecutor, files: list[_File]) -> list[_File]:
+    shares = [files[start::_READERS] for start in range(_READERS)]  # one by one would cost more than reading
+    return [file for share in readers.map(_silent_among, shares) for file in share]
+
+
+def _silent_among(files: list[_File]) -> list[_File]:
+    return [file for file in files if _is_silent(file)]
+
+
+def _is_silent(file: _File) -> bool:
+    return file_hash(file.path) not in (None, file.expected) and stat_text(file.path) == file.stat

@@ -15,16 +15,14 @@ from store.captions.drafts import Drafts
 from store.captions.revisions import Revision
 from store.captions.suggestions import Suggestions
 from store.catalog import history, rows
-from store.catalog.answers import Answers
 from store.catalog.catalog import Catalog
 from store.catalog.coin_sets import CoinSets
 from store.catalog.deleted_items import DeletedItems
 from store.catalog.filters import Filter
-from store.catalog.history import Event, PastDecision
+from store.catalog.history import Answers, Event, PastDecision
 from store.catalog.listing import Listing
 from store.catalog.record_queries import RecordLists
 from store.catalog.replication import seconds_behind
-from store.catalog.silent_captions import SilentCaptions
 from store.catalog.words import NO_WORDS, WordShares, word_shares
 from store.chroma.place import describe_place
 from store.disk.aside import Aside, moved_aside
@@ -58,7 +56,7 @@ from store.search.query_pictures import QueryPictures
 from store.search.resident import ResidentVectors
 from store.search.search import Results, TextNeighbours
 from store.search.server_search import chosen_search
-from store.search.stand_in import may_stand_in
+from store.search.stand_in import SilentCaptions, may_stand_in
 from store.search.tag_suggestions import TagSuggestion, TagSuggestions
 from store.tags import taxonomy_file
 from store.tags.taxonomy import Taxonomy

@@ -9,7 +9,7 @@ from store.errors import BadPicture, BadSource, InvalidRecord
 from store.jobs import Item, Job, JobContext, JobKind, Result, results_of
 from store.outcome import NotTaken, Refusal
 from store.records import Facet, Record, made_up_address, validate
-from store.writing.completion import compared, completed
+from store.writing.edits import compared, completed
 
 if TYPE_CHECKING:
     from store.importing.captions import ImportedCaption  # with Pillow behind it, which a list does without

@@ -172,7 +172,7 @@ def test_a_check_that_is_stopped_says_so_and_goes_on(
         return file_hash(path)
 
     with monkeypatch.context() as patched:
-        patched.setattr("store.maintenance.checks.file_hash", stop)
+        patched.setattr("store.maintenance.doctor.file_hash", stop)
         app = press(opened("health"), "Run check")
         finish_jobs()
     shown = words(rerun(app))

@@ -16,9 +16,9 @@ from components.grid import decisions
 from components.shell.server import events
 from components.shell.server.messages import Sender
 from components.shell.session.tokens import token
-from store.catalog.answers import Answers
 from store.catalog.catalog import Catalog
 from store.catalog.filters import Filter
+from store.catalog.history import Answers
 from store.duplicates import duplicates
 from store.errors import LoginEnded, NotWritten
 from store.jobs.runner import Runner

@@ -9,7 +9,7 @@ import pytest
 from store.catalog import pages
 from store.catalog.catalog import Catalog
 from store.disk.layout import Layout
-from store.maintenance import checks, doctor
+from store.maintenance import doctor
 from store.maintenance.doctor import DoctorFinding
 from store.progress import Progress
 from store.reading.reader import Reader
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 @pytest.fixture
 def root(quick_root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(pages, "_AT_ONCE", 0)
-    monkeypatch.setattr(checks, "_BLOCK", BLOCK)
+    monkeypatch.setattr(doctor, "_BLOCK", BLOCK)
     with open_library(quick_root, embedder=Hashed()) as library:
         for number in range(COINS):
             approved_with_caption(library, number)
@@ -114,7 +114,7 @@ def test_a_damaged_vector_is_embedded_again(root: Path) -> None:
 def test_a_stopped_check_reads_only_the_rest_of_the_vectors(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    progress, look, blocks = Progress(), checks._unusable, list[int]()
+    progress, look, blocks = Progress(), doctor._unusable, list[int]()
 
     def counted(catalog: Catalog, first: int) -> list[doctor.Damage]:
         blocks.append(first)
@@ -122,7 +122,7 @@ def test_a_stopped_check_reads_only_the_rest_of_the_vectors(
             progress.cancel()
         return look(catalog, first)
 
-    monkeypatch.setattr(checks, "_unusable", counted)
+    monkeypatch.setattr(doctor, "_unusable", counted)
     assert checked(root, progress=progress) == [doctor.STOPPED]
     assert checked(root) == []
     assert blocks == list(range(0, len(stored(root)), BLOCK)), "each block once"

@@ -10,7 +10,7 @@ import pytest
 from store.catalog import pages
 from store.disk.files import file_hash
 from store.disk.layout import Layout
-from store.maintenance import checks, doctor
+from store.maintenance import doctor
 from store.maintenance.doctor import DoctorFinding
 from store.progress import Progress
 from store.reading.reader import Reader
@@ -47,8 +47,8 @@ def root(quick_root: Path) -> Path:
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
     reads = Reads()
-    monkeypatch.setattr(checks, "file_hash", reads.hash)
-    monkeypatch.setattr(checks, "_BATCH", BATCH)
+    monkeypatch.setattr(doctor, "file_hash", reads.hash)
+    monkeypatch.setattr(doctor, "_BATCH", BATCH)
     return reads
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from store.captioning.plan import question
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 from store.errors import ModelUnavailable
@@ -18,6 +17,7 @@ from store.pictures import picture_texts
 from store.pictures.picture_texts import TextReader, taken_apart
 from store.runtime import open_library
 from store.tasks import models
+from store.tasks.draft import question
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 from tests.store.pictures.lettering import lettered

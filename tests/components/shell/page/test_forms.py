@@ -19,9 +19,9 @@ from components.shell.page import undo as shell_undo
 from components.shell.page.forms import Button, Field
 from components.shell.server.messages import Sender
 from components.shell.session import resources, session, tokens
-from store.catalog import answers
-from store.catalog.answers import Answers
+from store.catalog import history
 from store.catalog.filters import Filter
+from store.catalog.history import Answers
 from store.errors import InvalidRecord, NotWritten
 from store.library import Library
 from store.permissions import Actor
@@ -233,7 +233,7 @@ def test_a_button_that_the_last_run_locked_does_nothing(
 
 
 def test_only_the_last_answers_are_remembered(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "REMEMBERED", 3)
+    monkeypatch.setattr(history, "REMEMBERED", 3)
     for number in range(5):
         library.answers.store(str(number), f"answer {number}")
     assert library.answers.find("1") is None
