@@ -19,6 +19,7 @@ from store.memory.inspect.probe import probe as ask_kind
 from store.memory.memory import Memory
 
 _NEAR = 5  # misses shown of each column
+_BY_WORDS = "by words alone: the model is away"
 _SPREAD = 6.0  # deviations that fill the bar
 _SCALES = (
     "**%**: how alike question and text are in meaning (cosine × 100); 100 % is the same text. "
@@ -112,7 +113,7 @@ def _ask(memory: Memory, options: ProbeControls, column: Column) -> tuple[str, l
     )  # fmt: skip
     sentence = f"{counted(column.kind, answer.compared)} compared · {answer.search_seconds * 1000:,.0f} ms"
     if not answer.by_meaning:
-        sentence = f"by words alone: the model is away · {sentence}"
+        sentence = f"{_BY_WORDS} · {sentence}"
     return sentence, [_card(column.kind, one, options.scores) for one in (*answer.hits, *answer.misses)]
 
 
@@ -140,6 +141,8 @@ def _ask_messages(memory: Memory, options: ProbeControls, column: Column) -> tup
         floor=column.floor, budget=options.budget, mmr=options.mmr, near=_NEAR,
     )  # fmt: skip
     how = {"full_text": "by words", "hybrid": "by words and meaning", "semantic": "by meaning"}[options.mode]
+    if found.by_words_alone:
+        how = _BY_WORDS
     more = f", λ = {options.mmr:g}" if options.mmr is not None else ""
     seconds = time.perf_counter() - begun
     return f"{how}{more} · {seconds * 1000:,.0f} ms", [

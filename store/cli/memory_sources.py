@@ -20,6 +20,7 @@ from store.memory.engine.inputs import MOST_CHARS, checked_count, checked_moment
 from store.memory.engine.passages import Passages
 from store.memory.story.worlds import LARGEST
 from store.memory.transcripts.events import EventFilter
+from store.memory.transcripts.search import BY_WORDS
 from store.outcome import Refusal
 
 Protocols = Annotated[list[str] | None, Option("--protocol", metavar="NAME", help="may be repeated")]
@@ -74,7 +75,7 @@ def _scored(found: Sequence[PassageHit], most: int, call: Call) -> int:
     if characters > most:
         call.say(f"context_warning: {characters:,} characters, more than {most:,}; nothing was left out")
     if any(hit.cosine is None for hit in found):
-        call.say("the model is away: words alone were compared")
+        call.say(BY_WORDS)
     rows = [f"{hit.score:.3f} {_parts(hit.parts())}  {hit.row['id']}  {hit.row['text']}" for hit in found]
     return call.answered([{**hit.row, "score": hit.score, **hit.parts()} for hit in found], rows)
 
@@ -270,6 +271,8 @@ def transcripts(
             query, mode=mode, content_types=types or [], n=n, user_id=user, session_id=session,
             project_slug=project, since=first, until=last, min_score=min_score, mmr=mmr,
         )  # fmt: skip
+    if hits.by_words_alone:
+        call.say(BY_WORDS)
     rows = [
         f"{hit.score:.3f}  {hit.message['session_id']} {hit.message['sequence']}  "
         f"{(hit.chunk or {}).get('source_text') or hit.message['text_content'] or ''}"

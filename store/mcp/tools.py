@@ -235,8 +235,9 @@ class Tools:
             session_id=session_id,
             project_slug=project_slug,
         )
+        note = {"note": search.BY_WORDS} if hits.by_words_alone else _note(transcripts.passages, query)
         return {
-            **_note(transcripts.passages, query),
+            **note,
             "results": [
                 {
                     "session_id": hit.message["session_id"],

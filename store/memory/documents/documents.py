@@ -246,6 +246,7 @@ class Documents:
         section: str | None = None,
     ) -> list[dict[str, Any]]:
         """`search`; if the question names several protocols, each is asked and gives its best in turn."""
+        question = checked_text(question, what="the question", most=LONGEST_QUESTION)
         among = [*self.protocols()] if not protocols else _protocols(protocols)
         named = [name for name in among if words_in(question, content_words(name)[:1])]
         if len(named) < 2:

@@ -19,7 +19,7 @@ from store.memory.engine.passages import Passages
 from store.memory.engine.resident import Vector, Where
 from store.memory.text.mmr import diverse_order
 from store.memory.transcripts import search
-from store.memory.transcripts.search import MessageHit, Mode
+from store.memory.transcripts.search import FoundMessages, MessageHit, Mode
 
 KeptOut = Literal["", "filter", "threshold", "n", "budget", "never"]
 _NEAR = 10
@@ -202,20 +202,22 @@ def probe_messages(
     budget: int | None = None,
     mmr: float | None = None,
     near: int = _NEAR,
-) -> list[ProbeMessage]:
+) -> FoundMessages[ProbeMessage]:
     """The messages that pass, best first, then the nearest of those that do not.
 
-    `floor` is the lowest cosine, `budget` the maximum of characters in all. Does not count as a question.
+    `floor` is the lowest cosine, `budget` the maximum of characters in all. While the model is away words
+    alone are compared. Does not count as a question.
     """
     checked_text(question, what="the question")
     by_meaning = mode != "full_text" or floor is not None
-    vector = passages.question(question) if by_meaning else None
+    vector = passages.question_or_none(question) if by_meaning else None
+    how: Mode = "full_text" if vector is None else mode
     mean, deviation = 0.0, 1.0
     if vector is not None:
         mean, deviation = _mean_and_deviation(passages.resident().scores(vector, {}).cosines)
 
     def found(where: Where) -> list[MessageHit]:
-        return search.search(passages, question, mode=mode, where=where, n=n + near, mmr=mmr, vector=vector)
+        return search.search(passages, question, mode=how, where=where, n=n + near, mmr=mmr, vector=vector)
 
     passing = found(where or {})
     known = {hit.message["id"] for hit in passing}
@@ -230,4 +232,4 @@ def probe_messages(
         )
         (misses if kept_out else hits).append(replace(message, kept_out=kept_out))
     misses.sort(key=lambda miss: -miss.hit.score)
-    return hits + misses[:near]
+    return FoundMessages(hits + misses[:near], by_words_alone=by_meaning and vector is None)

@@ -55,13 +55,11 @@ class _Unit:
 
 
 def chunk_text(text: str, content_type: ContentType, *, sizes: Sizes = SIZES) -> list[Chunk]:
-    """One chunk for a text of at most 8,192 tokens; else about 1,024 each, with 128 of overlap.
+    """One chunk for a text of at most 8,192 tokens, also an empty one; else about 1,024 each, 128 of overlap.
 
     Assistants' text is cut between Markdown blocks, and code blocks stay whole even if that makes a chunk
     longer, as long as the model can read it; tool output is cut between lines, users' text between sentences.
     """
-    if not text.strip():
-        return []
     if (tokens := count_tokens(text)) <= sizes.limit:
         return [Chunk(0, len(text), tokens)]
     units = list(_units(text, content_type, sizes))

@@ -1,9 +1,9 @@
 """Search transcripts by words, by meaning, or by both; by content type; one hit for each message."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from store.catalog.filters import matching
 from store.catalog.words import content_words, forms
@@ -17,7 +17,9 @@ from store.memory.engine.resident import Vector, Where
 from store.memory.text.extraction import CONTENT_TYPES
 from store.memory.text.mmr import diverse_order
 
+_T = TypeVar("_T")
 Mode = Literal["full_text", "semantic", "hybrid"]
+BY_WORDS = "the model is away: words alone were compared"
 RESULTS = 10
 EXACT = 20_000  # rows with any of the words that are all ranked; of more …
 NEWEST = 5_000  # … the last imported ones are: such words distinguish no message from another
@@ -41,6 +43,14 @@ class MessageHit:
     other_chunks: list[str] = field(default_factory=list)  # ids of further chunks that were found
 
 
+class FoundMessages(list[_T]):
+    """The messages that a search found, best first, and whether it had to do without the model."""
+
+    def __init__(self, found: Iterable[_T] = (), *, by_words_alone: bool) -> None:
+        super().__init__(found)
+        self.by_words_alone = by_words_alone  # although meaning was asked for
+
+
 @dataclass(slots=True)
 class _Candidate:
     parent: str
@@ -60,10 +70,11 @@ def search(
     mmr: float | None,
     vector: Vector | None = None,
     floor: float | None = None,
-) -> list[MessageHit]:
+) -> FoundMessages[MessageHit]:
     """The n best messages, in order, none with a cosine below `floor`; `vector` if it is embedded already.
 
-    Raises InvalidInput for an unknown mode or type of content.
+    While the model is away words alone are compared. Raises ModelUnavailable if a floor needs it, and
+    InvalidInput for an unknown mode or type of content.
     """
     if mode not in get_args(Mode):
         raise InvalidInput(f"there is no search {mode!r}; choose one of {', '.join(get_args(Mode))}")
@@ -76,7 +87,10 @@ def search(
     pool = max(_LEAST, ranked)
     found: dict[str, _Candidate] = {}
     if mode != "full_text" and vector is None:
-        vector = passages.question_or_none(question) if mode == "hybrid" else passages.question(question)
+        vector = passages.question_or_none(question)
+    is_away = mode != "full_text" and vector is None
+    if is_away and mode == "semantic":
+        mode = "full_text"
     if mode != "full_text" and vector is not None:
         _by_meaning(passages, vector, where, pool, found)
     if mode in ("full_text", "hybrid"):
@@ -97,7 +111,7 @@ def search(
         candidates = _diverse(passages, candidates[:pool], n, mmr)
     if vector is not None:
         _complete(passages, vector, candidates[:n])
-    return _hits(passages, candidates[:n])
+    return FoundMessages(_hits(passages, candidates[:n]), by_words_alone=is_away)
 
 
 def _leave_out_never_recalled(passages: Passages, found: dict[str, _Candidate]) -> None:

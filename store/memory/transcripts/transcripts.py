@@ -18,7 +18,7 @@ from store.memory.transcripts import search as transcripts_search
 from store.memory.transcripts.events import EventColumn, EventFilter
 from store.memory.transcripts.files import read_sessions
 from store.memory.transcripts.intake import TranscriptReport, ingest
-from store.memory.transcripts.search import MessageHit, Mode
+from store.memory.transcripts.search import FoundMessages, MessageHit, Mode
 from store.memory.transcripts.session_ids import SessionIds
 from store.outcome import Refusal
 from store.progress import Progress
@@ -133,10 +133,11 @@ class Transcripts:
         since: float | None = None,
         until: float | None = None,
         min_score: float | None = None,
-    ) -> list[MessageHit]:
+    ) -> FoundMessages[MessageHit]:
         """The best messages, each with its best chunk; `mmr` is λ, 1 for relevance alone.
 
-        `since` and `until` are UNIX seconds, `min_score` the lowest cosine in percent.
+        `since` and `until` are UNIX seconds, `min_score` the lowest cosine in percent. While the model is
+        away words alone are compared, and `by_words_alone` says so.
         """
         question = checked_text(question, what="the question", most=LONGEST_QUESTION)
         scope = {

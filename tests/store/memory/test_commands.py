@@ -9,7 +9,8 @@ import pytest
 
 from store.cli import main
 from store.cli.terminal import Terminal
-from store.errors import MemedexError
+from store.errors import MemedexError, ModelUnavailable
+from store.memory.engine.passages import Passages
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 
@@ -135,6 +136,25 @@ def test_lore_and_exchanges_are_added_searched_and_undone(
     assert run("undo") == (0, {"done": ["peaks_forge"], "refused": []})
     with pytest.raises(MemedexError, match="nothing to undo"):
         run("undo")
+
+
+def test_transcripts_are_found_by_words_while_the_model_is_away(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "s.jsonl").write_text(json.dumps({"role": "user", "content": "why is it slow"}))
+    run("import-transcripts", str(tmp_path / "s.jsonl"))
+
+    def refuse(self: Passages, text: str) -> None:
+        raise ModelUnavailable("no weights")
+
+    message = list[str]()
+    monkeypatch.setattr(Passages, "question", refuse)
+    monkeypatch.setattr(Terminal, "say", lambda self, text: message.append(text))
+    for mode in ("semantic", "hybrid"):
+        message.clear()
+        (found,) = run("transcripts", "slow", "--mode", mode)[1]
+        assert (found["cosine"], found["words_rank"]) == (None, 1)
+        assert message == ["the model is away: words alone were compared"]
 
 
 def test_events_are_filtered_by_level_and_time(

@@ -19,13 +19,16 @@ texts = st.lists(pieces, max_size=150).map("".join) | st.text(max_size=300)
 types = st.sampled_from(CONTENT_TYPES)
 
 
+@pytest.mark.parametrize("text", ["", "\n", "   \n\n  "])
+def test_a_text_without_words_is_one_chunk(text: str) -> None:
+    (only,) = chunk_text(text, "user_query")
+    assert (only.start, only.end, only.tokens) == (0, len(text), count_tokens(text))
+
+
 @settings(max_examples=60, deadline=None)
 @given(texts, types)
 def test_chunks_cover_the_text_in_order_with_their_token_counts(text: str, content_type: ContentType) -> None:
     chunks = chunk_text(text, content_type, sizes=SMALL)
-    if not text.strip():
-        assert chunks == []
-        return
     assert (chunks[0].start, chunks[-1].end) == (0, len(text))
     for before, after in pairwise(chunks):
         assert before.start < after.start < before.end < after.end, "each overlaps the one before and goes on"

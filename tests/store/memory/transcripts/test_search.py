@@ -10,6 +10,7 @@ from store.memory.engine.errors import InvalidInput
 from store.memory.inspect.probe import probe_messages
 from store.memory.memory import Memory
 from store.memory.transcripts.events import EventFilter
+from store.memory.transcripts.search import Mode
 from tests.store.memory.transcripts.sessions import lines
 
 
@@ -85,18 +86,26 @@ def test_words_of_most_messages_do_not_hide_a_rare_one(
     assert [hit.message["text_content"] for hit in hits] == ["the walrus talks about coins"]
 
 
-def test_hybrid_search_goes_by_words_alone_while_the_model_is_away(
-    imported: Memory, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("mode", ["semantic", "hybrid"])
+def test_search_by_meaning_answers_by_words_and_says_so_while_the_model_is_away(
+    imported: Memory, monkeypatch: pytest.MonkeyPatch, mode: Mode
 ) -> None:
+    assert not imported.transcripts.search("relayer", mode=mode).by_words_alone
+
     def refuse(texts: list[str]) -> None:
         raise ModelUnavailable("no weights")
 
     monkeypatch.setattr(imported.transcripts.passages.embedder, "embed_texts", refuse)
-    found = imported.transcripts.search("relayer")
+    found = imported.transcripts.search("relayer", mode=mode)
     assert {hit.message["sequence"] for hit in found} == {1, 2}
     assert {hit.cosine for hit in found} == {None}
+    assert found.by_words_alone
+    probed = probe_messages(imported.passages["transcript_vectors"], "relayer", mode=mode, n=2)
+    assert probed.by_words_alone
+    assert {one.hit.message["sequence"] for one in probed} == {1, 2}
+    assert not imported.transcripts.search("relayer", mode="full_text").by_words_alone, "as it was asked"
     with pytest.raises(ModelUnavailable):
-        imported.transcripts.search("relayer", mode="semantic")
+        imported.transcripts.search("relayer", mode=mode, min_score=10)
 
 
 def test_only_the_newest_matches_of_a_common_word_are_ranked(

@@ -1,10 +1,12 @@
 """The four faces of the text memory: page, Python, command line and agents have the same verbs."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.main import get_command
 
+from store.cli import memory_sources, memory_trust
 from store.cli.memory import memory_verbs
 from store.mcp.access import Access
 from store.mcp.tools import server
@@ -12,7 +14,7 @@ from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.recall import set_recall
 from store.memory.memory import Memory
 from store.memory.trust import merge
-from store.memory.verbs.verbs import VERBS, MemoryVerbs
+from store.memory.verbs.verbs import KINDS, VERBS, MemoryVerbs
 from store.runtime import open_reader
 
 PROJECT = Path(__file__).resolve().parents[4]
@@ -21,6 +23,7 @@ NAMES = ("worlds", "sessions", "protocols", "tags")
 
 def listed() -> set[str]:
     """The commands that the help lists."""
+    assert memory_sources.verb is memory_trust.verb, "both have declared theirs"
     return {name for name, command in get_command(memory_verbs).commands.items() if not command.hidden}
 
 
@@ -131,3 +134,18 @@ def test_redo_never_reaches_past_a_later_decision_or_a_forgetting(memory: Memory
     with pytest.raises(Exception, match="nothing to redo"):
         verbs.redo()
     assert verbs.list()[0] == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_question_that_is_no_text_is_refused_with_a_sentence(memory: Memory, kind: str) -> None:
+    nothing: Any = None
+    asking = [
+        lambda: MemoryVerbs(memory).search(nothing, kind=kind),
+        lambda: MemoryVerbs(memory).assemble(nothing, kinds=[kind]),
+        lambda: memory.documents.search_named(nothing),
+        lambda: memory.documents.compare(nothing, ["aave"]),
+        lambda: memory.transcripts.search(nothing),
+    ]
+    for ask in asking:
+        with pytest.raises(InvalidInput, match="has to be text, not NoneType"):
+            ask()
