@@ -43,6 +43,8 @@ PYTHON = sys.executable
 _SUBREAPER = 36  # prctl(2): a child whose parent has ended becomes ours
 _LONGEST = 150_000  # bytes of what is asked: arguments and environment
 
+_starting = threading.Lock()
+
 start = subprocess._fork_exec  # type: ignore[attr-defined]  as it is without this module
 
 
@@ -70,7 +72,8 @@ def fork_or_start(
         "leads_session": bool(leads_session),
     }
     files = [file if file >= 0 else standard for standard, file in enumerate((stdin, stdout, stderr))]
-    ours, lock, _ = _server(os.getpid())
+    with _starting:  # threads that start their first programs at once share one
+        ours, lock, _ = _server(os.getpid())
     with lock:
         socket.send_fds(ours, [dumps(asked).encode()], files)
         return int(ours.recv(20))

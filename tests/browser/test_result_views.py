@@ -178,7 +178,7 @@ def test_choosing_a_preset_twice_sends_two_different_values(page: Page) -> None:
         told = (
             "window.told.filter(({ name }) => name === 'weights').map(({ value }) => JSON.stringify(value))"
         )
-        page.wait_for_function(f"{told}.length === {times}")
+        page.wait_for_function(f"() => {told}.length === {times}")
     assert len(set(page.evaluate(told))) == 2
     page.get_by_label("Weight of emotions").press("ArrowRight")
     expect(page.get_by_label("Weight of emotions")).to_have_value("4.1")
