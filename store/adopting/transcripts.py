@@ -1,15 +1,22 @@
-"""Transcript databases of every version: recognised, their rows as the memory's, and taken."""
+"""Transcript databases of every version, in SQLite or DuckDB: recognised, read and taken."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, FoundKind
 from store.adopting.texts import Adoption, Entry, model_of
-from store.adopting.transcript_tables import Row, TranscriptTables, is_database, opened
-from store.errors import MemedexError
+from store.disk.sqlite_identity import CATALOG_ID, MEMORY_ID, check_size
+from store.disk.sqlite_values import marks
+from store.errors import BadSource, MemedexError, ModelUnavailable
 from store.memory.engine import foreign_metadata
 from store.memory.engine.foreign_values import TIMES, moment, time_of, whole_number
 from store.memory.engine.foreign_vectors import as_vector, model_name
@@ -24,6 +31,181 @@ from store.memory.transcripts.files import project_of, text_of
 from store.outcome import Refusal
 from store.progress import Progress
 from store.writing.transitions import batches
+
+NEWEST = 3
+_LOGS = ("-wal", "-journal")
+_SQLITE, _DUCK = b"SQLite format 3\0", b"DUCK"  # DuckDB's is at byte 8
+_BATCH = 100
+
+Row = dict[str, Any]
+
+
+# A table's columns, as SQLite and DuckDB answer it; none if there is no such table.
+_COLUMNS_SQLITE = "SELECT name FROM pragma_table_info(?)"
+_COLUMNS_DUCK = "SELECT column_name AS name FROM information_schema.columns WHERE table_name = ?"
+
+
+@dataclass(frozen=True)
+class TranscriptTables:
+    """The reader of such a database."""
+
+    db: Any  # a connection of sqlite3 or duckdb
+    query_of_columns: str
+
+    def columns_of(self, table: str) -> frozenset[str]:
+        """The names of a table's columns; empty if there is no such table."""
+        return frozenset(row["name"] for row in self.rows(self.query_of_columns, [table]))
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> Iterator[Row]:
+        """The rows that a query finds, read one by one."""
+        found = self.db.cursor().execute(query, [*values])
+        names = [column[0] for column in found.description]
+        while part := found.fetchmany(_BATCH):
+            for row in part:
+                yield dict(zip(names, row, strict=True))
+
+    @cached_property
+    def columns(self) -> frozenset[str]:
+        """The columns of the table of messages."""
+        return self.columns_of("transcripts")
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it has the table of messages at all."""
+        return self.columns >= {"id", "session_id", "sequence", "role"} and bool(
+            self.columns & {"content", "content_json"}
+        )
+
+    @cached_property
+    def version(self) -> str:
+        """The version that it names, or that its tables show: "0" one vector a message, "1" four."""
+        if self.columns_of("schema_meta"):
+            for row in self.rows("SELECT value FROM schema_meta WHERE key = 'version'"):
+                return str(row["value"])
+        if self.columns_of("transcript_vectors"):
+            return "2"
+        return "1" if self.inline else "0"
+
+    @property
+    def fault(self) -> str:
+        """Why it cannot be read; "" if it can."""
+        if self.version.isdecimal() and int(self.version) <= NEWEST:
+            return ""
+        return f"it has the schema version {self.version}, and {NEWEST} is the newest known"
+
+    @cached_property
+    def inline(self) -> dict[str, str]:
+        """The columns of vectors in a message's row, by content type; of version 1."""
+        named = {kind: (f"{kind}_vector_json", f"{kind}_vector") for kind in CONTENT_TYPES}
+        return {
+            kind: column for kind, columns in named.items() for column in columns if column in self.columns
+        }
+
+    @property
+    def single(self) -> str:
+        """The column of a message's only vector; of version 0. "" if there is none."""
+        return next((name for name in ("embedding_json", "embedding") if name in self.columns), "")
+
+    @cached_property
+    def vector(self) -> str:
+        """The column of vectors in the table of vectors; "" if there is none."""
+        columns = self.columns_of("transcript_vectors")
+        return next((name for name in ("vector", "vector_json") if name in columns), "")
+
+    def count(self, table: str) -> int:
+        """How many rows a table has; 0 if there is none."""
+        if not self.columns_of(table):
+            return 0
+        return int(next(self.rows(f"SELECT count(*) AS count FROM {table}"))["count"])
+
+    def messages(self) -> Iterator[Row]:
+        """The rows of the messages."""
+        return self.rows("SELECT * FROM transcripts")
+
+    def events(self) -> Iterator[Row]:
+        """The rows of the events; none without their table."""
+        return self.rows("SELECT * FROM events") if self.columns_of("events") else iter(())
+
+    def sessions(self) -> Iterator[Row]:
+        """The rows of the sessions; none without their table."""
+        return self.rows("SELECT * FROM sessions") if self.columns_of("sessions") else iter(())
+
+    def vectors_of(self, parents: Sequence[str]) -> Iterator[Row]:
+        """The rows of the table of vectors that belong to these messages."""
+        if self.vector and parents:
+            yield from self.rows(
+                f"SELECT * FROM transcript_vectors WHERE parent_id IN ({marks(parents)})", parents
+            )
+
+    def orphans(self) -> int:
+        """How many vectors belong to no message."""
+        if not self.vector:
+            return 0
+        query = (
+            "SELECT count(*) AS count FROM transcript_vectors v "
+            "WHERE NOT EXISTS (SELECT 1 FROM transcripts t WHERE t.id = v.parent_id)"
+        )
+        return int(next(self.rows(query))["count"])
+
+
+def is_database(path: Path) -> bool:
+    """Whether the file begins like SQLite's or DuckDB's."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(16)
+    except OSError:
+        return False
+    return head == _SQLITE or head[8:12] == _DUCK
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[TranscriptTables]:
+    """Open the database for reading, without writing a byte next to it.
+
+    Raises BadSource for what is damaged or is no such database, ModelUnavailable without the duckdb package.
+    """
+    with path.open("rb") as file:
+        is_duck = file.read(16)[8:12] == _DUCK
+    with _duck(path) if is_duck else _sqlite(path) as tables:
+        yield tables
+
+
+@contextmanager
+def _sqlite(path: Path) -> Iterator[TranscriptTables]:
+    logs = [path.with_name(f"{path.name}{ending}") for ending in _LOGS]
+    with tempfile.TemporaryDirectory(prefix="memedex-") as place:
+        uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        if any(log.is_file() and log.stat().st_size for log in logs):  # its writer may be at work
+            for file in (path, *logs):
+                if file.is_file():
+                    shutil.copyfile(file, Path(place) / file.name)
+            uri = (Path(place) / path.name).as_uri()
+        try:
+            check_size(path)
+            with closing(sqlite3.connect(uri, uri=True)) as db:
+                (application,) = db.execute("PRAGMA application_id").fetchone()
+                if application in (CATALOG_ID, MEMORY_ID):
+                    raise BadSource(f"{path.name} is a database of Memedex; `restore-backup` takes those")
+                db.text_factory = lambda text: text.decode("utf-8", "replace")
+                yield TranscriptTables(db, _COLUMNS_SQLITE)
+        except sqlite3.Error as error:
+            raise BadSource(f"{path.name} cannot be read: {error}") from error
+
+
+@contextmanager
+def _duck(path: Path) -> Iterator[TranscriptTables]:
+    try:
+        import duckdb
+    except ImportError as error:
+        raise ModelUnavailable(
+            f"{path.name} is a DuckDB file; `pip install duckdb==2.0.0` reads those"
+        ) from error
+    try:
+        with closing(duckdb.connect(str(path), read_only=True)) as db:
+            yield TranscriptTables(db, _COLUMNS_DUCK)
+    except duckdb.Error as error:
+        raise BadSource(f"{path.name} cannot be read: {error}") from error
+
 
 _OF_ROLE = {"user": "user_query", "assistant": "assistant_response", "tool": "tool_output"}
 _EVENT_KEYS = ("tool_name", "error_type", "model_used")
@@ -230,7 +412,7 @@ class TranscriptDatabases:
 
     def recognise(self, path: Path) -> DataSurvey | None:
         """The databases at this path or below it; None if there is none."""
-        found, refused, notes = list[FoundKind](), list[Refusal](), list[str]()
+        found, refused = list[FoundKind](), list[Refusal]()
         for file in _databases(path):
             place = file.relative_to(path).as_posix() if file != path else file.name
             try:
@@ -246,7 +428,7 @@ class TranscriptDatabases:
                     refused.append(Refusal(place, str(error)))
         if not (found or refused):
             return None
-        return DataSurvey(self.name, self.title, path, tuple(found), tuple(refused), tuple(notes))
+        return DataSurvey(self.name, self.title, path, tuple(found), tuple(refused))
 
     def adopt(
         self, memory: Memory, survey: DataSurvey, request: AdoptionRequest, progress: Progress

@@ -1,33 +1,117 @@
-"""Make a backup: the catalog at one moment first, then each record's files as that catalog knows them."""
+"""Make a backup: the catalog at one moment first, then each record's files as that catalog knows them.
+
+Its manifest lists every file with its SHA-256, so that a damaged one is detected and named.
+"""
 
 import contextlib
+import hashlib
+import json
 import os
 import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
-from pathlib import Path
+from dataclasses import asdict, dataclass, field
+from pathlib import Path, PurePosixPath
 from secrets import token_hex
 
-from store.backup import manifest
-from store.backup.manifest import Manifest, digest_of
 from store.catalog import checksums, pages
 from store.catalog.rows import state_of
 from store.disk.aside import PREFIX, moved_aside
-from store.disk.files import Disk, absolute, content_hash, refused
+from store.disk.files import Disk, absolute, content_hash, open_regular, read_regular, refused
 from store.disk.layout import Layout
 from store.disk.sqlite_identity import identify, to_read
 from store.errors import BadBackup, MaybeWritten, NotWritten
+from store.importing.candidate import shown
 from store.operations import Operation, State
 from store.outcome import Outcome, Refusal
 from store.progress import Progress
 from store.reading.reader import Reader
 from store.records import TIERS
 
+MANIFEST = "manifest.json"
+KIND, VERSION = "memedex backup", 1
+_LARGEST = 1_000_000_000  # bytes; of a million records it has a third
+PLACES = ("memecoins", "memory", "taxonomy.json")  # what a root may hold; nothing else is put back
 _LOOKS = 10  # at the places of a picture that another process is moving
 _PAUSE = 0.02  # seconds between two of them
 _BESIDE_SQLITE = ("-wal", "-shm", "-journal")
+
+
+@dataclass(slots=True)
+class Manifest:
+    """The files of a backup, by their relative path, with `/` on every system."""
+
+    made_at: float = field(default_factory=time.time)  # UNIX seconds
+    files: dict[str, str] = field(default_factory=dict)  # path → SHA-256
+    kind: str = KIND
+    version: int = VERSION
+
+    def write(self, folder: Path) -> None:
+        """Write the list to this folder."""
+        content = json.dumps(asdict(self), indent=1).encode()
+        Disk().replace(folder / MANIFEST, content)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of the backup in this folder. Raises BadBackup if there is none that can be trusted."""
+    try:
+        fields = json.loads(read_regular(folder / MANIFEST, limit=_LARGEST))
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadBackup(f"{folder} is no backup: it has no {MANIFEST}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadBackup(f"the {MANIFEST} in {folder} cannot be read: {error}") from error
+    if not isinstance(fields, dict) or fields.get("kind") != KIND:
+        raise BadBackup(f"the {MANIFEST} in {folder} is not that of a backup")
+    if fields.get("version") != VERSION:
+        raise BadBackup(
+            f"the backup in {folder} has version {fields.get('version')!r}, this program knows {VERSION}"
+        )
+    files, made_at = fields.get("files"), fields.get("made_at")
+    if not isinstance(files, dict) or not isinstance(made_at, int | float):
+        raise BadBackup(f"the {MANIFEST} in {folder} is damaged")
+    for name, digest in files.items():
+        if not _is_honest(name) or not isinstance(digest, str):
+            raise BadBackup(f"the {MANIFEST} in {folder} names {shown(name)!r}, which no backup holds")
+    return Manifest(made_at=made_at, files=files)
+
+
+def damaged_files(folder: Path, manifest: Manifest, *, progress: Progress) -> Iterator[Refusal]:
+    """Every file that is missing or changed, found by reading all of them."""
+    whole = folder.resolve()
+    for name, expected in manifest.files.items():
+        path = folder / name
+        if path.is_symlink() or not path.is_file() or not path.resolve().is_relative_to(whole):
+            yield Refusal(name, "it is missing")
+        else:
+            try:
+                found = digest_of(path)
+            except OSError as error:
+                yield Refusal(name, f"it cannot be read: {error.strerror}")
+            else:
+                if found != expected:
+                    yield Refusal(name, "it is damaged: its content is not what was backed up")
+        progress.done += 1
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file of any size."""
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_honest(name: str) -> bool:
+    """Whether the name stays inside the backup and the root; a manifest may be untrusted."""
+    path = PurePosixPath(name)
+    return (
+        bool(path.parts)
+        and path.parts[0] in PLACES
+        and ".." not in path.parts
+        and path.as_posix() == name
+        and "\0" not in name
+        and not (os.name == "nt" and any(sign in name for sign in "\\:"))
+    )
 
 
 def backup(reader: Reader, destination: Path, *, progress: Progress | None = None) -> Outcome:
@@ -117,9 +201,16 @@ def _copy(reader: Reader, place: Path, outcome: Outcome, progress: Progress) -> 
 
 def _finish(place: Path, listed: Manifest, progress: Progress) -> None:
     """Bring the copy to the disk, list its files, and read all of them back."""
-    _sync(place, listed)
+    if hasattr(os, "sync"):
+        os.sync()
+    else:
+        for name in listed.files:
+            with (place / name).open("rb+") as file:
+                os.fsync(file.fileno())
     listed.write(place)
-    _read_back(place, listed, progress)
+    progress.what, progress.total, progress.done = "reading back", len(listed.files), 0
+    for fault in damaged_files(place, listed, progress=progress):
+        raise NotWritten(f"no backup was made: {fault.item} was not written well; {fault.reason}")
 
 
 def _settled(catalog: Path) -> sqlite3.Connection:
@@ -236,22 +327,6 @@ def _unknown(reader: Reader, states: Collection[str]) -> list[Path]:
         if path.suffix in (".json", ".jpg") and path.stem not in known and not path.name.startswith(".")
         if path.is_file() and not path.is_symlink()
     ]
-
-
-def _sync(place: Path, listed: Manifest) -> None:
-    """Bring all of it to the disk, with one call if the system offers one."""
-    if hasattr(os, "sync"):
-        os.sync()
-        return
-    for name in listed.files:
-        with (place / name).open("rb+") as file:
-            os.fsync(file.fileno())
-
-
-def _read_back(place: Path, listed: Manifest, progress: Progress) -> None:
-    progress.what, progress.total, progress.done = "reading back", len(listed.files), 0
-    for fault in manifest.damaged(place, listed, progress=progress):
-        raise NotWritten(f"no backup was made: {fault.item} was not written well; {fault.reason}")
 
 
 def _name(path: Path, place: Path) -> str:

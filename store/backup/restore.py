@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 
-from store.backup import manifest
-from store.backup.manifest import Manifest, digest_of
+from store.backup.create import MANIFEST, PLACES, Manifest, damaged_files, digest_of, read_manifest
 from store.catalog import checksums, pages
 from store.catalog.catalog import OWNER, Catalog
 from store.chroma.collections import COLLECTIONS
@@ -53,9 +52,9 @@ def restore_backup(
     progress = progress or Progress()
     source, layout = absolute(source), Layout(root.resolve())
     refuse_replica(layout.catalog)
-    listed = manifest.read(source)
+    listed = read_manifest(source)
     progress.what, progress.total = "verifying", len(listed.files)
-    if damaged := list(manifest.damaged(source, listed, progress=progress)):
+    if damaged := list(damaged_files(source, listed, progress=progress)):
         return RestoreReport(refused=damaged)
     lock = WriterLock(layout.lock if has_library(listed) else _memory_lock(layout))
     lock.acquire()
@@ -127,7 +126,7 @@ def _exchange(layout: Layout, staged: Path, lock: WriterLock, disk: Disk) -> Pat
 
     Returns where the old one is kept, if there was one.
     """
-    places = [name for name in manifest.PLACES if (staged / name).exists()]  # what else there is stays
+    places = [name for name in PLACES if (staged / name).exists()]  # what else there is stays
     if _is_same(staged / "taxonomy.json", layout.root / "taxonomy.json"):
         places.remove("taxonomy.json")
     listed = _truth(layout, places)
@@ -142,7 +141,7 @@ def _exchange(layout: Layout, staged: Path, lock: WriterLock, disk: Disk) -> Pat
         exchange(Exchange(layout.root, staged, aside, places), disk=disk)
     except OSError:
         with contextlib.suppress(OSError):  # nothing but the manifest is in it any more
-            (aside / manifest.NAME).unlink()
+            (aside / MANIFEST).unlink()
             aside.rmdir()
         raise
     with contextlib.suppress(OSError):  # only to save room

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import store.backup.create
-from store.backup import backup, backup_memory, manifest, restore_backup
+from store.backup import backup, backup_memory, restore_backup
+from store.backup.create import damaged_files, read_manifest
 from store.catalog.filters import Filter
 from store.disk.files import Disk
 from store.disk.layout import Layout
@@ -230,7 +231,7 @@ def test_a_backup_that_the_disk_does_not_confirm_is_called_whole(
     monkeypatch.setattr(Disk, "fsync_folders", failing)
     with pytest.raises(MaybeWritten, match="is whole, but the disk does not confirm its name"):
         backup(source, place)
-    assert not list(manifest.damaged(place, manifest.read(place), progress=Progress()))
+    assert not list(damaged_files(place, read_manifest(place), progress=Progress()))
 
 
 def test_a_damaged_catalog_is_not_backed_up(root: Path, tmp_path: Path) -> None:

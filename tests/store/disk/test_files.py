@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store.backup import manifest
+from store.backup.create import read_manifest
 from store.cli.search import _content
 from store.disk.files import NotAFile, absolute, file_hash, read_regular
 from store.disk.layout import Layout
@@ -44,7 +44,7 @@ def test_devices_and_pipes_are_never_read(make: Callable[[Path], None], tmp_path
     with pytest.raises(BadPicture, match="device or a pipe"):
         _content(tmp_path / "picture.png")
     with pytest.raises(BadBackup, match="device or a pipe"):
-        manifest.read(tmp_path)
+        read_manifest(tmp_path)
     with pytest.raises(BadSource, match="device or a pipe"):
         document_files.read(tmp_path / "paper.pdf")
     with pytest.raises(BadSource, match="device or a pipe"):
