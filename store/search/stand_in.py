@@ -45,28 +45,29 @@ class SilentCaptions:
 
     def current(self) -> frozenset[str]:
         """The addresses of these coins; the same object until they are others."""
-        with self._lock, self._catalog.one_moment() as db:
-            now = _Moment.of(db)
-            known = self._known
-            if now != known.moment:
-                self._known = _renewed(db, known, now) or _read_all(db, now)
+        with self._lock:
+            with self._catalog.reading() as db:  # one statement, since a moved slider asks as well
+                is_known = _Moment.of(db) == self._known.moment
+            if not is_known:
+                with self._catalog.one_moment() as db:
+                    now = _Moment.of(db)
+                    (coins,) = db.execute("SELECT count(*) FROM records WHERE tier = 'library'").fetchone()
+                    self._known = _renewed(db, self._known, now, coins) or _read_all(db, now, coins)
             return self._known.found
 
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
+    """The state of the library's coins: none changes without one of these numbers."""
+
     generation: int = -1
     removals: int = 0
-    coins: int = 0
 
     @classmethod
     def of(cls, db: sqlite3.Connection) -> "_Moment":
         query = "SELECT coalesce((SELECT value FROM meta WHERE key = ?), 0)"
-        generation, removals = (
-            int(db.execute(query, [key]).fetchone()[0]) for key in ("generation", REMOVALS)
-        )
-        (coins,) = db.execute("SELECT count(*) FROM records WHERE tier = 'library'").fetchone()
-        return cls(generation, removals, coins)
+        numbers = db.execute(f"{query}, ({query})", ["generation", REMOVALS]).fetchone()
+        return cls(*map(int, numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,9 @@ class _Known:
     found: frozenset[str] = frozenset()
 
 
-def _renewed(db: sqlite3.Connection, known: _Known, now: _Moment) -> _Known | None:
+def _renewed(db: sqlite3.Connection, known: _Known, now: _Moment, coins: int) -> _Known | None:
     """The known words, with the coins that changed; None if too many did."""
-    if known.counted < 0 or _GROWN * abs(now.coins - known.counted) > known.counted:
+    if known.counted < 0 or _GROWN * abs(coins - known.counted) > known.counted:
         return None
     if not known.is_read:
         return _Known(now, known.counted, known.stock, known.is_read, known.found)
@@ -95,17 +96,17 @@ def _renewed(db: sqlite3.Connection, known: _Known, now: _Moment) -> _Known | No
     )
 
 
-def _read_all(db: sqlite3.Connection, now: _Moment) -> _Known:
-    step = max(1, now.coins // _READ)
+def _read_all(db: sqlite3.Connection, now: _Moment, coins: int) -> _Known:
+    step = max(1, coins // _READ)
     lines = dict(_lines(db, "r.id % ? = 0", step))
     stock = _stock(lines.values())
     found = _silent(lines.items(), stock)
-    is_read = step == 1 or (now.coins <= MOST and _WORTH * len(found) >= len(lines))
+    is_read = step == 1 or (coins <= MOST and _WORTH * len(found) >= len(lines))
     if not is_read:
         found = frozenset()
     elif step > 1:
         found = _silent(_lines(db, "TRUE"), stock)
-    return _Known(now, now.coins, stock, is_read, found)
+    return _Known(now, coins, stock, is_read, found)
 
 
 def _lines(db: sqlite3.Connection, where: str, *values: int) -> Iterator[tuple[str, list[_Key]]]:

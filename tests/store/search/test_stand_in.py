@@ -232,3 +232,22 @@ def test_of_a_large_library_all_captions_are_read_if_some_say_nothing(
     assert SilentCaptions(library.catalog).current() == {address(1), address(5)}
     monkeypatch.setattr(stand_in_module, "MOST", 7)
     assert SilentCaptions(library.catalog).current() == frozenset()
+
+
+def test_without_a_change_silent_captions_cost_as_much_as_in_an_empty_library(library: Library) -> None:
+    silent = SilentCaptions(library.catalog)
+    empty = _steps(library, silent)
+    library.promote(approved_with_caption(library, *range(8)))
+    assert _steps(library, silent) == empty > 0
+
+
+def _steps(library: Library, silent: SilentCaptions) -> int:
+    """How many steps SQLite takes to answer once more."""
+    silent.current()
+    steps: list[None] = []
+    with library.catalog.reading() as db:  # the connection that is lent next, too
+        db.set_progress_handler(lambda: steps.append(None), 1)
+    silent.current()
+    with library.catalog.reading() as db:
+        db.set_progress_handler(None, 1)
+    return len(steps)
