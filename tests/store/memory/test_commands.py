@@ -154,7 +154,7 @@ def test_transcripts_are_found_by_words_while_the_model_is_away(
         message.clear()
         (found,) = run("transcripts", "slow", "--mode", mode)[1]
         assert (found["cosine"], found["words_rank"]) == (None, 1)
-        assert message == ["the model is away: words alone were compared"]
+        assert message[-1] == "the model is away: words alone were compared"
 
 
 def test_events_are_filtered_by_level_and_time(
