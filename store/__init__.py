@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from store.importing import candidates
     from store.library import Library
     from store.memory.memory import Memory
+    from store.memory.reference_names import (
+        RagManager,
+        add_lore,
+        add_memory,
+        delete_session_memory,
+        query_lore,
+        query_memory,
+        search_memory,
+        store_memory,
+    )
     from store.memory.verbs.verbs import MemoryVerbs
     from store.outcome import ImportReport, Outcome, Refusal
     from store.progress import Progress
@@ -40,13 +50,21 @@ _FROM = {
     "Part": "store.search.query",
     "Progress": "store.progress",
     "Query": "store.search.query",
+    "RagManager": "store.memory.reference_names",
     "Reader": "store.reading.reader",
     "Record": "store.records",
     "Refusal": "store.outcome",
+    "add_lore": "store.memory.reference_names",
+    "add_memory": "store.memory.reference_names",
     "candidates": "store.importing",
+    "delete_session_memory": "store.memory.reference_names",
     "export": "store.exporting.formats",
     "open_library": "store.runtime",
     "open_reader": "store.runtime",
+    "query_lore": "store.memory.reference_names",
+    "query_memory": "store.memory.reference_names",
+    "search_memory": "store.memory.reference_names",
+    "store_memory": "store.memory.reference_names",
 }
 
 __all__ = [
@@ -60,13 +78,21 @@ __all__ = [
     "Part",
     "Progress",
     "Query",
+    "RagManager",
     "Reader",
     "Record",
     "Refusal",
+    "add_lore",
+    "add_memory",
     "candidates",
+    "delete_session_memory",
     "export",
     "open_library",
     "open_reader",
+    "query_lore",
+    "query_memory",
+    "search_memory",
+    "store_memory",
 ]
 
 

@@ -37,7 +37,7 @@ store/tasks
 store/generation store/captioning store/maintenance store/mcp store/demo store/adopting
 store/library
 store/backup store/evaluation
-store/memory/verbs
+store/memory/verbs store/memory/reference_names
 store/memory/chroma_check store/memory/demo store/memory/doctor
 store/memory/trust
 store/memory/inspect store/memory/exporting
