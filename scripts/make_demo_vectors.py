@@ -27,7 +27,7 @@ def main() -> None:
         demo.load(library)
         found = embedding_cache.embed(sources(library), embedder)
     keys = sorted(found)
-    vectors = np.stack([np.frombuffer(found[key][1], "<f4") for key in keys])
+    vectors = np.stack([np.frombuffer(found[key], "<f4") for key in keys])
     file = demo.FOLDER / demo.vectors_name(embedder)
     np.savez_compressed(file, keys=np.array(keys, "S64"), vectors=vectors)
     print(f"{len(keys)} vectors, {file.stat().st_size:,} bytes: {file.name}")

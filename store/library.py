@@ -18,7 +18,7 @@ from store.importing.candidate import Candidate, shown
 from store.jobs import cancel_own
 from store.operations import CaptionSource
 from store.outcome import ImportReport, Outcome, Refusal
-from store.progress import Progress
+from store.progress import Progress, batches
 from store.reading.reader import Reader
 from store.records import Facet, Record
 from store.tags import taxonomy_file
@@ -26,7 +26,7 @@ from store.writing import edits, transitions, trash
 from store.writing.journal import Journal
 from store.writing.prepare import WritePath
 from store.writing.reconcile import Fault, reconcile
-from store.writing.transitions import Move, Transitions, batches
+from store.writing.transitions import Move, Transitions
 from store.writing.trash import Trash
 from store.writing.undo import Undo
 

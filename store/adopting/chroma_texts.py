@@ -35,8 +35,7 @@ from store.memory.memory import Memory
 from store.memory.story.lore import TIMES_OF_LORE
 from store.memory.story.worlds import LARGEST, World, parse_world
 from store.outcome import Refusal
-from store.progress import Progress
-from store.writing.transitions import batches
+from store.progress import Progress, batches
 
 Metadata = Mapping[str, Any]
 Make = Callable[[str, str, Metadata, str], Entry]  # id, text, metadata, when it was added

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -20,7 +20,7 @@ from store.memory.engine.reembedding import embed_new
 from store.memory.engine.vector_cache import UNKNOWN, text_hash
 from store.memory.memory import Memory
 from store.outcome import Refusal
-from store.progress import Progress
+from store.progress import Progress, batches
 
 VERB = "adopt"
 _BEGUN = "adopting"  # in `meta`: the adoption that has not come to its end, and its decision
@@ -32,6 +32,8 @@ TOLERANCE = 1e-3  # for each number of two unit vectors
 _SHORT = 500  # characters: longer texts may be cut by one program and not by another
 
 Sample = Sequence[tuple[str, bytes | None]]  # texts with their vectors
+
+_AT_ONCE = 500  # ids in one question to the database
 
 
 @dataclass(slots=True)
@@ -190,7 +192,7 @@ class _Known:
         self.rows: dict[str, dict[str, Any]] = {}
         self.adopted: dict[str, int] = {}  # id → the adoption that brought it
         self.removed: set[str] = set()  # brought by an adoption, and removed by a person since
-        for part in _parts(ids):
+        for part in batches(ids, _AT_ONCE):
             self._read(part)
 
     def look_up(self, id: str) -> dict[str, Any] | None:
@@ -217,10 +219,6 @@ class _Known:
 def _without_vector(row: sqlite3.Row) -> dict[str, Any]:
     names = (name for name in row.keys() if name not in ("vector", "embedding_model", "number"))  # noqa: SIM118
     return {name: row[name] for name in names}
-
-
-def _parts(ids: Sequence[str], size: int = 500) -> Iterable[Sequence[str]]:
-    return (ids[start : start + size] for start in range(0, len(ids), size))
 
 
 def model_of(passages: Passages, sample: Sample, *, named: str = "") -> tuple[str, str]:

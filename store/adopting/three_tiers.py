@@ -189,7 +189,7 @@ class _VectorAdoption:
                 source = self._source(record, one.facet, embedder) if record else None
                 if row is None or source is None:
                     continue
-                made = embedding_cache.embed([source], embedder)[source.key][1]
+                made = embedding_cache.embed([source], embedder)[source.key]
                 wrong = float(np.abs(np.frombuffer(made, "<f4") - row).max())
                 if wrong > AGREES:
                     return (

@@ -29,8 +29,7 @@ from store.memory.text.tokens import count_tokens
 from store.memory.transcripts import events
 from store.memory.transcripts.files import project_of, text_of
 from store.outcome import Refusal
-from store.progress import Progress
-from store.writing.transitions import batches
+from store.progress import Progress, batches
 
 NEWEST = 3
 _LOGS = ("-wal", "-journal")

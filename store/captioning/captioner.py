@@ -3,8 +3,6 @@
 Its answer is read tolerantly in its form, and strictly in its content (`read_answer`).
 """
 
-import json
-import re
 import threading
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
@@ -15,11 +13,9 @@ from typing import Any, TypeVar
 
 from store.embedding.local_weights import Lazy
 from store.errors import CaptioningFailed, InvalidRecord, ProviderBusy
-from store.llm.client import MAX_ANSWER, Usage, failure, import_litellm, usage_of
+from store.llm.client import MAX_ANSWER, Usage, failure, import_litellm, objects_in, usage_of
 from store.llm.prompts import filled
 from store.records import CAPTION_FACETS, MAX_FACET, MAX_TAG, MAX_TAGS, REQUIRED_FACETS, Facet
-
-MAX_STARTS = 200  # braces tried as the beginning of the object
 
 _TEXT = {"type": "string"}
 
@@ -88,13 +84,8 @@ def _storable(text: str) -> str:
 
 def _object_in(answer: str) -> dict[str, Any]:
     """The first JSON object with a facet in it, at any position."""
-    decoder = json.JSONDecoder(strict=False)  # models put line breaks into strings
-    for start in [match.start() for match in re.finditer(r"\{", answer)][:MAX_STARTS]:
-        try:
-            value, _ = decoder.raw_decode(answer, start)
-        except (ValueError, RecursionError):  # half an object, or one nested a thousand deep
-            continue
-        if isinstance(value, dict) and value.keys() & {*CAPTION_FACETS, "caption"}:
+    for value in objects_in(answer):
+        if value.keys() & {*CAPTION_FACETS, "caption"}:
             return value
     raise InvalidRecord("it holds no JSON object with entity and context")
 

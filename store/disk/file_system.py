@@ -7,7 +7,7 @@ from pathlib import Path
 from store.errors import ReadOnly
 
 _ESCAPED = re.compile(r"\\([0-7]{3})")  # spaces and backslashes in the name of a place
-_MOUNTS = Path("/proc/self/mountinfo")
+MOUNTS = Path("/proc/self/mountinfo")
 # File systems of other machines: SQLite's write-ahead log needs memory that all its users share, and locks
 # that hold (https://sqlite.org/wal.html, "Overview", 2).
 _NETWORK = {
@@ -18,9 +18,9 @@ _NETWORK = {
 }  # fmt: skip
 
 
-def kind_of(folder: Path, *, mounts: Path = _MOUNTS) -> str:
+def kind_of(folder: Path, *, mounts: Path = MOUNTS) -> str:
     """The type of the file system that holds this folder, as Linux names it; "" where that is unknown."""
-    if sys.platform != "linux" and mounts == _MOUNTS:
+    if sys.platform != "linux" and mounts == MOUNTS:
         return ""
     folder, found, longest = folder.resolve(), "", 0
     for line in mounts.read_text("utf-8", errors="replace").splitlines():
@@ -32,7 +32,7 @@ def kind_of(folder: Path, *, mounts: Path = _MOUNTS) -> str:
     return found
 
 
-def refuse_network(folder: Path, *, mounts: Path = _MOUNTS) -> None:
+def refuse_network(folder: Path, *, mounts: Path = MOUNTS) -> None:
     """Raises ReadOnly if a database in this folder would lie on another machine's disk."""
     try:
         kind = kind_of(folder, mounts=mounts)

@@ -23,7 +23,7 @@ from store.duplicates.fingerprints import Neighbours
 from store.embedding.protocol import OFFLINE
 from store.errors import MemedexError
 from store.outcome import Outcome
-from store.progress import Progress
+from store.progress import Progress, batches
 from store.search.picture_similarity import PictureSimilarity
 
 # Measured for the offline model (docs/duplicates.md); of others only what needs no confirmation counts.
@@ -105,10 +105,9 @@ class LikenessFinder:
         index = self._pictures.index()
         waiting = [row for row in new if index.vector(row["address"]) is not None]
         done = 0
-        for start in range(0, len(waiting), _BATCH):
+        for batch in batches(waiting, _BATCH):
             if progress.cancelled:
                 return done
-            batch = waiting[start : start + _BATCH]
             found = index.near_many([row["address"] for row in batch], least=least)
             sure = {}
             for address, near in found.items():

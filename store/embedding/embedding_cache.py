@@ -14,7 +14,7 @@ import numpy as np
 from store.catalog import history
 from store.disk.sqlite_values import marks
 from store.embedding.protocol import Embedder, Vector, checked
-from store.progress import Progress
+from store.progress import Progress, batches
 from store.records import CAPTION_FACETS, Facet
 
 _BATCH = 64  # rows handed to the model at once: enough for its throughput, little enough to cancel between
@@ -121,23 +121,20 @@ def store(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]) -> N
 
 def embed(
     sources: Sequence[EmbeddingSource], embedder: Embedder, *, progress: Progress | None = None
-) -> dict[str, tuple[str, bytes]]:
-    """Compute vectors: key → (model, float32 row). If cancelled, returns those it has.
+) -> dict[str, bytes]:
+    """Compute vectors: key → float32 row. If cancelled, returns those it has.
 
     Raises ModelUnavailable if the model returns something that cannot be searched with.
     """
-    vectors: dict[str, tuple[str, bytes]] = {}
+    vectors: dict[str, bytes] = {}
     texts = [source for source in sources if source.text is not None]
     pictures = [source for source in sources if source.picture is not None]
     for group, compute in ((texts, _embed_texts), (pictures, _embed_pictures)):
-        for start in range(0, len(group), _BATCH):
+        for batch in batches(group, _BATCH):
             if progress and progress.cancelled:
                 return vectors
-            batch = group[start : start + _BATCH]
             rows = checked(compute(batch, embedder), embedder)
-            vectors |= {
-                source.key: (embedder.name, row.tobytes()) for source, row in zip(batch, rows, strict=True)
-            }
+            vectors |= {source.key: row.tobytes() for source, row in zip(batch, rows, strict=True)}
     return vectors
 
 
@@ -146,8 +143,8 @@ def embed_texts(texts: Sequence[str], embedder: Embedder) -> list[bytes]:
 
     Raises ModelUnavailable like `embed`.
     """
-    batches = (texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH))
-    return [row.tobytes() for batch in batches for row in checked(embedder.embed_texts(batch), embedder)]
+    found = (checked(embedder.embed_texts(batch), embedder) for batch in batches(texts, _BATCH))
+    return [row.tobytes() for rows in found for row in rows]
 
 
 def picture_vector(db: sqlite3.Connection, address: str, *, embedder: Embedder) -> Vector | None:

@@ -12,9 +12,9 @@ fails: "operator torchvision::nms does not exist". None of the three calls these
 have to exist. If the binary fits, its own definitions are left alone.
 """
 
+import hashlib
 import os
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 from threading import Lock, RLock
 from typing import Any, Generic, TypeVar
@@ -59,7 +59,7 @@ class Lazy(Generic[Loaded]):
 
 def fingerprint(*parts: str) -> str:
     """A short hash of everything that determines a model's vectors."""
-    return sha256("\n".join(parts).encode()).hexdigest()[:24]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
 
 
 def file_digest(path: Path) -> str:
@@ -67,11 +67,8 @@ def file_digest(path: Path) -> str:
     blob = path.resolve().name  # Hugging Face's cache names large files by their SHA-256
     if len(blob) == 64 and all(digit in "0123456789abcdef" for digit in blob):
         return blob
-    digest = sha256()
     with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 CLIP_EXTRA = "`make clip`, or pip install 'memedex[clip]'"  # what needs PyTorch is not installed by default

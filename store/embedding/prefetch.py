@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from store.catalog.catalog import Catalog, current_generation
 from store.disk.files import file_hash
@@ -23,7 +22,7 @@ from store.embedding import embedding_cache
 from store.embedding.embedding_cache import EmbeddingSource
 from store.embedding.protocol import Embedder
 from store.errors import MemedexError
-from store.progress import Progress
+from store.progress import Progress, batches
 
 
 class InFlight:
@@ -67,7 +66,6 @@ class InFlight:
 
 log = logging.getLogger(__name__)
 
-_T = TypeVar("_T")
 _BATCH = 8  # at a time: what a person's search or promotion may have to wait for
 _AGAIN = 600.0  # seconds until a picture set apart is tried again although its file looks the same
 
@@ -120,13 +118,13 @@ class EmbeddingPrefetcher:
             unseen, unread = self._unseen(db, key_of), self._unread(db, embedder)
         self._left = False
         done, failed = 0, dict[str, Exception]()  # by the key of the vector that could not be made
-        for batch in _batches(unseen):
+        for batch in batches(unseen, _BATCH):
             if progress.cancelled:
                 return done
             done += self._embed([one for each in batch if (one := self._source(each))], embedder, failed)
             if failed and not done:  # the model's fault: not asked thousands of times
                 break
-        for texts in _batches(unread) if done or not failed else ():
+        for texts in batches(unread, _BATCH) if done or not failed else ():
             if progress.cancelled:
                 return done
             done += self._embed(texts, embedder, failed)
@@ -229,10 +227,7 @@ class EmbeddingPrefetcher:
                 return 0
             vectors = _vectors(sources, embedder, failed)
             with self._catalog.writing() as db:
-                db.executemany(
-                    "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
-                    [(key, model, vector) for key, (model, vector) in vectors.items()],
-                )
+                embedding_cache.store(db, embedder.name, vectors)
         return len(vectors)
 
     def _path(self, address: str) -> Path | None:
@@ -245,7 +240,7 @@ class EmbeddingPrefetcher:
 
 def _vectors(
     sources: Sequence[EmbeddingSource], embedder: Embedder, failed: dict[str, Exception]
-) -> dict[str, tuple[str, bytes]]:
+) -> dict[str, bytes]:
     """Embed all at once, or one by one if that fails, so that only the faulty one is left out and named."""
     try:
         return embedding_cache.embed(sources, embedder)
@@ -253,7 +248,7 @@ def _vectors(
         if len(sources) == 1:
             failed[sources[0].key] = error
             return {}
-    found: dict[str, tuple[str, bytes]] = {}
+    found: dict[str, bytes] = {}
     for source in sources:
         found |= _vectors([source], embedder, failed)
     return found
@@ -275,8 +270,3 @@ def _stat(path: Path | None) -> str:
             found = path.stat()
             return f"{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}"
     return ""
-
-
-def _batches(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
-    for start in range(0, len(items), _BATCH):
-        yield items[start : start + _BATCH]

@@ -38,10 +38,7 @@ def embed_all(catalog: Catalog, layout: Layout, embedder: Embedder, *, progress:
                 return False
             vectors = embedding_cache.embed(unknown[start : start + _BATCH], embedder)
             with catalog.writing() as db:
-                db.executemany(
-                    "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
-                    [(key, model, vector) for key, (model, vector) in vectors.items()],
-                )
+                embedding_cache.store(db, embedder.name, vectors)
             progress.done += len(vectors)
 
 

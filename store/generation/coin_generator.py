@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import math
 import re
 import time
@@ -19,7 +18,7 @@ from store.errors import CaptioningFailed, InvalidRecord, MemedexError
 from store.generation.context import ExampleContext, as_messages
 from store.importing.candidate import Candidate
 from store.importing.metadata import tags
-from store.llm.client import answer_pieces, import_litellm, readable
+from store.llm.client import answer_pieces, import_litellm, objects_in, readable
 from store.reading.reader import Reader
 from store.records import CAPTION_FACETS, FACETS, MAX_DESCRIPTION, MAX_FACET, MAX_TAG, Facet
 from store.search.query import Part, Query
@@ -27,7 +26,6 @@ from store.search.search import Results
 from store.settings import settings
 
 _QUOTED = 240  # characters of an answer that is no coin
-_BRACES = 1_000  # places where an object may begin that are tried; an answer of braces alone would take long
 _NEEDED = ("name", "ticker", "entity", "context")
 _TAGS = 12
 COPY = 0.92  # mean cosine of the captions from which a coin is called a copy
@@ -124,28 +122,13 @@ def _format(answer: str, *, model: str) -> dict[str, str]:
         what = f"answered in words, not with a coin: “{text[:_QUOTED]}”" if text else "gave an empty answer"
         raise CaptioningFailed(f"{model} {what}; ask for something else, or choose another model")
     # Read backwards, so that a key's first text counts: deeper texts never hide those above them.
-    coins = [
-        coin for fields in _objects(answer) if (coin := dict(reversed([*_texts(fields)]))).keys() & {*_NEEDED}
-    ]
+    found = (dict(reversed([*_texts(fields)])) for fields in objects_in(answer))
+    coins = [coin for coin in found if coin.keys() & {*_NEEDED}]
     if not coins:
         raise CaptioningFailed(
             f"{model}'s answer broke off or is no JSON; try again, or choose another model"
         )
     return max(coins, key=lambda coin: len(coin.keys() & {*_NEEDED}))
-
-
-def _objects(answer: str) -> Iterator[Any]:
-    """The JSON objects in a text, one after the other, because a model may think aloud in braces first."""
-    decoder, at = json.JSONDecoder(), answer.find("{")
-    for _ in range(_BRACES):
-        if at < 0:
-            return
-        try:
-            value, at = decoder.raw_decode(answer, at)
-            yield value
-        except (ValueError, RecursionError):
-            at += 1
-        at = answer.find("{", at)
 
 
 def _texts(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,12 +1,15 @@
 """litellm with safe defaults: imported late, its errors in plain English, prices, and answers in pieces."""
 
+import json
 import math
 import os
 import re
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from queue import Empty, Queue
 from threading import Event, Thread
 from typing import Any
@@ -72,6 +75,7 @@ _REFUSES = {"AuthenticationError", "PermissionDeniedError", "NotFoundError", "Un
 _tried = threading.Event()  # litellm was imported, or cannot be
 _warming = threading.Lock()
 MAX_ANSWER = 200_000  # characters; protects from an endpoint that never ends
+_BRACES = 1_000  # that are tried as the beginning of an object; an answer of braces alone would take long
 _LOOK = 0.2  # seconds between two looks whether the user stopped it
 
 
@@ -242,6 +246,14 @@ def _close(stream: Any) -> None:
     """Leave the provider, who would go on writing, and be paid for it; litellm closes only async streams."""
     if close := getattr(getattr(stream, "completion_stream", None), "close", None):
         close()
+
+
+def objects_in(answer: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects in a model's answer, those inside others too, in the order in which they begin."""
+    decoder = json.JSONDecoder(strict=False)  # models put line breaks into strings
+    for start in islice((match.start() for match in re.finditer(r"\{", answer)), _BRACES):
+        with suppress(ValueError, RecursionError):  # half an object, or one nested a thousand deep
+            yield decoder.raw_decode(answer, start)[0]
 
 
 def until_stopped(pieces: Iterator[str], is_stopping: Callable[[], bool]) -> Iterator[str]:

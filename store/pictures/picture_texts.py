@@ -32,7 +32,7 @@ from store.catalog.catalog import Catalog, current_generation, next_derived
 from store.embedding.local_weights import Lazy, package_folder
 from store.errors import MemedexError, ModelUnavailable
 from store.outcome import Outcome, Refusal
-from store.progress import Progress
+from store.progress import Progress, batches
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -322,10 +322,7 @@ class PictureTexts:
         progress = progress or Progress()
         progress.what, progress.total = "reading pictures", len(waiting)
         outcome = Outcome()
-        for start in range(0, len(waiting), _BATCH):
-            if progress.cancelled:
-                break
-            batch = waiting[start : start + _BATCH]
+        for batch in batches(waiting, _BATCH, progress):
             readings = [self.read_one(image_hash, address) for image_hash, address in batch]
             with self._catalog.writing() as db:
                 for reading, (_, address) in zip(readings, batch, strict=True):
@@ -335,7 +332,6 @@ class PictureTexts:
                         store_reading(db, reading)
                         outcome.done.append(address)
                 next_derived(db)
-            progress.done += len(batch)
         return outcome
 
 

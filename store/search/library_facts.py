@@ -21,7 +21,7 @@ from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.embedding.active_model import ActiveModel
 from store.embedding.protocol import are_unit
-from store.progress import Progress
+from store.progress import Progress, batches
 from store.records import FACETS
 from store.search.similarities import Floats
 
@@ -174,7 +174,7 @@ def _added_up(
     ids: list[int] = []
     keys: list[list[int]] = []
     sums = np.zeros((len(FACETS), dimensions))
-    for batch in _batches(rows):
+    for batch in batches(rows, _BATCH):
         usable = [row for row in batch if len(row["vector"]) == 4 * dimensions]
         matrix = np.frombuffer(b"".join(row["vector"] for row in usable), "<f4").reshape(-1, dimensions)
         good = are_unit(matrix)
@@ -190,17 +190,6 @@ def _added_up(
                 keys[-1][FACETS.index(row["facet"])] = int(row["key"][:16], 16)
         progress.done = len(ids)
     return np.array(ids, np.int64), np.array(keys, np.uint64).reshape(-1, len(FACETS)), sums
-
-
-def _batches(rows: Iterable[sqlite3.Row]) -> Iterator[list[sqlite3.Row]]:
-    batch: list[sqlite3.Row] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _keys_of(keys: Keys) -> Iterator[tuple[int, int]]:

@@ -392,7 +392,7 @@ class PictureSimilarity:
         if (vector := self._made.get(key)) is None:
             with contextlib.suppress(ModelUnavailable, OSError):
                 source = EmbeddingSource(key, picture=self._picture(record.address))
-                vector = np.frombuffer(embed([source], embedder)[key][1], "<f4")
+                vector = np.frombuffer(embed([source], embedder)[key], "<f4")
                 self._made[key] = vector
         return vector
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from store.disk.file_system import identity
+from store.disk.file_system import MOUNTS, identity, kind_of
 from store.disk.files import absolute
 from store.errors import BadSource
 from store.importing.candidate import shown
@@ -321,13 +321,8 @@ class Watcher:
                 return
 
 
-def is_remote(folder: Path, *, mounts: Path = Path("/proc/self/mounts")) -> bool:
+def is_remote(folder: Path, *, mounts: Path = MOUNTS) -> bool:
     """Whether the folder is on a file system without notifications: a network's, or another system's disk."""
-    try:
-        rows = [line.split() for line in mounts.read_text(errors="replace").splitlines()]
-    except OSError:  # no Linux: nothing is known of it
-        return False
-    path = folder.resolve()
-    places = [(row[1].encode().decode("unicode_escape"), row[2]) for row in rows if len(row) > 2]
-    around = [(len(place), kind) for place, kind in places if path.is_relative_to(place)]
-    return bool(around) and _REMOTE.fullmatch(max(around)[1]) is not None
+    with contextlib.suppress(OSError):  # no Linux: nothing is known of it
+        return _REMOTE.fullmatch(kind_of(folder, mounts=mounts)) is not None
+    return False

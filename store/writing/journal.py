@@ -19,6 +19,7 @@ from store.disk.files import Disk, content_hash, file_hash
 from store.disk.layout import Layout
 from store.disk.sqlite import UnknownCommit, not_written
 from store.disk.stats import file_stats
+from store.embedding import embedding_cache
 from store.errors import LibraryStuck, NotWritten
 from store.operations import Change, Operation
 from store.records import TIERS
@@ -204,10 +205,7 @@ class Journal:
                     "INSERT OR IGNORE INTO sidecars VALUES (?, ?)",
                     [(digest, text.decode()) for digest, text in payload.sidecars.items()],
                 )
-                db.executemany(
-                    "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
-                    [(key, model, vector) for key, (model, vector) in payload.vectors.items()],
-                )
+                embedding_cache.store(db, payload.model, payload.vectors)
                 db.executemany(
                     "INSERT OR IGNORE INTO fingerprints (image_hash, print) VALUES (?, ?)",
                     payload.fingerprints.items(),

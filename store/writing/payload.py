@@ -15,5 +15,5 @@ class Payload:
         default_factory=list
     )  # what the operation's records are embedded from
     model: str = ""  # … and by which model; the library's must still be the same when it is decided
-    vectors: dict[str, tuple[str, bytes]] = field(default_factory=dict)  # key → (model, float32 row)
+    vectors: dict[str, bytes] = field(default_factory=dict)  # key → float32 row
     fingerprints: dict[str, bytes] = field(default_factory=dict)  # SHA-256 of a picture → what it looks like

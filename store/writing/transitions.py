@@ -2,9 +2,8 @@
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any, Literal, TypeVar
 
 from store.catalog import blockers, history
@@ -13,7 +12,7 @@ from store.disk.files import content_hash
 from store.errors import InvalidRecord, Superseded
 from store.operations import CaptionSource, Change, DecisionIntent, State
 from store.outcome import Outcome
-from store.progress import Progress
+from store.progress import Progress, batches
 from store.records import Facet, Record, Tier, sidecar_bytes, validate
 from store.writing.journal import CHANGED_MEANWHILE
 from store.writing.payload import Payload
@@ -220,12 +219,3 @@ def _parts(sidecar: Mapping[str, Any]) -> dict[str, Any]:
     rest = {key: value for key, value in sidecar.items() if key not in ("caption", "tags", "tags_categories")}
     caption = {f"caption {facet}": text for facet, text in (sidecar.get("caption") or {}).items()}
     return rest | caption | {f"tag {tag}": True for tag in sidecar.get("tags") or ()}
-
-
-def batches(items: Iterable[T], size: int, progress: Progress | None = None) -> Iterator[list[T]]:
-    """The items in batches, each counted as done after it, until the end or until cancelled."""
-    rest = iter(items)
-    while not (progress and progress.cancelled) and (batch := list(islice(rest, size))):
-        yield batch
-        if progress:
-            progress.done += len(batch)

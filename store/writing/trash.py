@@ -22,13 +22,12 @@ from store.disk.layout import Layout
 from store.errors import InvalidRecord, MemedexError
 from store.operations import EMPTY_TRASH, Change
 from store.outcome import Outcome, Refusal
-from store.progress import Progress
+from store.progress import Progress, batches
 from store.records import TIERS
 from store.search.golden_queries import GoldenQueries
 from store.vectors import matrix_files
 from store.writing.payload import Payload
 from store.writing.prepare import WritePath
-from store.writing.transitions import batches
 
 DAY = 86_400.0  # seconds
 _BATCH = 256

@@ -13,11 +13,11 @@ from store.duplicates import findings
 from store.errors import InvalidRecord, MemedexError, NothingToUndo, NotWritten
 from store.operations import DecisionIntent, State
 from store.outcome import Outcome, Refusal
-from store.progress import Progress
+from store.progress import Progress, batches
 from store.records import Record
 from store.tags import taxonomy_file
 from store.writing import transitions
-from store.writing.transitions import Transitions, batches
+from store.writing.transitions import Transitions
 
 
 class Undo:

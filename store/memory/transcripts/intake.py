@@ -2,10 +2,9 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import islice
 from typing import Any, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
@@ -19,7 +18,7 @@ from store.memory.transcripts.files import NAMED, Message, Session
 from store.memory.transcripts.session_ids import SessionIds
 from store.memory.transcripts.tables import KIND
 from store.outcome import Refusal
-from store.progress import Progress
+from store.progress import Progress, batches
 
 _MESSAGES = 200  # of one transaction
 _EVENTS = 5_000
@@ -73,16 +72,10 @@ def ingest(
 
 
 def _read(passages: Passages, session: Session, report: TranscriptReport, progress: Progress) -> None:
-    for batch in _batches(enumerate(session.messages()), _MESSAGES):
-        if progress.cancelled:
-            return
+    for batch in batches(enumerate(session.messages()), _MESSAGES, progress):
         _take_messages(passages, session, batch, report)
-        progress.done += len(batch)
-    for lines in _batches(enumerate(session.events()), _EVENTS):
-        if progress.cancelled:
-            return
+    for lines in batches(enumerate(session.events()), _EVENTS, progress):
         _take_events(passages, session, lines, report)
-        progress.done += len(lines)
 
 
 def _take_messages(
@@ -218,9 +211,3 @@ def _remove_chunks(db: sqlite3.Connection, parent: str) -> None:
     )
     vector_cache.store(db, KIND, [id[0] for id in ids])
     db.execute("DELETE FROM transcript_vectors WHERE parent_id = ?", [parent])
-
-
-def _batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
-    rest = iter(items)
-    while batch := list(islice(rest, size)):
-        yield batch

@@ -305,7 +305,7 @@ def test_a_network_folder_is_recognised_by_its_mount_type(kind: str, expected: b
     (shared / "inbox").mkdir(parents=True)
     mounts = tmp_path / "mounts"
     place = str(shared).replace(" ", "\\040")
-    mounts.write_text(f"/dev/sda1 / ext4 rw 0 0\nsomewhere {place} {kind} rw 0 0\n")
+    mounts.write_text(f"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:9 / {place} rw - {kind} somewhere rw\n")
     assert is_remote(shared / "inbox", mounts=mounts) is expected
     assert not is_remote(tmp_path, mounts=mounts)
 
