@@ -24,7 +24,7 @@ from store.catalog import checksums, unfit_words
 from store.catalog.confusables import spelling
 from store.disk.files import content_hash
 from store.disk.layout import Layout
-from store.disk.stats import stat_text
+from store.disk.sidecars import stat_text
 from store.duplicates import alignment, examiner, fingerprints
 from store.duplicates.duplicates import least_cosine
 from store.embedding import embedding_cache, open_embedder

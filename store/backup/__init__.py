@@ -3,8 +3,3 @@
 A backup is a folder laid out like a root (`memecoins/`, `memory/`, `taxonomy.json`) with a `manifest.json`
 that has the SHA-256 of every file. It has neither thumbnails nor Chroma's files, which can be rebuilt.
 """
-
-from store.backup.create import backup, backup_memory
-from store.backup.restore import RestoreReport, restore_backup, restore_files
-
-__all__ = ["RestoreReport", "backup", "backup_memory", "restore_backup", "restore_files"]

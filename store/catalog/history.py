@@ -234,23 +234,32 @@ def sidecars(db: sqlite3.Connection, address: str) -> list[dict[str, Any]]:
     return [json.loads(row[0]) for row in rows]
 
 
-def decisions(db: sqlite3.Connection, *, only: str | None = None, limit: int = 20) -> list[PastDecision]:
-    """Decisions, newest first, each with its number of changed records and judged pairs; or one alone."""
+def decisions(
+    db: sqlite3.Connection, where: str = "TRUE", *values: Any, limit: int = -1, offset: int = 0
+) -> list[PastDecision]:
+    """The decisions `d` that meet this condition (SQL), newest first.
+
+    Each has its number of changed records and judged pairs.
+    """
     rows = db.execute(
         f"SELECT d.*, {IS_UNDONE} AS is_undone, "
         "(SELECT count(*) FROM history h WHERE h.decision = d.id) + "
         "(SELECT count(*) FROM verdicts v WHERE v.decision = d.id) AS count "
-        "FROM decisions d WHERE ?1 IS NULL OR d.id = ?1 ORDER BY d.number DESC LIMIT ?2",
-        [only, limit],
+        f"FROM decisions d WHERE {where} ORDER BY d.number DESC LIMIT ? OFFSET ?",
+        [*values, limit, offset],
     )
     return [
         PastDecision(
-            row["id"], row["verb"], row["who"], row["at"], row["count"],
-            bool(row["is_undone"]),
+            row["id"], row["verb"], row["who"], row["at"], row["count"], bool(row["is_undone"]),
             row["reverses"],
         )
         for row in rows
     ]  # fmt: skip
+
+
+def decision(db: sqlite3.Connection, id: str) -> PastDecision | None:
+    """The decision with this id; None if there is none."""
+    return next(iter(decisions(db, "d.id = ?", id)), None)
 
 
 def to_undo(db: sqlite3.Connection, actor: str, *, limit: int = 1) -> list[str]:

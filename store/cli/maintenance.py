@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from store.backup import backup as copy_library
-from store.backup import backup_memory as copy_memory
-from store.backup import restore_backup as put_back
-from store.backup import restore_files as write_files
+from store.backup.create import backup as copy_library
+from store.backup.create import backup_memory as copy_memory
+from store.backup.restore import restore_backup as put_back
+from store.backup.restore import restore_files as write_files
 from store.chroma.place import describe_place, is_there
 from store.cli.call import ELSEWHERE, REFUSED, WRONG, Call, as_json, has_library, no_library
 from store.cli.verbs import Repair, Yes, typed_path, verb

@@ -3,16 +3,39 @@
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from store.disk.files import content_hash, file_hash, read_regular
 from store.disk.layout import Layout
-from store.disk.stats import stat_text
 from store.errors import InvalidRecord
 from store.operations import State
 from store.records import MAX_SIDECAR_BYTES, TIERS, Tier, checked_address, validate
+
+
+def file_stats(
+    layout: Layout, state: State, address: str, *, unknown: Collection[Path] = ()
+) -> tuple[str, str]:
+    """Size and modification time of the record's sidecar and of its picture; "" if the path is `unknown`."""
+    sidecar, image = (
+        "" if path in unknown else stat_text(path)
+        for path in (layout.sidecar(state.tier, address), layout.image(state.tier, address))
+    )
+    return sidecar, image
+
+
+def stat_text(path: Path) -> str:
+    """The file's size in bytes and modification time in nanoseconds, as `size:time`.
+
+    "" if there is no file.
+    """
+    try:
+        stat = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    return f"{stat.st_size}:{stat.st_mtime_ns}"
+
 
 Kind = Literal["sidecar", "image"]
 

@@ -286,7 +286,7 @@ class Duplicates:
         others = list(others)
         decided = self._catalog.decide("judge", actor=actor, id=decision)
         with self._catalog.reading() as db:
-            if decision and history.decisions(db, only=decision):  # all of it is one transaction
+            if decision and history.decision(db, decision):  # all of it is one transaction
                 return Outcome(done=others, decision=decision)
         return findings.judge(self._catalog, address, verdict, others, decision=decided)
 

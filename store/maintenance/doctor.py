@@ -23,8 +23,7 @@ from store.disk.files import Disk, content_hash, file_hash
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
 from store.disk.replica import is_replica, refuse_replica
-from store.disk.sidecars import blocked
-from store.disk.stats import stat_text
+from store.disk.sidecars import blocked, stat_text
 from store.embedding import reembed
 from store.embedding.protocol import are_usable
 from store.errors import BadSource, CatalogDamaged, CatalogTooNew, ForeignFile, MemedexError, ModelUnavailable

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from store.catalog import checksums, confusables, copied_rows, snapshots
+from store.catalog import checksums, confusables, snapshots
 from store.catalog import rows as catalog_rows
 from store.catalog.catalog import Catalog, next_generation, next_word_edit
 from store.catalog.checksums import WrongChecksum
@@ -57,7 +57,7 @@ def mend(catalog: Catalog, layout: Layout, *, tell: Callable[[str], None]) -> No
     with catalog.writing() as db:
         _restore_keys(db)
         for one in checksums.wrong(db):
-            copied_rows.restore_row(db, one, copies)
+            snapshots.restore_row(db, one, copies)
         for one in checksums.wrong(db):
             _keep_row(db, one, tell)
         generation = next_generation(db)
@@ -183,7 +183,7 @@ def _keep_row(db: sqlite3.Connection, one: WrongChecksum, tell: Callable[[str], 
     there = checksums.row(db, one.table, one.key)
     db.execute("DELETE FROM checksums WHERE name = ? AND key = ?", [one.table, one.key])
     if there:
-        copied_rows.put(db, one, there[0])
+        snapshots.put_row(db, one, there[0])
         tell(f"{_named(one)} could not be given back and stays as it reads now; a backup may say more")
     else:
         tell(f"{_named(one)} is gone; a backup may have it")

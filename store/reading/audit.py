@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from typing import Any, NamedTuple
 
-from store.catalog.history import CHAIN, FINAL, IS_UNDONE, NOBODY, UNDONE, PastDecision
+from store.catalog import history
+from store.catalog.history import CHAIN, FINAL, NOBODY, UNDONE, PastDecision
 from store.disk.csv import inert
 from store.reading.reader import Reader
 from store.records import Tier
@@ -92,25 +93,7 @@ def find(reader: Reader, filter: AuditFilter, *, offset: int = 0, limit: int = 1
     """These decisions, newest first."""
     where, values = _conditions("d", filter)
     with reader.catalog.reading() as db:
-        rows = db.execute(
-            f"SELECT d.*, {IS_UNDONE} AS is_undone, "
-            "(SELECT count(*) FROM history h WHERE h.decision = d.id) + "
-            "(SELECT count(*) FROM verdicts v WHERE v.decision = d.id) AS count "
-            f"FROM decisions d WHERE {where} ORDER BY d.number DESC LIMIT ? OFFSET ?",
-            [*values, limit, offset],
-        ).fetchall()
-    return [
-        PastDecision(
-            row["id"],
-            row["verb"],
-            row["who"],
-            row["at"],
-            row["count"],
-            bool(row["is_undone"]),
-            row["reverses"],
-        )
-        for row in rows
-    ]
+        return history.decisions(db, where, *values, limit=limit, offset=offset)
 
 
 def count(reader: Reader, filter: AuditFilter) -> int:

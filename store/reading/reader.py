@@ -28,7 +28,7 @@ from store.chroma.place import describe_place
 from store.disk.aside import Aside, moved_aside
 from store.disk.files import Disk
 from store.disk.layout import Layout
-from store.disk.stats import stat_text
+from store.disk.sidecars import stat_text
 from store.duplicates.alignment import Confirmation
 from store.duplicates.duplicates import Duplicates, LikenessFinder
 from store.duplicates.examiner import Examiner
@@ -264,13 +264,13 @@ class Reader(RecordLists):
     def decision(self, decision: str) -> PastDecision | None:
         """The decision with this id; None if there is none."""
         with self.catalog.reading() as db:
-            return next(iter(history.decisions(db, only=decision)), None)
+            return history.decision(db, decision)
 
     def to_undo(self, *, actor: str) -> PastDecision | None:
         """This person's last decision that can be undone; None if there is none."""
         with self.catalog.reading() as db:
             last = history.to_undo(db, actor)
-            return history.decisions(db, only=last[0])[0] if last else None
+            return history.decision(db, last[0]) if last else None
 
     def revisions(self, address: str) -> list[Revision]:
         """Every text that a record's caption had, newest first."""

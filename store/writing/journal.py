@@ -17,8 +17,8 @@ from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
 from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk, content_hash, file_hash
 from store.disk.layout import Layout
+from store.disk.sidecars import file_stats
 from store.disk.sqlite import UnknownCommit, not_written
-from store.disk.stats import file_stats
 from store.embedding import embedding_cache
 from store.errors import LibraryStuck, NotWritten
 from store.operations import Change, Operation

@@ -13,7 +13,8 @@ import pytest
 import s3fs
 from moto.server import ThreadedMotoServer
 
-from store.backup import backup, restore_backup, restore_files
+from store.backup.create import backup
+from store.backup.restore import restore_backup, restore_files
 from store.catalog.filters import Filter
 from store.cli import main
 from store.errors import BadBackup, CatalogDamaged, ReadOnly

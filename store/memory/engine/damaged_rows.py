@@ -1,6 +1,6 @@
 """Rows of the text memory that are not what was written, by their checksums, and how they are given back."""
 
-from store.catalog import checksums, copied_rows, snapshots
+from store.catalog import checksums, snapshots
 from store.catalog.checksums import WrongChecksum
 from store.memory.engine.database import Database, summed
 from store.memory.engine.kind import MemoryKind
@@ -19,7 +19,7 @@ def restore(database: Database, kind: MemoryKind) -> list[WrongChecksum]:
     copies, tables = snapshots.kept(database.path), summed(kind)
     with database.writing() as db:
         wrong = checksums.wrong(db, tables)
-        return [one for one in wrong if not copied_rows.restore_row(db, one, copies, tables)]
+        return [one for one in wrong if not snapshots.restore_row(db, one, copies, tables)]
 
 
 def restore_if_sound(database: Database, kind: MemoryKind, one: WrongChecksum, *, vector: bytes) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import store.backup.create
-from store.backup import backup, backup_memory, restore_backup
-from store.backup.create import damaged_files, read_manifest
+from store.backup.create import backup, backup_memory, damaged_files, read_manifest
+from store.backup.restore import restore_backup
 from store.catalog.filters import Filter
 from store.disk.files import Disk
 from store.disk.layout import Layout

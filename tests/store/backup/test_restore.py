@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import store.disk.exchange
-from store.backup import backup, restore_backup
+from store.backup.create import backup
+from store.backup.restore import restore_backup
 from store.cli.call import has_library
 from store.disk.files import Disk
 from store.disk.layout import Layout

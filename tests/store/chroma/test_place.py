@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from store.backup import restore_files
+from store.backup.restore import restore_files
 from store.catalog.history import MOVE_ASIDE, PROGRAM
 from store.chroma.collections import COLLECTIONS, Point
 from store.chroma.contents import DATABASE, own_names

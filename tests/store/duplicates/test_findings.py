@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from store.backup import backup, restore_backup
+from store.backup.create import backup
+from store.backup.restore import restore_backup
 from store.catalog.filters import Filter
 from store.errors import NothingToUndo
 from store.library import Library

@@ -144,7 +144,7 @@ def test_a_damaged_hash_of_a_picture_is_restored_from_the_history_or_else_from_a
 
 
 def test_damaged_text_is_never_written_to_a_file_or_a_backup(stocked: Path, tmp_path: Path) -> None:
-    from store.backup import backup
+    from store.backup.create import backup
 
     flip(stocked, b"quiet DESCRIPTION", b"quiet D\xc5SCRIPTION")
     with open_library(stocked, embedder=Hashed()) as library:
