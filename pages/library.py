@@ -20,7 +20,7 @@ from components.grid import (
 )
 from components.shell.page import live
 from components.shell.page.frame import open_page
-from store.catalog.filters import Filter
+from store import Filter
 
 library = open_page("Library")
 

@@ -7,7 +7,7 @@ from components.review import promote
 from components.shell import format
 from components.shell.page import live
 from components.shell.page.frame import open_page
-from store.catalog.filters import Filter
+from store import Filter
 
 library = open_page("Review")
 

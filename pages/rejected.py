@@ -6,7 +6,7 @@ from components.grid import RESTORE, browse, no_matches, show_reasons, show_view
 from components.review import rejected
 from components.shell.page import live
 from components.shell.page.frame import open_page
-from store.catalog.filters import Filter
+from store import Filter
 
 library = open_page("Rejected")
 

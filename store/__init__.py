@@ -12,11 +12,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from store.catalog.filters import Filter
+    from store.adopting.system import DataSurvey
+    from store.catalog.deleted_items import DeletedItem
+    from store.catalog.filters import FacetLength, Filter
+    from store.catalog.history import Event, PastDecision
+    from store.disk.layout import RESOURCES, Layout
+    from store.disk.open_writers import close_all
+    from store.disk.replica import is_replica
+    from store.duplicates.findings import DuplicateFinding, Suspect, Suspicion
     from store.errors import MemedexError
     from store.exporting.formats import export
+    from store.identity import current_user
     from store.importing import candidates
+    from store.jobs import Item, Job, Jobs
     from store.library import Library
+    from store.lru import LruCache
     from store.memory.memory import Memory
     from store.memory.reference_names import (
         RagManager,
@@ -29,68 +39,121 @@ if TYPE_CHECKING:
         store_memory,
     )
     from store.memory.verbs.verbs import MemoryVerbs
+    from store.operations import CaptionSource
     from store.outcome import ImportReport, Outcome, Refusal
+    from store.permissions import OPERATOR, Actor, may_view
     from store.progress import Progress
-    from store.reading.reader import Reader
+    from store.reading.reader import Reader, Status
     from store.records import Record
-    from store.runtime import open_library, open_reader
-    from store.search.query import Part, Query
+    from store.runtime import LibraryRuntime, check_replica, has_unfinished_jobs, open_library, open_reader
+    from store.search.query import Part, Query, QueryShift, SavedSearch
+    from store.search.ranking import Hit
+    from store.search.search import Results
+    from store.tags.taxonomy import Taxonomy
+    from store.writing.salvage import salvage_if_damaged
+    from store.writing.transitions import Move
 
 __version__ = "1.3.0"
 
 # Where each name comes from. Imported when first asked for: a process that needs one part loads no other.
 _FROM = {
-    "Filter": "store.catalog.filters",
-    "ImportReport": "store.outcome",
-    "Library": "store.library",
-    "MemedexError": "store.errors",
-    "Memory": "store.memory.memory",
-    "MemoryVerbs": "store.memory.verbs.verbs",
-    "Outcome": "store.outcome",
-    "Part": "store.search.query",
-    "Progress": "store.progress",
-    "Query": "store.search.query",
-    "RagManager": "store.memory.reference_names",
-    "Reader": "store.reading.reader",
-    "Record": "store.records",
-    "Refusal": "store.outcome",
-    "add_lore": "store.memory.reference_names",
-    "add_memory": "store.memory.reference_names",
-    "candidates": "store.importing",
-    "delete_session_memory": "store.memory.reference_names",
-    "export": "store.exporting.formats",
-    "open_library": "store.runtime",
-    "open_reader": "store.runtime",
-    "query_lore": "store.memory.reference_names",
-    "query_memory": "store.memory.reference_names",
-    "search_memory": "store.memory.reference_names",
-    "store_memory": "store.memory.reference_names",
+    name: f"store.{module}"
+    for module, names in {
+        "adopting.system": "DataSurvey",
+        "catalog.deleted_items": "DeletedItem",
+        "catalog.filters": "FacetLength Filter",
+        "catalog.history": "Event PastDecision",
+        "disk.layout": "Layout RESOURCES",
+        "disk.open_writers": "close_all",
+        "disk.replica": "is_replica",
+        "duplicates.findings": "DuplicateFinding Suspect Suspicion",
+        "errors": "MemedexError",
+        "exporting.formats": "export",
+        "identity": "current_user",
+        "importing": "candidates",
+        "jobs": "Item Job Jobs",
+        "library": "Library",
+        "lru": "LruCache",
+        "memory.memory": "Memory",
+        "memory.reference_names": (
+            "RagManager add_lore add_memory delete_session_memory query_lore query_memory search_memory "
+            "store_memory"
+        ),
+        "memory.verbs.verbs": "MemoryVerbs",
+        "operations": "CaptionSource",
+        "outcome": "ImportReport Outcome Refusal",
+        "permissions": "Actor OPERATOR may_view",
+        "progress": "Progress",
+        "reading.reader": "Reader Status",
+        "records": "Record",
+        "runtime": "LibraryRuntime check_replica has_unfinished_jobs open_library open_reader",
+        "search.query": "Part Query QueryShift SavedSearch",
+        "search.ranking": "Hit",
+        "search.search": "Results",
+        "tags.taxonomy": "Taxonomy",
+        "writing.salvage": "salvage_if_damaged",
+        "writing.transitions": "Move",
+    }.items()
+    for name in names.split()
 }
 
 __all__ = [
+    "OPERATOR",
+    "RESOURCES",
+    "Actor",
+    "CaptionSource",
+    "DataSurvey",
+    "DeletedItem",
+    "DuplicateFinding",
+    "Event",
+    "FacetLength",
     "Filter",
+    "Hit",
     "ImportReport",
+    "Item",
+    "Job",
+    "Jobs",
+    "Layout",
     "Library",
+    "LibraryRuntime",
+    "LruCache",
     "MemedexError",
     "Memory",
     "MemoryVerbs",
+    "Move",
     "Outcome",
     "Part",
+    "PastDecision",
     "Progress",
     "Query",
+    "QueryShift",
     "RagManager",
     "Reader",
     "Record",
     "Refusal",
+    "Results",
+    "SavedSearch",
+    "Status",
+    "Suspect",
+    "Suspicion",
+    "Taxonomy",
     "add_lore",
     "add_memory",
     "candidates",
+    "check_replica",
+    "close_all",
+    "current_user",
     "delete_session_memory",
+    "demo",
     "export",
+    "has_unfinished_jobs",
+    "is_replica",
+    "may_view",
     "open_library",
     "open_reader",
     "query_lore",
     "query_memory",
+    "salvage_if_damaged",
     "search_memory",
     "store_memory",
 ]

@@ -28,7 +28,7 @@ from store.jobs.fair_lock import FairLock
 from store.library import Library
 from store.pictures.shared_pictures import PictureSharing
 from store.progress import Progress
-from store.reading.reader import Status
+from store.reading.reader import Reader, Status
 from store.settings import settings
 from store.tags import taxonomy_file
 from store.tasks import KINDS, models
@@ -80,6 +80,11 @@ class LibraryRuntime(Library):
     def is_open(root: Path) -> bool:
         """Whether this process has the library in this folder open for writing."""
         return _writers.has(Path(root).resolve())
+
+    @classmethod
+    def can_open(cls, root: Path) -> bool:
+        """Whether opening the library does not wait for another process that writes to it."""
+        return cls.is_open(root) or WriterLock(Layout(root).lock).is_free()
 
     @staticmethod
     def open_for_reading(
@@ -304,6 +309,19 @@ def _check_replica(path: Path) -> None:
             f"{path} is a replica that is not complete yet, or of an older Memedex: update the program that "
             "writes, and wait for Litestream"
         )
+
+
+def has_unfinished_jobs(root: Path) -> bool:
+    """Whether the library in this folder has jobs that go on once it is open; it stays closed."""
+    layout = Layout(root.resolve())
+    if not is_made(layout.catalog):
+        return False
+    reader = Reader(layout.root)
+    try:
+        states = {job.state for job in reader.jobs.open() if not job.is_ephemeral}
+    finally:
+        reader.close()
+    return not states.isdisjoint({"waiting", "running", "interrupted"})
 
 
 def check_replica(catalog: Catalog) -> None:

@@ -61,6 +61,15 @@ store/records store/permissions store/identity store/errors store/settings store
 """
 LEVEL = {layer_entry: -level for level, line in enumerate(LAYERS.split("\n")) for layer_entry in line.split()}
 
+# Where components and pages enter the store: the face, what modules at its root define, and what the chapters
+# list in `__all__`, some of it modules. The store itself imports from its modules directly.
+DOORS = (
+    *("store", "store.errors", "store.records", "store.settings", "store.sessions"),
+    *("store.tasks", "store.jobs", "store.captioning", "store.embedding", "store.generation"),
+    *("store.catalog", "store.reading", "store.search", "store.evaluation", "store.maps"),
+    *("store.importing", "store.exporting", "store.disk", "store.maintenance"),
+)
+
 # Known imports that point upwards or form a cycle, and why; nothing may be added.
 KNOWN: Mapping[tuple[str, str], str] = {}
 
@@ -213,6 +222,38 @@ def namesake(test: Path) -> Path:
     if package.name == test.parent.name:
         package = package.parent
     return package if package.is_dir() else module
+
+
+def test_components_and_pages_enter_the_store_by_its_doors() -> None:
+    elsewhere = [
+        f"{name}: from {node.module} import {alias.name}"
+        for name, path in files().items()
+        if not name.startswith(("store", "components.memory"))
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "store"
+        for alias in node.names
+        if not is_offered(alias.name, door=str(node.module))
+    ]
+    assert elsewhere == []
+
+
+def is_offered(name: str, *, door: str) -> bool:
+    """Whether components and pages may import this name here; names of the face come from there alone."""
+    if door not in DOORS or name.startswith("_"):
+        return (door, name) == ("store", "__version__")
+    if door != "store" and name in offered("store") and f"{door}.{name}" not in files():
+        return False
+    return name in offered(door) or ("." in door and files()[door].stem != "__init__")
+
+
+def offered(door: str) -> set[str]:
+    """What a package lists in `__all__`."""
+    lists = [
+        ast.literal_eval(node.value)
+        for node in tree(files()[door]).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    ]
+    return {name for names in lists for name in names}
 
 
 def test_the_store_runs_without_streamlit() -> None:

@@ -7,14 +7,14 @@ from components.captions.picker import PickedRecord
 from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
 from components.shell.session import resources
-from store.captioning.checkup import KINDS, CaptionFinding, Kind
-from store.library import Library
+from store import Library
+from store.captioning import CaptionFinding, checkup
 from store.settings import settings
 
 _KIND, _ORDER = "caption-check", "caption-check-order"
 _LISTED = "captions_kind"  # in the address; not "kind", which only Lore & memory may set
 _PER_PAGE = 100
-_LABELS: dict[Kind, tuple[str, str]] = {
+_LABELS: dict[checkup.Kind, tuple[str, str]] = {
     "picture": (
         "Caption vs picture",
         "Captions that fit their picture worse than most captions of other coins would, the lowest first.",
@@ -35,14 +35,14 @@ def show(library: Library) -> None:
     """How many there are of each kind, and those of the chosen kind."""
     with st.spinner("Checking all captions …"):
         found = resources.check_up().findings(resources.taxonomy())
-    kinds = [kind for kind in KINDS if found[kind]]
+    kinds = [kind for kind in checkup.KINDS if found[kind]]
     if not kinds:
         st.success("No captions need attention.", icon=":material/check_circle:")
         return
     st.session_state.setdefault(_KIND, st.query_params.get(_LISTED))
     if st.session_state[_KIND] not in kinds:
         st.session_state[_KIND] = kinds[0]
-    kind: Kind = st.segmented_control(
+    kind: checkup.Kind = st.segmented_control(
         "What to look for", kinds, key=_KIND, required=True, label_visibility="collapsed",
         format_func=lambda each: f"{_LABELS[each][0]} · {_coins(found[each]):,}",
     ) or kinds[0]  # fmt: skip
@@ -69,7 +69,7 @@ def show(library: Library) -> None:
 
 def is_going_on() -> bool:
     """Whether the editor was opened from this list."""
-    return st.query_params.get("check") in KINDS
+    return st.query_params.get("check") in checkup.KINDS
 
 
 def pick(library: Library) -> PickedRecord | None:
@@ -77,7 +77,7 @@ def pick(library: Library) -> PickedRecord | None:
     record = picker.linked_to(library)
     if record is None:
         return None
-    kind: Kind = next(each for each in KINDS if each == st.query_params["check"])
+    kind: checkup.Kind = next(each for each in checkup.KINDS if each == st.query_params["check"])
     order = st.session_state.get(_ORDER)
     if not order or order[0] != kind:  # a link, or a reload
         order = kind, _order(resources.check_up().findings(resources.taxonomy())[kind])
@@ -87,7 +87,7 @@ def pick(library: Library) -> PickedRecord | None:
         return picker.browse(library, record, order[1], bare=set(order[1]), title=_LABELS[kind][0])
 
 
-def _back(kind: Kind) -> None:
+def _back(kind: checkup.Kind) -> None:
     st.query_params.pop("check", None)
     st.session_state[_KIND] = kind
     views.turn_to("Check up")

@@ -9,15 +9,10 @@ from components.grid import lead_to
 from components.shell import format
 from components.shell.page import forms, job_bar, live
 from components.shell.page.forms import Button, Field
-from store.catalog.filters import Filter
-from store.errors import MemedexError
-from store.jobs import Job
-from store.library import Library
-from store.llm.client import is_warm
-from store.llm.prompts import DEFAULT
+from store import Filter, Job, Library, MemedexError
+from store.captioning import DEFAULT_PROMPT, is_warm
 from store.settings import settings
 from store.tasks import draft
-from store.tasks.draft import LANES, MAX_LANES, Plan
 
 CHOSEN = "memedex.drafting.chosen"  # addresses that another page brought along
 HOW = (
@@ -47,7 +42,7 @@ def preselect(chosen: Sequence[str]) -> None:
     lead_to("pages/drafting.py")
 
 
-def how(library: Library, *, key: str, prompt: str = DEFAULT) -> tuple[str, str]:
+def how(library: Library, *, key: str, prompt: str = DEFAULT_PROMPT) -> tuple[str, str]:
     """Fields for model and prompt, side by side."""
     left, right = st.columns([3, 2], gap="small")
     with left:
@@ -73,7 +68,7 @@ def how(library: Library, *, key: str, prompt: str = DEFAULT) -> tuple[str, str]
     return (model or "").strip(), choice or prompt
 
 
-def figures(plan: Plan) -> None:
+def figures(plan: draft.Plan) -> None:
     """Show number, tokens and cost before anything is asked."""
     if not plan.count:
         return
@@ -119,7 +114,7 @@ def _which(library: Library) -> list[str]:
     return picked if chosen == _PICKED else lacking
 
 
-def _planned(library: Library, addresses: Sequence[str], model: str, prompt: str) -> Plan | None:
+def _planned(library: Library, addresses: Sequence[str], model: str, prompt: str) -> draft.Plan | None:
     if not model or not is_priced(library, key="draft"):
         return None
     try:
@@ -130,17 +125,17 @@ def _planned(library: Library, addresses: Sequence[str], model: str, prompt: str
         return None
 
 
-def _go(library: Library, plan: Plan | None, watch: Callable[[Job], Job], sent: forms.Sent) -> str:
+def _go(library: Library, plan: draft.Plan | None, watch: Callable[[Job], Job], sent: forms.Sent) -> str:
     if plan:
         budget, lanes = sent.get("budget") or None, int(sent["lanes"])
         watch(draft.start(library, plan, budget=budget, lanes=lanes, decision=sent.decision))
     return ""
 
 
-def _begin_row(library: Library, plan: Plan | None, addresses: Sequence[str]) -> None:
+def _begin_row(library: Library, plan: draft.Plan | None, addresses: Sequence[str]) -> None:
     count = len(addresses)
     lanes = Field(
-        "lanes", "Parallel requests", "number", value=LANES, least=1, most=MAX_LANES,
+        "lanes", "Parallel requests", "number", value=draft.LANES, least=1, most=draft.MAX_LANES,
         help="Requests at the same time; a provider's rate limit is waited for.",
     )  # fmt: skip
     budget = Field(

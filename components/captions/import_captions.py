@@ -11,13 +11,11 @@ from components.shell import format
 from components.shell.page import forms, job_bar, tables, uploads
 from components.shell.page.forms import Button
 from components.shell.server import server_paths
+from store import Library
 from store.errors import NotPermitted
-from store.importing.captions import captions_at, captions_dropped
-from store.library import Library
-from store.outcome import not_taken_notes
+from store.importing import captions
 from store.records import CAPTION_FACETS, Facet
 from store.tasks import import_captions
-from store.tasks.import_captions import CaptionChange, Preview
 
 _ROUND = "memedex.import-captions.round"
 _OPENED = "memedex.import-captions.opened"
@@ -63,9 +61,9 @@ def show(library: Library) -> None:
         dropped = [(file.name, file.getvalue()) for file in files]
         try:
             found = (
-                captions_dropped(dropped, facet=facet)
+                captions.captions_dropped(dropped, facet=facet)
                 if dropped
-                else captions_at([server_paths.named(path or "")], facet=facet)
+                else captions.captions_at([server_paths.named(path or "")], facet=facet)
             )
         except NotPermitted as error:
             st.error(str(error))
@@ -75,7 +73,7 @@ def show(library: Library) -> None:
         _preview(library, shown)
 
 
-def _preview(library: Library, shown: Preview) -> None:
+def _preview(library: Library, shown: import_captions.Preview) -> None:
     with st.container(horizontal=True, gap="small"):
         st.badge(
             f"{len(shown.changes):,} would change",
@@ -93,7 +91,7 @@ def _preview(library: Library, shown: Preview) -> None:
             st.switch_page("pages/captions.py", query_params={"address": address})
         if len(rows) > _SHOWN:
             st.caption(f"The first {_SHOWN} of {len(rows):,} changes.")
-    for note in not_taken_notes(shown.not_taken):
+    for note in shown.notes:
         st.caption(format.plain(note, limit=300))
     if shown.refused:
         with st.expander(f"Refused and why ({len(shown.refused):,})"):
@@ -111,7 +109,7 @@ def _preview(library: Library, shown: Preview) -> None:
             st.rerun()
 
 
-def _rows(change: CaptionChange) -> list[EditorRow]:
+def _rows(change: import_captions.CaptionChange) -> list[EditorRow]:
     """Each text before and after."""
     record = change.record
     texts = [

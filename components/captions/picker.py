@@ -7,11 +7,8 @@ import streamlit as st
 from components.grid.filters import Drawer, mended
 from components.shell import format
 from components.shell.session import presenter, safe_mode
-from store.catalog.filter_syntax import parsed
-from store.catalog.filters import Filter
-from store.errors import MemedexError
-from store.library import Library
-from store.records import Record
+from store import Filter, Library, MemedexError, Record
+from store.catalog import filter_syntax
 
 _PLACE = "caption-place"
 SHOWN = 200  # a list that anybody would scroll; words narrow it
@@ -53,7 +50,7 @@ def pick(library: Library) -> PickedRecord | None:
             icon=":material/search:", width=190, persist_state="session", on_change=_forget_link,
             label_visibility="collapsed",
         )  # fmt: skip
-        line = parsed(
+        line = filter_syntax.parsed(
             presenter.revealed(words or ""), base=_LISTS[chosen_list or first], actor=library.actor_name
         )
         filter = line.filter

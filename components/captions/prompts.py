@@ -13,15 +13,11 @@ from components.shell.page import forms, job_bar, thumbnails
 from components.shell.page.forms import Button, Field
 from components.shell.server import current_state
 from components.shell.session import presenter, safe_mode
-from store.captions.suggestions import Suggestion
-from store.catalog.filters import Filter
-from store.errors import MemedexError
-from store.jobs import Job
-from store.library import Library
-from store.llm.prompts import DEFAULT, Prompt
+from store import Filter, Job, Library, MemedexError
+from store.captioning import DEFAULT_PROMPT, Prompt, Suggestion
 from store.records import CAPTION_FACETS, Tier
 from store.settings import settings
-from store.tasks.draft import TRIAL, plan_trial, start
+from store.tasks import draft as draft_task
 
 _TRIED = "memedex.trial"
 _SAVED = "memedex.saved_prompts"
@@ -48,7 +44,7 @@ def _edit(library: Library) -> None:
         format_func=lambda name: library.prompts.get(name).label,
     )  # fmt: skip
     try:
-        prompt = library.prompts.get(name or DEFAULT)
+        prompt = library.prompts.get(name or DEFAULT_PROMPT)
     except MemedexError as error:
         st.error("This prompt cannot be read:", icon=":material/error:")
         st.text(str(error))
@@ -124,7 +120,7 @@ def _attempt(library: Library) -> None:
         return
     if library.can_write:
         coins = st.multiselect(
-            "Coins", list(names), default=list(names)[:3], max_selections=TRIAL, key="trial-coins",
+            "Coins", list(names), default=list(names)[:3], max_selections=draft_task.TRIAL, key="trial-coins",
             format_func=lambda address: names[address],
         )  # fmt: skip
         left, right = st.columns(2, gap="medium")
@@ -142,14 +138,14 @@ def _attempt(library: Library) -> None:
 def _try_button(library: Library, coins: list[str], variants: list[tuple[str, str]]) -> None:
     try:
         is_whole = coins and variants and draft.is_priced(library, key="trial")
-        plan = plan_trial(library, coins, variants) if is_whole else None
+        plan = draft_task.plan_trial(library, coins, variants) if is_whole else None
     except MemedexError as error:
         st.error("This cannot be tried:", icon=":material/error:")
         st.text(str(error))
         return
     if plan:
         draft.figures(plan)
-    begin = partial(start, library, plan) if plan else lambda **_: None
+    begin = partial(draft_task.start, library, plan) if plan else lambda **_: None
     forms.show(
         "trial", library, job_bar.starting(begin, _TRIED), after_run=True,
         button=Button(

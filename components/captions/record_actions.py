@@ -8,9 +8,8 @@ from components.shell import format
 from components.shell.page import forms, job_bar
 from components.shell.page.forms import Button
 from components.shell.session import safe_mode
+from store import Library, Record
 from store.errors import InvalidRecord
-from store.library import Library
-from store.records import Record
 from store.tasks import move
 
 

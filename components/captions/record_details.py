@@ -5,8 +5,8 @@ import streamlit as st
 from components.shell import format
 from components.shell.page import tables
 from components.shell.session import presenter
-from store.library import Library
-from store.records import FACETS, Record, chroma_metadata
+from store import Library, Record
+from store.records import FACETS, chroma_metadata
 
 
 def show(library: Library, record: Record) -> None:

@@ -14,14 +14,11 @@ from components.shell import format
 from components.shell.page import job_bar
 from components.shell.page.forms import Button
 from components.shell.session import presenter
-from store.captions.caption_text import Replacement, ReplaceRequest, replacements
-from store.catalog.filter_syntax import parsed
-from store.catalog.filters import Filter
+from store import Filter, Library, Outcome, Progress, Record
+from store.captioning import Replacement, ReplaceRequest, replacements
+from store.catalog import filter_syntax
 from store.errors import InvalidRecord
-from store.library import Library
-from store.outcome import Outcome
-from store.progress import Progress
-from store.records import CAPTION_FACETS, Record, Tier
+from store.records import CAPTION_FACETS, Tier
 
 _CHOSEN = "memedex.replacing.chosen"  # addresses that a grid brought along
 _ROWS = "replace-rows"
@@ -111,7 +108,7 @@ def _selection(library: Library) -> tuple[list[Record], list[str]]:
             label_visibility="collapsed",
         )
         tiers = _SCOPES[scope or next(iter(_SCOPES))]
-        line_filter = parsed(
+        line_filter = filter_syntax.parsed(
             presenter.revealed(line or ""), base=Filter(tier=tiers[0]), actor=library.actor_name
         )
         Drawer("replace", "replace-line").show(library, line_filter.filter.among(tiers))

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.shell import format
 from components.shell.page import charts, tables
-from store.library import Library
+from store import Library
 from store.reading import statistics
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ from typing import Any
 from components.shell import format
 from components.shell.server import pictures
 from components.shell.session import presenter, resources, safe_mode
-from store.captions.revisions import Revision, authors
-from store.embedding.protocol import reading
-from store.library import Library
-from store.operations import CaptionSource
-from store.records import CAPTION_FACETS, Facet, Record
+from store import CaptionSource, Library, Record
+from store.captioning import Revision, authors
+from store.embedding import reading
+from store.records import CAPTION_FACETS, Facet
 
 SHOWN = 100  # revisions
 

@@ -9,8 +9,8 @@ from components.editor.content import content
 from components.editor.facets import described
 from components.shell.server import messages
 from components.shell.session import resources, session
-from store.library import Library
-from store.records import MAX_TAGS, Record
+from store import Library, Record
+from store.records import MAX_TAGS
 from store.settings import settings
 
 KEY = "caption-editor"

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from store.records import CAPTION_FACETS, MAX_FACET, REQUIRED_FACETS, Facet
-from store.vectors.weights import DEFAULT_WEIGHTS
+from store.search import DEFAULT_WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,9 @@ from components.editor import content
 from components.shell.page import job_bar
 from components.shell.server.messages import Id, Kind, RowNumber, Sender, alone
 from components.shell.session import resources
-from store.captioning.suggestions import suggest_nearest
-from store.captions.revisions import source_of
+from store import CaptionSource, Library
+from store.captioning import source_of, suggest_nearest
 from store.errors import InvalidRecord
-from store.library import Library
-from store.operations import CaptionSource
 from store.records import Facet
 from store.tasks import draft, move
 

@@ -10,8 +10,7 @@ import streamlit as st
 from components.editor import assets
 from components.shell.server import pictures
 from components.shell.session import safe_mode, session
-from store.library import Library
-from store.records import Record
+from store import Library, Record
 
 _component = st.components.v2.component(
     "memedex.caption-rows",

@@ -10,10 +10,8 @@ from components.shell import format
 from components.shell.page import forms, job_bar, tables
 from components.shell.page.forms import Button, Field
 from components.shell.server import server_paths
-from store.adopting.system import DataSurvey
-from store.errors import MemedexError, NotPermitted
-from store.jobs import Job
-from store.library import Library
+from store import DataSurvey, Job, Library, MemedexError
+from store.errors import NotPermitted
 from store.tasks import adopt
 
 _FOUND = "memedex.adopt_found"

@@ -13,13 +13,11 @@ from components.shell.page import forms, job_bar
 from components.shell.page.forms import Button
 from components.shell.server import server_paths
 from components.shell.session import presenter
-from store.catalog.filter_syntax import parsed
-from store.catalog.filters import Filter
+from store import Filter, Job, Library
+from store.catalog import filter_syntax
 from store.exporting import FORMATS, JOINED, TEXTS
-from store.jobs import Job
-from store.library import Library
 from store.records import TIERS, Tier
-from store.tasks.export import AT_ONCE, KEPT, KIND, destination, remove, start, zipped
+from store.tasks import export
 
 PAGE = "pages/exchange.py"
 _LARGEST = 300_000_000  # bytes handed to the browser at once; what is larger is fetched from its folder
@@ -51,19 +49,19 @@ def show(library: Library) -> None:
         _ask_form()
         if library.can_write:
             label = f"Export {format.counted(number, 'coin')}" if number else "Nothing to export"
-            begin = partial(start, library, addresses, actor=library.actor_name, **_form())
+            begin = partial(export.start, library, addresses, actor=library.actor_name, **_form())
             forms.show(
                 "export", library, job_bar.starting(begin), after_run=True,
                 button=Button(label, icon="download", kind="primary", disabled=not number),
             )  # fmt: skip
         else:
             _hand_over(library, addresses)
-    over = [job for job in library.jobs.all() if job.kind == KIND.name and job.is_over][:KEPT]
+    over = [job for job in library.jobs.all() if job.kind == export.KIND.name and job.is_over][: export.KEPT]
     for job in over:
         _result(library, job)
-    if any(destination(library.layout, job).exists() for job in over):
+    if any(export.destination(library.layout, job).exists() for job in over):
         place = format.plain(server_paths.shown(library.layout.exports), limit=400)
-        st.caption(f"The last {KEPT} are kept in {place}; an older one goes when a new one is done.")
+        st.caption(f"The last {export.KEPT} are kept in {place}; an older one goes when a new one is done.")
 
 
 def preselect(chosen: Sequence[str]) -> None:
@@ -94,7 +92,7 @@ def _ask_which(library: Library) -> None:
             placeholder="tag:dog -tag:nsfw category:animals after:2025-01 words",
             help="As in the search line of the queues; empty for everything.",
         )  # fmt: skip
-        query = parsed(
+        query = filter_syntax.parsed(
             presenter.revealed(line or ""), base=Filter(tier=_PLACES[place][0]), actor=library.actor_name
         )
         Drawer("export", "export-line").show(library, query.filter.among(_PLACES[place]))
@@ -107,7 +105,9 @@ def _which(library: Library) -> list[str]:
         return list(chosen)
     place, line = st.session_state["export-from"], st.session_state["export-line"] or ""
     tiers = _PLACES[place]
-    query = parsed(presenter.revealed(line), base=Filter(tier=tiers[0]), actor=library.actor_name)
+    query = filter_syntax.parsed(
+        presenter.revealed(line), base=Filter(tier=tiers[0]), actor=library.actor_name
+    )
     if query.faults:  # without what was not understood, it would be far more than was meant
         return []
     return [address for tier in tiers for address in library.addresses(replace(query.filter, tier=tier))]
@@ -133,13 +133,13 @@ def _hand_over(library: Library, addresses: list[str]) -> None:
     number, form = len(addresses), _form()  # asked now: who makes the zip has no session
     st.download_button(
         f"Download {format.counted(number, 'coin')}" if number else "Nothing to export",
-        lambda: zipped(library, addresses, **form), f"{form['format']}.zip", "application/zip",
-        type="primary", icon=":material/download:", disabled=not 0 < number <= AT_ONCE, key="export-now",
-        on_click="ignore",
+        lambda: export.zipped(library, addresses, **form), f"{form['format']}.zip", "application/zip",
+        type="primary", icon=":material/download:", disabled=not 0 < number <= export.AT_ONCE,
+        key="export-now", on_click="ignore",
     )  # fmt: skip
-    if number > AT_ONCE:
+    if number > export.AT_ONCE:
         st.caption(
-            f"At most {AT_ONCE:,} coins at once while reading only: choose fewer by the filter. "
+            f"At most {export.AT_ONCE:,} coins at once while reading only: choose fewer by the filter. "
             "On the command line, `python -m store export PATH` takes any number."
         )
 
@@ -150,7 +150,7 @@ def _form() -> dict[str, str]:
 
 
 def _result(library: Library, job: Job) -> None:
-    place = destination(library.layout, job)
+    place = export.destination(library.layout, job)
     if job.state == "done" and not place.exists():
         return  # it was tidied up
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -163,7 +163,7 @@ def _result(library: Library, job: Job) -> None:
             )  # fmt: skip
         if place.exists() and library.can_write:
             forms.button(
-                f"export-remove-{job.id}", library, partial(remove, library, job),
+                f"export-remove-{job.id}", library, partial(export.remove, library, job),
                 button=Button(
                     "Remove", icon="delete", kind="tertiary",
                     help="The file alone; the coins stay as they are.",

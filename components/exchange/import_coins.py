@@ -13,12 +13,8 @@ from components.shell.page import forms, job_bar, tables, uploads
 from components.shell.page.forms import Button, Field
 from components.shell.server import server_paths
 from components.shell.session import resources
-from store.importing import candidates, uploaded
-from store.importing.candidate import RemoteLogo
-from store.jobs import Job
-from store.library import Library
-from store.outcome import ImportReport
-from store.progress import Progress
+from store import ImportReport, Job, Library, Progress, candidates
+from store.importing import RemoteLogo, uploaded
 from store.tasks import adopt
 
 _JOB = "memedex.import"
@@ -179,9 +175,9 @@ def _offer_logos(name: str, found: list[RemoteLogo]) -> None:
 def _fetch_logos(
     library: Library, name: str, found: list[RemoteLogo], watch: Callable[[Job], Job], _: Mapping[str, Any]
 ) -> str:
-    from store.tasks.fetch_logos import start  # httpx comes along
+    from store.tasks import fetch_logos  # httpx comes along
 
-    if job := start(library, found, name=f"Fetch logos: {name.removeprefix('Import ')}"):
+    if job := fetch_logos.start(library, found, name=f"Fetch logos: {name.removeprefix('Import ')}"):
         watch(job)
     return ""
 

@@ -11,19 +11,17 @@ from components.generate import examples
 from components.shell import format
 from components.shell.page import live
 from components.shell.session import safe_mode
-from store.errors import MemedexError
+from store import Library, MemedexError
+from store.captioning import is_warm
 from store.generation import coin_generator, context
-from store.generation.context import ExampleContext
-from store.library import Library
-from store.llm.client import is_warm
 from store.settings import settings
 
 
-def _messages(built: ExampleContext, line: str) -> str:
+def _messages(built: context.ExampleContext, line: str) -> str:
     return json.dumps(coin_generator.messages(built, line), ensure_ascii=False, indent=2)
 
 
-_FORMS: Mapping[str, tuple[str, Callable[[ExampleContext, str], str]]] = {
+_FORMS: Mapping[str, tuple[str, Callable[[context.ExampleContext, str], str]]] = {
     "Markdown": ("context.md", lambda built, _: context.as_markdown(built)),
     "JSON": ("context.json", lambda built, _: context.as_json(built)),
     "Chat messages": ("messages.json", _messages),
@@ -93,7 +91,7 @@ def controls(library: Library) -> ContextRequest | None:
     return None
 
 
-def _show(library: Library, built: ExampleContext, line: str, model: str) -> None:
+def _show(library: Library, built: context.ExampleContext, line: str, model: str) -> None:
     counter = format.plain(model) if model else "cl100k\\_base"
     pictures = sum(example.picture is not None for example in built.examples)
     st.caption(

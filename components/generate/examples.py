@@ -9,15 +9,12 @@ from components.grid.filters import Drawer, mended
 from components.shell import format
 from components.shell.page import address, query_pictures, thumbnails
 from components.shell.session import presenter, safe_mode
-from store.catalog.filters import Filter
-from store.errors import InvalidRecord, MemedexError
+from store import Filter, Library, MemedexError, Query, Record
+from store.errors import InvalidRecord
 from store.evaluation import marks
-from store.generation.context import EXAMPLES
-from store.library import Library
-from store.records import FACETS, Record
-from store.search import query_syntax
-from store.search.query import MAX_TOP, Query
-from store.search.ranking import folded
+from store.generation import context
+from store.records import FACETS
+from store.search import MAX_TOP, folded, query_syntax
 
 PAGE = "pages/generate.py"
 MOST = 50
@@ -67,9 +64,16 @@ def is_picked() -> bool:
 def how_many() -> int:
     """The number of nearest examples; a selection is used whole."""
     top = st.number_input(
-        "Examples", 1, MOST, EXAMPLES, key="gen_top", bind="query-params", width=120, disabled=is_picked()
+        "Examples",
+        1,
+        MOST,
+        context.EXAMPLES,
+        key="gen_top",
+        bind="query-params",
+        width=120,
+        disabled=is_picked(),
     )
-    return int(top or EXAMPLES)
+    return int(top or context.EXAMPLES)
 
 
 def once() -> None:

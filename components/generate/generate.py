@@ -11,11 +11,9 @@ from components.shell import format
 from components.shell.page import forms, job_bar, live, uploads
 from components.shell.page.forms import Button, Field
 from components.shell.session import safe_mode
-from store.errors import InvalidRecord, MemedexError
+from store import Job, Library, MemedexError
+from store.errors import InvalidRecord
 from store.generation import coin_generator
-from store.generation.coin_generator import GeneratedCoin
-from store.jobs import Job
-from store.library import Library
 from store.tasks import generate
 
 _SHOWN = 5  # drafts
@@ -109,7 +107,7 @@ def _throw_away(library: Library, job: Job) -> None:
     )  # fmt: skip
 
 
-def _made(library: Library, job: Job, coin: GeneratedCoin) -> None:
+def _made(library: Library, job: Job, coin: coin_generator.GeneratedCoin) -> None:
     st.text(f"{coin.name} · {coin.ticker}")
     st.text(coin.description)
     for facet, text in coin.caption.items():
@@ -146,7 +144,7 @@ def _line(label: str, text: str) -> None:
         st.text(text, width="stretch")
 
 
-def _nearness(library: Library, coin: GeneratedCoin) -> None:
+def _nearness(library: Library, coin: coin_generator.GeneratedCoin) -> None:
     try:
         near = coin_generator.nearest(library, coin)
         if not near:
@@ -184,7 +182,11 @@ def _linked(library: Library, addresses: tuple[str, ...]) -> None:
 
 
 def _save(
-    library: Library, job: Job, coin: GeneratedCoin, picture: bytes | None, _: Mapping[str, Any]
+    library: Library,
+    job: Job,
+    coin: coin_generator.GeneratedCoin,
+    picture: bytes | None,
+    _: Mapping[str, Any],
 ) -> str:
     report = generate.save(library, job, picture=picture)
     if report.refused:

@@ -16,10 +16,8 @@ from components.grid.page_number import turning
 from components.shell import format
 from components.shell.page import address
 from components.shell.session import presenter
-from store.catalog.filter_syntax import corrected, parsed
-from store.catalog.filters import Filter
-from store.library import Library
-from store.records import Record
+from store import Filter, Library, Record
+from store.catalog import filter_syntax
 
 SIZES = (24, 60, 120, 240)
 _ASKING = 530  # px: words, filter and order, as wide as the room next to the navigation at 800
@@ -77,7 +75,7 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
                 "Words", **address.kept(f"{key}_words"), icon=":material/search:",
                 placeholder="words, tag:dog …", type="search", live=True, label_visibility="collapsed",
             )  # fmt: skip
-            query = parsed(presenter.revealed(words or ""), base=base, actor=library.actor_name)
+            query = filter_syntax.parsed(presenter.revealed(words or ""), base=base, actor=library.actor_name)
             drawer.show(library, query.filter)
             sort, like = ordering.choose(key)
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
@@ -110,7 +108,9 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
         line,
         base.tier is None,
         query.faults,
-        line if total else corrected(line, names_tier=base.tier is None, tags=library.tag_counts(Filter())),
+        line
+        if total
+        else filter_syntax.corrected(line, names_tier=base.tier is None, tags=library.tag_counts(Filter())),
         matching,
         f"{sort} {like}",
     )

@@ -9,11 +9,9 @@ from components.grid.fields import NO_AGE, created, shown_fields
 from components.shell import format
 from components.shell.server import pictures
 from components.shell.session import presenter, safe_mode
-from store.duplicates.findings import Suspicion
+from store import Reader, Record, Suspicion
 from store.errors import InvalidRecord, UnknownRecord
-from store.pictures.picture_texts import INSTALL_READER, can_read
-from store.reading.reader import Reader
-from store.records import UNFIT, Record, Tier, is_made_up
+from store.records import UNFIT, Tier, is_made_up
 
 Tone = Literal["good", "warn", "bad", "busy", "quiet"]
 
@@ -90,7 +88,8 @@ def _text(library: Reader, record: Record) -> dict[str, str]:
     elif found.source == "program":
         note = "Read by a program" if found.text else "No text was found."
     else:
-        note = "Not read yet" if can_read() else f"Not read: RapidOCR is not installed. {INSTALL_READER}"
+        missing = library.picture_texts.missing_reader
+        note = f"Not read: {missing}" if missing else "Not read yet"
     return {"text": found.text, "source": found.source, "read": found.read, "note": note}
 
 

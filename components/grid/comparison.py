@@ -7,11 +7,9 @@ from components.grid.fields import created, shown_fields
 from components.shell import format
 from components.shell.server import pictures
 from components.shell.session import presenter, safe_mode
-from store.catalog.confusables import Piece, compared_names
-from store.duplicates.findings import MEASURED, DuplicateFinding, Suspect
+from store import DuplicateFinding, Reader, Record, Suspect
+from store.catalog import confusables
 from store.errors import UnknownRecord
-from store.reading.reader import Reader
-from store.records import Record
 
 _COMPARED = 24  # others for one coin; a common ticker has hundreds
 
@@ -45,7 +43,10 @@ def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | No
     except UnknownRecord:  # gone since
         return None
     own, other = safe_mode.shown(library, own), safe_mode.shown(library, other)
-    names, tickers = compared_names(own.name, other.name), compared_names(own.ticker, other.ticker)
+    names, tickers = (
+        confusables.compared_names(own.name, other.name),
+        confusables.compared_names(own.ticker, other.ticker),
+    )
     judgement = suspect.judgement
     return {
         "address": other.address,
@@ -68,7 +69,7 @@ def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | No
 
 def _figure(strongest: DuplicateFinding) -> float | None:
     """How likely such pictures are copies, where that is measured; words say the rest."""
-    return strongest.confidence if strongest.kind in MEASURED else None
+    return strongest.confidence if strongest.is_measured else None
 
 
 def _since(library: Reader, record: Record) -> str:
@@ -107,5 +108,5 @@ def _fields(library: Reader, record: Record) -> dict[str, str]:
     }
 
 
-def _pieces(side: Iterable[Piece]) -> list[tuple[str, bool, str]]:
+def _pieces(side: Iterable[confusables.Piece]) -> list[tuple[str, bool, str]]:
     return [(piece.text, piece.differs, piece.note) for piece in side]

@@ -22,18 +22,12 @@ from components.shell.page import job_bar
 from components.shell.page.undo import AT_ONCE, undone_text
 from components.shell.server.messages import Id, Kind, Sender, alone
 from components.shell.session import safe_mode, session
+from store import Event, Filter, Job, Library, MemedexError, Move, Outcome, Record, Refusal
 from store.catalog import history
-from store.catalog.filters import Filter
-from store.catalog.history import Event
-from store.disk.files import refused
-from store.duplicates import findings
-from store.errors import LoginEnded, MemedexError, NothingToUndo, NotWritten, UnknownRecord
-from store.jobs import Job
-from store.library import Library
-from store.outcome import Outcome, Refusal
-from store.records import MAX_FACET, REQUIRED_FACETS, Record, Tier
-from store.tasks.undo import reverse
-from store.writing.transitions import Move
+from store.disk import files
+from store.errors import LoginEnded, NothingToUndo, NotWritten, UnknownRecord
+from store.records import MAX_FACET, REQUIRED_FACETS, Tier
+from store.tasks import undo
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +89,7 @@ _VERBS: Mapping[str, Callable[[Library, Decision], Outcome]] = {
     "correct text": lambda library, one: library.correct_text(one.addresses, one.text, decision=one.id),
     "flag": lambda library, one: library.flag(one.addresses, _FLAGS.get(one.reason), decision=one.id),
     "judge": lambda library, one: library.duplicates.judge(
-        "".join(one.addresses[:1]), findings.checked_verdict(one.reason), one.others, decision=one.id
+        "".join(one.addresses[:1]), one.reason, one.others, decision=one.id
     ),
     "undo": lambda library, one: _take_back(library, one),
     "redo": lambda library, one: _take_back(library, one),
@@ -151,7 +145,7 @@ def _outcome(library: Library, decision: Decision, sender: Sender) -> Outcome:
         return _refused(decision, str(error))
     except (OSError, sqlite3.Error) as error:
         log.exception("%s of %d coins failed", decision.verb, len(decision.addresses))
-        return _refused(decision, refused(error, library.layout.root))
+        return _refused(decision, files.refused(error, library.layout.root))
     except Exception:
         log.exception("%s of %d coins failed", decision.verb, len(decision.addresses))
         return _refused(decision, f"{decision.verb} failed: a bug in Memedex; see the server log")
@@ -224,7 +218,7 @@ def _move(library: Library, decision: Decision) -> Outcome:
 def _take_back(library: Library, decision: Decision) -> Outcome:
     if decision.undoes is None:
         raise NothingToUndo(f"nothing to {decision.verb}")
-    return reverse(library, decision.undoes, at_once=AT_ONCE, decision=decision.id)
+    return undo.reverse(library, decision.undoes, at_once=AT_ONCE, decision=decision.id)
 
 
 def _begin(library: Library, decision: Decision) -> Outcome:

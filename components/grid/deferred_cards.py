@@ -11,8 +11,7 @@ from starlette.responses import PlainTextResponse
 
 from components.grid.cards import Mark, card
 from components.shell.server.messages import Kind, Sender
-from store.library import Library
-from store.reading.reader import Reader
+from store import Library, Reader
 
 _AT_ONCE = 200  # cards in one answer
 REMEMBERED = 64  # questions whose pages may still ask

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from components.shell import format
-from store.records import PICTURE_TEXT, REQUIRED_KEYS, UNFIT, Record
+from store import Record
+from store.records import PICTURE_TEXT, REQUIRED_KEYS, UNFIT
 
 NO_AGE = "created_at_is_import_time"  # the record came without a time of its own
 _OWN_KEYS = frozenset((*REQUIRED_KEYS, "tags", "tags_categories", "caption", PICTURE_TEXT, UNFIT, NO_AGE))

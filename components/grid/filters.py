@@ -14,11 +14,8 @@ import streamlit as st
 from components.grid import saved
 from components.grid.page_number import turn_to
 from components.shell import format
-from store.catalog.filter_conditions import NO_REASON
-from store.catalog.filter_syntax import cleared, edited, parsed, values
-from store.catalog.filters import Filter
-from store.catalog.query_grammar import Dialect
-from store.library import Library
+from store import Filter, Library
+from store.catalog import filter_conditions, filter_syntax, query_grammar
 from store.reading import statistics
 from store.records import CAPTION_FACETS, TIERS
 
@@ -42,7 +39,7 @@ class Drawer:
 
     key: str
     line: str
-    dialect: Dialect = "filter"
+    dialect: query_grammar.Dialect = "filter"
     names_tier: bool = False
     changed: Callable[[], object] | None = None  # what else follows when a control writes into the line
 
@@ -68,7 +65,7 @@ class Drawer:
                     icon=":material/filter_alt_off:",
                     type="tertiary",
                     on_click=self.clear,
-                    disabled=cleared(self._says, self.dialect) == self._says,
+                    disabled=filter_syntax.cleared(self._says, self.dialect) == self._says,
                 )
             if self.dialect == "filter":
                 saved.show(self.key, library, line=self._says, opened=lambda _, line: self.put(line))
@@ -92,8 +89,10 @@ class Drawer:
         """Why these coins were rejected, each reason with its number of coins; nothing if none has one."""
         counts = statistics.rejection_reasons(library, replace(filter, rejected_for=None))
         if any(counts) or filter.rejected_for:
-            named = {reason or NO_REASON: number for reason, number in counts.items()}
-            self._pick("Rejected for", "reason", named, key=key, labels={NO_REASON: "no reason"})
+            named = {reason or filter_conditions.NO_REASON: number for reason, number in counts.items()}
+            self._pick(
+                "Rejected for", "reason", named, key=key, labels={filter_conditions.NO_REASON: "no reason"}
+            )
 
     def tiers(self, library: Library, filter: Filter, *, key: str) -> None:
         """Where these coins are, each tier with its number of coins."""
@@ -120,7 +119,7 @@ class Drawer:
 
     def _picked(self, name: str, key: str) -> None:
         value = st.session_state[f"{self.key}-{key}"]
-        self.put(edited(self._says, name, [value] if value else [], self.dialect))
+        self.put(filter_syntax.edited(self._says, name, [value] if value else [], self.dialect))
 
     def put(self, line: str) -> None:
         """Set the line, and go to the first page."""
@@ -132,19 +131,19 @@ class Drawer:
 
     def clear(self) -> None:
         """Remove all filters from the line."""
-        self.put(cleared(self._says, self.dialect))
+        self.put(filter_syntax.cleared(self._says, self.dialect))
 
     @property
     def _says(self) -> str:
         return st.session_state.get(self.line) or ""
 
     def _values(self, name: str) -> list[str]:
-        return values(self._says, name, self.dialect)
+        return filter_syntax.values(self._says, name, self.dialect)
 
     def _say(self, name: str, read: Callable[[Any], Iterable[str]]) -> None:
         """Write a control's value into the line."""
         current = read(st.session_state[f"{self.key}-by-{name}"])
-        self.put(edited(self._says, name, current, self.dialect))
+        self.put(filter_syntax.edited(self._says, name, current, self.dialect))
 
     def _labels(self, title: str, name: str, counts: Mapping[str, int]) -> None:
         chosen = self._values(name)
@@ -184,7 +183,7 @@ class Drawer:
 
         `shown` is the offset from the day in the line, because "before" excludes its day.
         """
-        moment = parsed(" ".join(f"{name}:{value}" for value in self._values(name))).filter
+        moment = filter_syntax.parsed(" ".join(f"{name}:{value}" for value in self._values(name))).filter
         seconds = moment.since if name == "after" else moment.until
         day = None if seconds is None else date(1970, 1, 1) + timedelta(days=seconds // 86_400)
         st.session_state[f"{self.key}-by-{name}"] = day
@@ -246,8 +245,8 @@ class Drawer:
 
         def say() -> None:
             mine = st.session_state[f"{self.key}-mine"]
-            by_me = edited(self._says, "by", ["me"] if mine else [], self.dialect)
-            self.put(edited(by_me, "decided", ["today"] if mine else [], self.dialect))
+            by_me = filter_syntax.edited(self._says, "by", ["me"] if mine else [], self.dialect)
+            self.put(filter_syntax.edited(by_me, "decided", ["today"] if mine else [], self.dialect))
 
         st.toggle("Decided by me today", key=f"{self.key}-mine", on_change=say, help="Days are those of UTC.")
 

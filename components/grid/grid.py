@@ -18,13 +18,9 @@ from components.shell.page.query_pictures import LINE
 from components.shell.server import messages
 from components.shell.session import presenter, safe_mode, session
 from components.shell.session.session import LINK
-from store.catalog.filter_conditions import TIER
-from store.catalog.filter_syntax import KEYS
-from store.errors import MemedexError
-from store.library import Library
-from store.reading.reader import Reader
-from store.records import Record
-from store.tasks.undo import redoable, undoable
+from store import Library, MemedexError, Reader, Record
+from store.catalog import filter_conditions, filter_syntax
+from store.tasks import undo
 
 _component = st.components.v2.component(
     "memedex.grid", html=assets.HTML, css=assets.style(), js=assets.script()
@@ -121,8 +117,8 @@ def mount(
             "who": library.actor_name,
             "actions": [action.as_json() for action in actions],
             "undoable": library.can_write,
-            "undo": undoable(library, limit=_UNDONE),
-            "redo": redoable(library, limit=_UNDONE),
+            "undo": undo.undoable(library, limit=_UNDONE),
+            "redo": undo.redoable(library, limit=_UNDONE),
             "safe": safe_mode.parameters(),
             "presents": presenter.is_on(),
             "acted": st.session_state.get(_acted(key)),
@@ -243,7 +239,11 @@ def _line(key: str, *, names_tier: bool = False) -> dict[str, Any] | None:
     """
     for field in (f"{key}_words", LINE):
         if field in st.session_state:
-            keys = (*KEYS, *([TIER] if names_tier else [])) if field != LINE else ()
+            keys = (
+                (*filter_syntax.KEYS, *([filter_conditions.TIER] if names_tier else []))
+                if field != LINE
+                else ()
+            )
             return {"field": field, "says": st.session_state[field] or "", "keys": keys}
     return None
 

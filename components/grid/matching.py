@@ -7,9 +7,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from store.catalog.filters import Filter
+from store import Filter, Reader
 from store.errors import InvalidRecord
-from store.reading.reader import Reader
 
 _FILTER = TypeAdapter(Filter)
 

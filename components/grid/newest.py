@@ -1,8 +1,7 @@
 """The newest coins of the library, to start with."""
 
 from components.grid import CAPTION, LIKE, go_to, show_cards
-from store.catalog.filters import Filter
-from store.library import Library
+from store import Filter, Library
 
 WAYS = {"like": go_to("pages/search.py", "like"), "caption": go_to("pages/captions.py", "address")}
 

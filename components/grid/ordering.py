@@ -8,11 +8,8 @@ from components.grid.actions import Handler
 from components.grid.page_number import turn_to
 from components.shell import format
 from components.shell.page import address
-from store.catalog.filters import Filter
-from store.errors import MemedexError
-from store.library import Library
-from store.records import Record
-from store.search.picture_similarity import ORDERS, Order
+from store import Filter, Library, MemedexError, Record
+from store.search import ORDERS, Order
 
 # The address holds what the control shows: hence words that make a link readable.
 LIKE_ONE = "Like one coin"

@@ -7,10 +7,7 @@ import streamlit as st
 
 from components.shell import format
 from components.shell.session import presenter
-from store.catalog.history import Event
-from store.errors import MemedexError
-from store.library import Library
-from store.reading.reader import Reader
+from store import Event, Library, MemedexError, Reader
 
 _LOOKED_AT = 20  # events of a record since it was shown
 _SHADOWS = 60  # on one page

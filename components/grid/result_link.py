@@ -12,8 +12,8 @@ from components.grid import (
     chosen_held,
     chosen_view,
 )
+from store import SavedSearch
 from store.records import FACETS, Facet
-from store.search.query import SavedSearch
 
 SIZES = (20, 60, 200, 1000)
 _USUAL = 60

@@ -15,14 +15,20 @@ from components.grid.actions import Action, Handler
 from components.grid.cards import Mark
 from components.grid.grid import mount
 from components.shell.session import session
-from store.library import Library
+from store import Library, Query, Results
 from store.records import FACETS, Facet
-from store.search.query import Query
-from store.search.ranking import DOUBT, FUSION, PICTURES, Scale, rank
-from store.search.search import Results
-from store.search.skyline import skyline
-from store.search.stand_in import StandIn
-from store.vectors.weights import DEFAULT_PRESET, PRESETS, checked_weights
+from store.search import (
+    DEFAULT_PRESET,
+    DOUBT,
+    FUSION,
+    PICTURES,
+    PRESETS,
+    Scale,
+    StandIn,
+    checked_weights,
+    rank,
+    skyline,
+)
 
 ALL_AT_ONCE = 20_000  # rows, 400 kB; of more, the page gets only those that some weights can show
 BEST = 1_000  # rows, where even those are more or the library is large: each is read from the disk
@@ -264,7 +270,7 @@ def _few(
     results: Results, may: NDArray[np.intp], labels: NDArray[np.int64] | None, *, shown: int
 ) -> tuple[NDArray[np.intp], bool]:
     """All that some weights bring among the first; if they are too many, the best for the present ones."""
-    reached = skyline(results.answer, may, top=shown, limit=ALL_AT_ONCE, groups=labels)
+    reached = skyline.skyline(results.answer, may, top=shown, limit=ALL_AT_ONCE, groups=labels)
     if reached is not None:
         return reached, True
     ranking = rank(results.answer, results.query.sliders, top=BEST, mask=results.mask, scale=results.scale)

@@ -10,8 +10,8 @@ from components.shell import format
 from components.shell.page import forms
 from components.shell.page.forms import Button, Field
 from components.shell.session import presenter, session
-from store.catalog.named_values import MAX_NAME
-from store.library import Library
+from store import Library
+from store.catalog import named_values
 
 PARAMETER = "filter"
 
@@ -48,7 +48,8 @@ def show(key: str, library: Library, *, line: str, opened: Callable[[str, str], 
     if library.can_write and line:
         forms.show(
             f"{key}-save-filter", library, partial(_save, library, line), row=True,
-            fields=[Field("name", "Save this filter as", longest=MAX_NAME)], button=Button("Save filter"),
+            fields=[Field("name", "Save this filter as", longest=named_values.MAX_NAME)],
+            button=Button("Save filter"),
         )  # fmt: skip
 
 

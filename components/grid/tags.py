@@ -7,11 +7,10 @@ from typing import Any
 
 from components.grid import matching
 from components.shell.server.messages import Kind, Sender
-from store.catalog.filters import Filter
+from store import Filter, Library, Record
 from store.errors import NotInMemory
-from store.library import Library
-from store.records import MAX_TAG, Record
-from store.search.tag_suggestions import MOST
+from store.records import MAX_TAG
+from store.search import tag_suggestions
 from store.tasks import tags
 
 _LOOKED_AT = 500  # coins whose tags are counted
@@ -61,5 +60,5 @@ def _suggested(library: Library, records: Sequence[Record]) -> list[tuple[str, f
         for each in suggestions:
             coins[each.tag].append(address)
             total[each.tag] += each.confidence
-    most = sorted(total, key=lambda tag: -total[tag])[:MOST]
+    most = sorted(total, key=lambda tag: -total[tag])[: tag_suggestions.MOST]
     return [(tag, total[tag] / len(coins[tag]), coins[tag]) for tag in most]

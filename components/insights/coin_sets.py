@@ -8,9 +8,8 @@ from components.grid.filters import Drawer, mended
 from components.shell import format
 from components.shell.page import address, charts
 from components.shell.session import presenter
-from store.catalog.filter_syntax import parsed
-from store.catalog.filters import Filter
-from store.library import Library
+from store import Filter, Library
+from store.catalog import filter_syntax
 
 COLORS = (charts.ACCENT, charts.YELLOW)
 _ALL = "All coins"
@@ -55,12 +54,14 @@ def _line(library: Library, key: str, label: str, placeholder: str) -> str:
             label_visibility="collapsed",
         )  # fmt: skip
         drawer = Drawer(key, key, changed=lambda: None)
-        drawer.show(library, parsed(presenter.revealed(line or ""), actor=library.actor_name).filter)
+        drawer.show(
+            library, filter_syntax.parsed(presenter.revealed(line or ""), actor=library.actor_name).filter
+        )
     return (line or "").strip()
 
 
 def _set(library: Library, line: str) -> CoinSet | None:
-    query = parsed(presenter.revealed(line), base=Filter(), actor=library.actor_name)
+    query = filter_syntax.parsed(presenter.revealed(line), base=Filter(), actor=library.actor_name)
     mended(query.hints)
     for fault in query.faults:
         st.warning(format.plain(fault, limit=200), icon=":material/help:")

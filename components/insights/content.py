@@ -10,10 +10,8 @@ from components.insights import coin_sets, figures, spread
 from components.insights.coin_sets import CoinSet
 from components.shell import format
 from components.shell.page import charts
-from store.catalog.filters import Filter
-from store.library import Library
+from store import Filter, Library
 from store.reading import statistics
-from store.reading.statistics import MonthCount, narrowed
 from store.records import TIERS
 
 if TYPE_CHECKING:
@@ -36,16 +34,19 @@ def show(library: Library, sets: list[CoinSet]) -> None:
     grid = figures.grid()
     tags = [library.tag_counts(one.filter) for one in sets]
     with grid.cell():
-        labels(tags, sets, what="tags", narrow=lambda filter, name: narrowed(filter, tag=name))
+        labels(tags, sets, what="tags", narrow=lambda filter, name: statistics.narrowed(filter, tag=name))
     categories = [library.category_counts(one.filter) for one in sets]
     with grid.cell():
         labels(
-            categories, sets, what="categories", narrow=lambda filter, name: narrowed(filter, category=name)
+            categories,
+            sets,
+            what="categories",
+            narrow=lambda filter, name: statistics.narrowed(filter, category=name),
         )
     with grid.cell():
         labels(
             [_scripts(library, one.filter) for one in sets], sets, what="scripts",
-            narrow=lambda filter, name: narrowed(filter, language=name.lower()),
+            narrow=lambda filter, name: statistics.narrowed(filter, language=name.lower()),
             about="By the letters of name, description and captions; a coin with two kinds counts twice. "
             "Latin letters alone serve many languages.",
         )  # fmt: skip
@@ -112,7 +113,7 @@ def ranking(
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def by_month(found: Sequence[MonthCount], one: CoinSet, *, subject: str) -> "pd.DataFrame":
+def by_month(found: Sequence[statistics.MonthCount], one: CoinSet, *, subject: str) -> "pd.DataFrame":
     """Coins by month and kind, each with the line that finds them; `subject` is tier or category."""
     import pandas as pd
 
@@ -121,7 +122,7 @@ def by_month(found: Sequence[MonthCount], one: CoinSet, *, subject: str) -> "pd.
         label = format.TIERS[kind] if subject == "tier" else kind
         tier = next((tier for tier in TIERS if subject == "tier" and tier == kind), None)
         category = kind if subject == "category" else ""
-        line = figures.line_of(narrowed(one.filter, month=month, tier=tier, category=category))
+        line = figures.line_of(statistics.narrowed(one.filter, month=month, tier=tier, category=category))
         text = f"{format.counted(coins, 'coin')}, {label}, {month}"
         rows.append((month, label, coins, coins, text, line))
     return pd.DataFrame(rows, columns=COLUMNS)

@@ -7,9 +7,8 @@ import streamlit as st
 
 from components.shell.page import charts, tables
 from components.shell.session import presenter
-from store.catalog.filter_syntax import parsed, written_with_tier
-from store.catalog.filters import Filter
-from store.library import Library
+from store import Filter, Library
+from store.catalog import filter_syntax
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,8 +172,8 @@ def stored(library: Library, find: Callable[[str], Sequence[str]]) -> Coins | No
 
 def line_of(filter: Filter) -> str:
     """The line that finds the coins of a bar; "" if no line can say it, as for a reason with quotes."""
-    line = written_with_tier(filter)
-    return presenter.concealed(line) if parsed(line).filter == filter else ""
+    line = filter_syntax.written_with_tier(filter)
+    return presenter.concealed(line) if filter_syntax.parsed(line).filter == filter else ""
 
 
 def heading(

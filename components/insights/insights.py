@@ -3,7 +3,7 @@
 import streamlit as st
 
 from components.insights import coin_sets, content, quality, reviewing
-from store.library import Library
+from store import Library
 
 _CONTENT, _REVIEWING, _QUALITY = "Content", "Reviewing", "Search quality"
 

@@ -9,10 +9,8 @@ from components.insights import figures, spread
 from components.search import scores
 from components.shell import format
 from components.shell.page import charts, local_time
-from store.catalog.filters import Filter
+from store import Filter, Library
 from store.evaluation import evaluation
-from store.evaluation.evaluation import TagScore
-from store.library import Library
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +40,7 @@ def show(library: Library) -> None:
     scores.show(one, k=evaluation.TOP, more=(weak, spread_of_gains))
 
 
-def _weak(found: list[TagScore]) -> None:
+def _weak(found: list[evaluation.TagScore]) -> None:
     frame = by_tag(found)
     if frame.empty:
         st.caption(f"No tag has {evaluation.FEWEST} golden queries or more.")
@@ -58,7 +56,7 @@ def _weak(found: list[TagScore]) -> None:
     )  # fmt: skip
 
 
-def by_tag(found: list[TagScore]) -> "pd.DataFrame":
+def by_tag(found: list[evaluation.TagScore]) -> "pd.DataFrame":
     """The weakest tags with the line of their library coins; `coins` is the number of queries."""
     import pandas as pd
 

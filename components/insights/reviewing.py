@@ -13,10 +13,8 @@ from components.insights.content import COLUMNS, TIER_COLORS, labels
 from components.shell import format
 from components.shell.page import charts
 from components.shell.session import presenter
-from store.catalog.filters import Filter
-from store.library import Library
+from store import Filter, Library
 from store.reading import statistics
-from store.reading.statistics import DraftFate, DraftsKept, ReviewSpeed, SourceCount, narrowed
 from store.records import TIERS, Tier
 
 if TYPE_CHECKING:
@@ -24,7 +22,11 @@ if TYPE_CHECKING:
 
 _MOST = 12  # sources or people that are drawn
 _DRAFTS = {"Saved as written": charts.GREEN, "Edited": charts.YELLOW, "Dismissed": charts.RED}
-_FATES: dict[str, DraftFate] = {"Saved as written": "unchanged", "Edited": "edited", "Dismissed": "refused"}
+_FATES: dict[str, statistics.DraftFate] = {
+    "Saved as written": "unchanged",
+    "Edited": "edited",
+    "Dismissed": "refused",
+}
 
 
 def show(library: Library, sets: list[CoinSet]) -> None:
@@ -36,7 +38,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
         labels(
             [statistics.rejection_reasons(library, one.filter) for one in sets], _rejected(library, sets),
             what="reasons for rejection",
-            narrow=lambda filter, name: narrowed(filter, tier="trash", reason=name),
+            narrow=lambda filter, name: statistics.narrowed(filter, tier="trash", reason=name),
         )  # fmt: skip
     with grid.cell():
         frame = speeds([statistics.review_speed(library, one.filter) for one in sets], sets)
@@ -69,7 +71,7 @@ def _tiers(counts: Sequence[Mapping[Tier, int]], sets: Sequence[CoinSet]) -> Non
     for tier in TIERS:
         for found, one in zip(counts, sets, strict=True):
             value = found[tier] / one.coins if len(sets) > 1 else found[tier]
-            line = figures.line_of(narrowed(one.filter, tier=tier)) if found[tier] else ""
+            line = figures.line_of(statistics.narrowed(one.filter, tier=tier)) if found[tier] else ""
             text = f"{format.TIERS[tier]}: {found[tier]:,} of {one.coins:,}"
             rows.append((format.TIERS[tier], one.label, value, found[tier], text, line))
     frame = pd.DataFrame(rows, columns=COLUMNS)
@@ -84,7 +86,7 @@ def _tiers(counts: Sequence[Mapping[Tier, int]], sets: Sequence[CoinSet]) -> Non
     )  # fmt: skip
 
 
-def speeds(found: Sequence[Sequence[ReviewSpeed]], sets: Sequence[CoinSet]) -> "pd.DataFrame":
+def speeds(found: Sequence[Sequence[statistics.ReviewSpeed]], sets: Sequence[CoinSet]) -> "pd.DataFrame":
     """Coins reviewed per hour by each person and set, each with the line of the coins decided."""
     import pandas as pd
 
@@ -96,12 +98,16 @@ def speeds(found: Sequence[Sequence[ReviewSpeed]], sets: Sequence[CoinSet]) -> "
                 f"{person.an_hour:.1f} per hour: {person.approved:,} approved, {person.rejected:,} rejected "
                 f"in {format.counted(person.hours, 'hour')}"
             )
-            line = "" if presenter.is_on() else figures.line_of(narrowed(one.filter, actor=person.actor))
+            line = (
+                ""
+                if presenter.is_on()
+                else figures.line_of(statistics.narrowed(one.filter, actor=person.actor))
+            )
             rows.append((presenter.name(person.actor), one.label, person.an_hour, coins, text, line))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def by_source(found: Sequence[SourceCount], one: CoinSet) -> "pd.DataFrame":
+def by_source(found: Sequence[statistics.SourceCount], one: CoinSet) -> "pd.DataFrame":
     """Coins by source and tier, the largest source first, with each source's approval rate."""
     import pandas as pd
 
@@ -117,7 +123,7 @@ def by_source(found: Sequence[SourceCount], one: CoinSet) -> "pd.DataFrame":
         for tier in TIERS:
             if coins := of.get(tier, 0):
                 text = f"{format.TIERS[tier]}: {format.counted(coins, 'coin')} of {source} ({rate})"
-                line = figures.line_of(narrowed(one.filter, source=source, tier=tier))
+                line = figures.line_of(statistics.narrowed(one.filter, source=source, tier=tier))
                 rows.append((source, format.TIERS[tier], coins, coins, text, line))
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -150,7 +156,7 @@ def _drafts(library: Library, one: CoinSet, number: int, of: str) -> None:
     )  # fmt: skip
 
 
-def agreement(found: Sequence[DraftsKept]) -> "pd.DataFrame":
+def agreement(found: Sequence[statistics.DraftsKept]) -> "pd.DataFrame":
     """Texts by model and what became of them, with the name of their coins: no filter finds them."""
     import pandas as pd
 

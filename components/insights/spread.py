@@ -14,11 +14,9 @@ from components.overview import distributions
 from components.overview.distributions import CHANCE, CLASS, NEAREST
 from components.shell import format
 from components.shell.page import charts
-from store.catalog.filters import FacetLength, Filter
-from store.evaluation.similarity import SimilaritySample
-from store.library import Library
+from store import FacetLength, Filter, Library
+from store.evaluation import similarity
 from store.reading import statistics
-from store.reading.statistics import CaptionLengths
 from store.records import CAPTION_FACETS, FACETS, Facet
 
 if TYPE_CHECKING:
@@ -49,7 +47,7 @@ def caption_lengths(library: Library) -> None:
     )  # fmt: skip
 
 
-def lengths(found: Sequence[CaptionLengths], facet: Facet) -> "pd.DataFrame":
+def lengths(found: Sequence[statistics.CaptionLengths], facet: Facet) -> "pd.DataFrame":
     """One facet's captions by length, each class with the line of its coins."""
     import pandas as pd
 
@@ -84,7 +82,7 @@ def similarity_of_coins(library: Library) -> None:
     )  # fmt: skip
 
 
-def similarities(found: SimilaritySample) -> "pd.DataFrame":
+def similarities(found: similarity.SimilaritySample) -> "pd.DataFrame":
     """The shares of both kinds of cosines by class; those of nearest coins have the name of their coins."""
     frame = distributions.cosines({NEAREST: found.nearest, CHANCE: found.by_chance})
     coins = _nearest_coins(found)
@@ -97,7 +95,7 @@ def similarities(found: SimilaritySample) -> "pd.DataFrame":
     return frame.assign(text=texts, line=lines)
 
 
-def nearest_coins(library: Library, found: SimilaritySample) -> figures.Coins | None:
+def nearest_coins(library: Library, found: similarity.SimilaritySample) -> figures.Coins | None:
     """The lines that find the coins of a class by its name; None for viewers."""
     return _stored(library, _nearest_coins(found))
 
@@ -145,7 +143,7 @@ def classes_of_gains(gains: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.minimum(np.asarray(gains / _GAIN + 1e-9, dtype=np.int64), round(1 / _GAIN) - 1)
 
 
-def _nearest_coins(found: SimilaritySample) -> dict[str, list[str]]:
+def _nearest_coins(found: similarity.SimilaritySample) -> dict[str, list[str]]:
     coins: dict[str, list[str]] = {}
     numbers = distributions.classes_of(found.nearest).tolist()
     for address, number in zip(found.addresses, numbers, strict=True):

@@ -12,8 +12,8 @@ from components.map.points import PointTable
 from components.shell import javascript
 from components.shell.server import messages
 from components.shell.session import safe_mode, session
+from store import Reader
 from store.maps import Neighbourhood
-from store.reading.reader import Reader
 
 _HERE = Path(__file__).resolve().parent
 _HTML = '<div class="memedex-atlas"></div>\n'

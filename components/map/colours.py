@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.shell.format import moment
-from store.reading.reader import Reader
+from store import Reader
 
 WAYS = ("subject", "tag", "likeness", "age", "approval", "person")
 # Told apart by people who see colours differently too (Okabe and Ito 2008, its black left out).

@@ -13,8 +13,7 @@ from components.map.points import PointTable, drawn_table
 from components.shell.server import pictures
 from components.shell.server.messages import Kind, Sender
 from components.shell.session import safe_mode
-from store.library import Library
-from store.reading.reader import Reader
+from store import Library, Reader
 
 _PICTURES = 120  # cards sent at once
 

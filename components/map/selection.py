@@ -13,10 +13,8 @@ from components.shell import format
 from components.shell.page import forms, job_bar, undo
 from components.shell.page.forms import Button
 from components.shell.page.undo import AT_ONCE
-from store.catalog.filters import Filter
-from store.jobs import Job
-from store.library import Library
-from store.maps.neighbourhoods import COMPARED, common_terms, has_term
+from store import Filter, Job, Library
+from store.maps import COMPARED, common_terms, has_term
 
 _SHOWN = 60  # coins that are shown as cards
 

@@ -7,11 +7,12 @@ from functools import cache
 from PIL import Image, ImageDraw
 
 from components.shell.session import safe_mode
-from store.disk.thumbnails import TINY, thumbnail
+from store import Library
+from store.disk import thumbnails
 from store.errors import BadPicture
-from store.library import Library
 
 COLUMNS = 8
+_SIDE = thumbnails.TINY  # pixels
 MOST = COLUMNS * COLUMNS  # pictures of one sheet
 _QUALITY = 82
 _ROUND = 0.16  # radius of a corner, of the side
@@ -26,13 +27,13 @@ def drawn(
     """
     hidden = library.unfit.pictures() if is_safe else frozenset()
     lines = max(1, -(-len(addresses) // COLUMNS))
-    sheet = Image.new("RGBA", (COLUMNS * TINY, lines * TINY))
+    sheet = Image.new("RGBA", (COLUMNS * _SIDE, lines * _SIDE))
     hashes = {record.address: record.image_hash for record in library.records(filter(None, addresses))}
     for number, address in enumerate(addresses):
         image_hash = hashes.get(address, "")
         picture = _picture(library, image_hash, is_blurred=image_hash in hidden and address not in clicked)
         if picture is not None:
-            sheet.paste(picture, (number % COLUMNS * TINY, number // COLUMNS * TINY), _corners())
+            sheet.paste(picture, (number % COLUMNS * _SIDE, number // COLUMNS * _SIDE), _corners())
     content = io.BytesIO()
     sheet.save(content, "WEBP", quality=_QUALITY, method=1)  # method 4 takes three times as long
     return content.getvalue()
@@ -43,20 +44,20 @@ def _picture(library: Library, image_hash: str, *, is_blurred: bool) -> Image.Im
     if path is None:
         return None
     try:
-        small = thumbnail(library.layout, path, image_hash, size=TINY)
+        small = thumbnails.thumbnail(library.layout, path, image_hash, size=_SIDE)
         with Image.open(io.BytesIO(safe_mode.blurred(small)) if is_blurred else small) as image:
             own = image.convert("RGBA")
     except (BadPicture, OSError):  # the point keeps its dot
         return None
-    ground = Image.new("RGBA", (TINY, TINY), "white" if own.size != (TINY, TINY) else (0, 0, 0, 0))
-    ground.paste(own, ((TINY - own.width) // 2, (TINY - own.height) // 2), own)
+    ground = Image.new("RGBA", (_SIDE, _SIDE), "white" if own.size != (_SIDE, _SIDE) else (0, 0, 0, 0))
+    ground.paste(own, ((_SIDE - own.width) // 2, (_SIDE - own.height) // 2), own)
     return ground
 
 
 @cache
 def _corners() -> Image.Image:
-    mask = Image.new("L", (TINY * 4, TINY * 4))
+    mask = Image.new("L", (_SIDE * 4, _SIDE * 4))
     ImageDraw.Draw(mask).rounded_rectangle(
-        (0, 0, TINY * 4 - 1, TINY * 4 - 1), radius=round(TINY * 4 * _ROUND), fill=255
+        (0, 0, _SIDE * 4 - 1, _SIDE * 4 - 1), radius=round(_SIDE * 4 * _ROUND), fill=255
     )
-    return mask.resize((TINY, TINY), Image.Resampling.LANCZOS)
+    return mask.resize((_SIDE, _SIDE), Image.Resampling.LANCZOS)

@@ -14,14 +14,9 @@ from components.shell.page import address, forms, job_bar, live
 from components.shell.page.forms import Button
 from components.shell.page.query_pictures import parts_of
 from components.shell.session import presenter, resources
-from store.catalog.filters import Filter
-from store.errors import MemedexError
-from store.jobs import Job
-from store.library import Library
+from store import Filter, Job, Library, MemedexError, Query
 from store.maps import SPACES, Map, Method
-from store.search import query_syntax
-from store.search.query import Query
-from store.search.query_syntax import Question
+from store.search import Question, query_syntax
 
 KEY = "atlas"
 COLOURED = "by {}".format  # how the address says it too

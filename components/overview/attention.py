@@ -6,9 +6,8 @@ from components.overview import model_choice, model_download
 from components.review import promote
 from components.shell import format
 from components.shell.session import resources
-from store.catalog.filters import Filter
+from store import Filter, Library
 from store.jobs import background_worker
-from store.library import Library
 
 _SYSTEM_STATUS = ("System status", "pages/health.py", ":material/monitor_heart:")
 

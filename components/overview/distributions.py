@@ -11,20 +11,16 @@ from numpy.typing import NDArray
 from components.editor.facets import PURPOSES
 from components.shell.page import charts
 from components.shell.session import resources
-from store.catalog.filters import Filter
-from store.errors import MemedexError
+from store import Filter, Library, MemedexError
 from store.evaluation import similarity
-from store.evaluation.similarity import SimilaritySample
-from store.library import Library
 from store.reading import statistics
-from store.reading.statistics import CaptionLengths
 from store.records import FACETS, Facet
 from store.settings import settings
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from store.embedding.protocol import Vector
+    from store.embedding import Vector
 
 _MOST = 15  # tags or categories that are drawn
 CLASS = 0.05  # of cosines
@@ -87,21 +83,21 @@ def caption_lengths(library: Library) -> None:
     charts.show(figure, key="chart-lengths", alt="How many captions of each facet have how many characters")
 
 
-def counted_lengths(library: Library) -> list[CaptionLengths]:
+def counted_lengths(library: Library) -> list[statistics.CaptionLengths]:
     """How many captions of the library have which length, cached until the library changes."""
     return _lengths(library, settings().root, library.generation)
 
 
 @st.cache_data(show_spinner=False, max_entries=4)
-def _lengths(_library: Library, root: Path, generation: int) -> list[CaptionLengths]:
+def _lengths(_library: Library, root: Path, generation: int) -> list[statistics.CaptionLengths]:
     return statistics.caption_lengths(_library)
 
 
-def lengths(found: list[CaptionLengths]) -> "pd.DataFrame":
+def lengths(found: list[statistics.CaptionLengths]) -> "pd.DataFrame":
     """The histogram of caption lengths by facet: columns kind, start and value."""
     import pandas as pd
 
-    frame = pd.DataFrame(found, columns=CaptionLengths._fields)
+    frame = pd.DataFrame(found, columns=statistics.CaptionLengths._fields)
     table = frame.pivot_table(index="start", columns="facet", values="texts", aggfunc="sum", fill_value=0)
     table = table.reindex(
         range(0, int(frame["start"].max()) + statistics.LENGTH, statistics.LENGTH), fill_value=0
@@ -144,7 +140,7 @@ def choose_facet(key: str, facets: Sequence[Facet]) -> Facet:
     )
 
 
-def compared(library: Library, facet: Facet) -> SimilaritySample | None:
+def compared(library: Library, facet: Facet) -> similarity.SimilaritySample | None:
     """The cosines of a sample, cached until the library changes; None, with the reason shown, without any."""
     try:
         resources.ready_to_search(library)
@@ -161,7 +157,7 @@ def compared(library: Library, facet: Facet) -> SimilaritySample | None:
 @st.cache_data(show_spinner="Comparing coins …", max_entries=8)
 def _similarities(
     _library: Library, root: Path, generation: int, model: str, facet: Facet
-) -> SimilaritySample | None:
+) -> similarity.SimilaritySample | None:
     return similarity.similarities(_library.snapshot(), facet)
 
 

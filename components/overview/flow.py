@@ -11,8 +11,7 @@ from components.shell import format, javascript
 from components.shell.addresses import base_path
 from components.shell.server import pictures
 from components.shell.session import session
-from store.catalog.filters import Filter
-from store.library import Library
+from store import Filter, Library
 from store.records import Tier
 
 _HERE = Path(__file__).resolve().parent

@@ -10,14 +10,10 @@ from components.shell import format
 from components.shell.page import job_bar, tables
 from components.shell.page.forms import Button
 from components.shell.session import resources
-from store.catalog import snapshots
-from store.catalog.replication import LATE
-from store.jobs import Job, background_worker
-from store.library import Library
+from store import Job, Library, Progress, Status
+from store.catalog import replication
+from store.jobs import background_worker
 from store.maintenance import doctor
-from store.maintenance.doctor import DoctorFinding
-from store.progress import Progress
-from store.reading.reader import Status
 
 _EXAMINATION = "memedex.examination"
 _MOST = 200
@@ -82,7 +78,7 @@ def _writing(status: Status) -> tuple[str, str, bool]:
     behind = status.seconds_behind
     if behind is None:
         return "Writing", "open for writing" if status.can_write else "reading only", status.can_write
-    if behind <= LATE:
+    if behind <= replication.LATE:
         return "Replica", f"{format.duration(behind)} behind the program that writes", True
     heard = "nothing yet" if behind == math.inf else f"nothing for {format.duration(behind)}"
     return "Replica", f"{heard} of the program that writes: look at Litestream on both machines", False
@@ -91,7 +87,7 @@ def _writing(status: Status) -> tuple[str, str, bool]:
 def _copies(library: Library, status: Status) -> list[tuple[str, str, bool]]:
     if status.seconds_behind is not None:
         return []  # a replica is one itself
-    shortage = snapshots.shortage(library.layout.catalog)
+    shortage = library.copies_shortage()
     return [("Copies", shortage or "the catalog is copied every day; a week is kept", not shortage)]
 
 
@@ -133,11 +129,11 @@ def examine(library: Library) -> None:
         _show(library, job, busy=busy)
 
 
-def _check(library: Library, progress: Progress) -> tuple[list[DoctorFinding], list[str]]:
+def _check(library: Library, progress: Progress) -> tuple[list[doctor.DoctorFinding], list[str]]:
     return doctor.check(library, progress=progress), []
 
 
-def _repair(library: Library, progress: Progress) -> tuple[list[DoctorFinding], list[str]]:
+def _repair(library: Library, progress: Progress) -> tuple[list[doctor.DoctorFinding], list[str]]:
     messages: list[str] = []
     return doctor.repair(library, progress=progress, tell=messages.append), messages
 

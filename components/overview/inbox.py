@@ -7,8 +7,8 @@ import streamlit as st
 from components.shell import format
 from components.shell.page import tables
 from components.shell.server import server_paths
-from store.disk.files import expanded
-from store.library import Library
+from store import Library
+from store.disk import files
 from store.settings import settings
 from store.tasks import inbox
 
@@ -27,7 +27,7 @@ def show(library: Library) -> None:
         st.badge(f"{taken:,} imported", color="gray")
         if refused:
             st.badge(f"{len(refused):,} refused", icon=":material/block:", color="red")
-    if not expanded(folder).is_dir():
+    if not files.expanded(folder).is_dir():
         st.warning("This folder does not exist: make it, or set MEMEDEX_INBOX.", icon=":material/folder_off:")
     elif not refused:
         st.caption("What you put there arrives in Review by itself, and stays where it is.")

@@ -9,12 +9,8 @@ from components.shell import format
 from components.shell.page import forms, job_bar
 from components.shell.page.forms import Button
 from components.shell.server import server_paths
-from store.embedding import open_embedder
-from store.embedding.model_download import offered
-from store.embedding.protocol import OFFLINE, REFERENCE
-from store.errors import MemedexError
-from store.jobs import Job
-from store.library import Library
+from store import Job, Library, MemedexError
+from store.embedding import OFFLINE, REFERENCE, model_download, open_embedder
 
 _ABOUT = {
     OFFLINE: "works without internet; approximate visual match (objects, animals)",
@@ -45,7 +41,7 @@ def show(library: Library) -> None:
             "switch-model", library, lambda: watch(_switch(library, name or "")), after_run=True,
             button=Button("Embed everything with it", icon="model_training", disabled=bool(why_not) or busy),
         )  # fmt: skip
-    if why_not and (found := offered(name or "")) and not found.is_here:
+    if why_not and (found := model_download.offered(name or "")) and not found.is_here:
         st.caption("Its weights are not on this machine: download them below.")
     elif why_not:
         st.caption(f"Not available here: {format.plain(why_not, limit=400)}")

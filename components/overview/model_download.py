@@ -5,13 +5,8 @@ import streamlit as st
 from components.shell import format
 from components.shell.page import forms, job_bar
 from components.shell.page.forms import Button
-from store.embedding.model_download import OFFERED, OfferedModel
-from store.embedding.openclip import Choice, configuration
-from store.embedding.protocol import OFFLINE, REFERENCE
-from store.errors import ModelUnavailable
-from store.fetching.hub import host
-from store.jobs import Job
-from store.library import Library
+from store import Job, Library
+from store.embedding import OFFLINE, REFERENCE, model_download
 from store.tasks import models
 
 
@@ -20,7 +15,7 @@ def show(library: Library) -> None:
     if not library.can_write:
         return
     st.subheader("Models to download", anchor=False)
-    for model in OFFERED:
+    for model in model_download.OFFERED:
         if model.name != library.model:
             _row(library, model, is_brief=False)
 
@@ -28,16 +23,16 @@ def show(library: Library) -> None:
 def reference(library: Library) -> None:
     """The reference model's row while the built-in model is in use, for the overview."""
     if library.can_write and library.model == OFFLINE:
-        for model in OFFERED:
+        for model in model_download.OFFERED:
             if model.name == REFERENCE:
                 _row(library, model, is_brief=True)
 
 
-def _row(library: Library, model: OfferedModel, *, is_brief: bool) -> None:
+def _row(library: Library, model: model_download.OfferedModel, *, is_brief: bool) -> None:
     jobs = [job for job in library.jobs.open() if job.options.get("model") == model.name]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         about = "" if is_brief else f" · {model.about}"
-        origin = f"{_size(model)} · {model.licence} · {host()}/{model.repository}"
+        origin = f"{_size(model)} · {model.licence} · {model.source}"
         st.markdown(f"**{model.title}**{about}  \n:small[{origin}]", width="stretch")
         if any(job.is_under_way for job in jobs):
             st.page_link("pages/jobs.py", label="In progress", icon=":material/hourglass_top:")
@@ -50,8 +45,8 @@ def _row(library: Library, model: OfferedModel, *, is_brief: bool) -> None:
             st.caption(format.plain(job.error, limit=400))
 
 
-def _download(library: Library, model: OfferedModel) -> None:
-    watch, needs = job_bar.watcher(), _needs(model)
+def _download(library: Library, model: model_download.OfferedModel) -> None:
+    watch, needs = job_bar.watcher(), model.missing_package
     begun = model.megabytes_here
     label = f"Continue at {begun:,} MB" if begun else f"Download ({_size(model)})"
     forms.button(
@@ -62,7 +57,7 @@ def _download(library: Library, model: OfferedModel) -> None:
         st.caption(format.plain(needs, limit=200))
 
 
-def _embed(library: Library, model: OfferedModel) -> None:
+def _embed(library: Library, model: model_download.OfferedModel) -> None:
     def switch() -> Job:
         name = f"Embed with {format.model(model.name)}"
         return watch(library.jobs.start("model", name=name, options={"model": model.name}))
@@ -77,14 +72,5 @@ def _embed(library: Library, model: OfferedModel) -> None:
     )  # fmt: skip
 
 
-def _needs(model: OfferedModel) -> str:
-    """The error that says what to install first; "" if none."""
-    try:
-        configuration(Choice.parse(model.name.partition(":")[2]).architecture)
-    except ModelUnavailable as error:
-        return str(error)
-    return ""
-
-
-def _size(model: OfferedModel) -> str:
+def _size(model: model_download.OfferedModel) -> str:
     return f"{model.megabytes / 1_000:.1f} GB" if model.megabytes >= 1_000 else f"{model.megabytes} MB"

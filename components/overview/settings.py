@@ -6,8 +6,7 @@ import streamlit as st
 
 from components.shell.page import tables
 from components.shell.server import server_paths
-from store.disk.layout import Layout
-from store.library import Library
+from store import Layout, Library
 from store.settings import Settings, settings
 
 

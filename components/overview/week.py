@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.shell.page import charts, local_time
-from store.library import Library
+from store import Library
 from store.reading import audit
 from store.records import Tier
 from store.settings import settings

@@ -9,9 +9,7 @@ from components.exchange import import_coins
 from components.overview import inbox
 from components.shell.page import forms, job_bar
 from components.shell.page.forms import Button
-from store import demo
-from store.jobs import Job
-from store.library import Library
+from store import Job, Library, demo
 
 
 def show(library: Library) -> None:

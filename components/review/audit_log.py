@@ -12,17 +12,16 @@ from components.shell.page import undo as shell_undo
 from components.shell.page.forms import Button
 from components.shell.page.undo import AT_ONCE, sentence
 from components.shell.session import presenter
-from store.catalog.history import FINAL, PastDecision
-from store.library import Library
+from store import Library, PastDecision
+from store.catalog import history
 from store.reading import audit
-from store.reading.audit import AuditFilter
 from store.tasks import undo as undo_task
 
 _PER_PAGE = 50
 _EVERYBODY, _EVERYTHING = "Everybody", "Everything"
 
 
-def controls(library: Library) -> AuditFilter:
+def controls(library: Library) -> audit.AuditFilter:
     """Draw the controls and return their values; all are in the page's address."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         actor = st.selectbox(
@@ -34,7 +33,7 @@ def controls(library: Library) -> AuditFilter:
         )
         first = st.date_input("From", value=None, key="history_from", bind="query-params", width=185)
         last = st.date_input("To", value=None, key="history_to", bind="query-params", width=185)
-    return AuditFilter(
+    return audit.AuditFilter(
         actor="" if actor == _EVERYBODY else actor,
         verb="" if verb == _EVERYTHING else verb,
         since=local_time.midnight(first) if first else None,
@@ -42,7 +41,7 @@ def controls(library: Library) -> AuditFilter:
     )
 
 
-def figures(library: Library, filter: AuditFilter) -> None:
+def figures(library: Library, filter: audit.AuditFilter) -> None:
     """How many coins were reviewed, the speed, and the approval rate."""
     found = audit.figures(library, replace(filter, verb=""))
     with st.grid(4, min_column_width=150):
@@ -58,7 +57,7 @@ def figures(library: Library, filter: AuditFilter) -> None:
         st.metric("Approval rate", f"{found.approval:.0%}" if looked_at else "–", border=True)
 
 
-def tools(library: Library, filter: AuditFilter) -> None:
+def tools(library: Library, filter: audit.AuditFilter) -> None:
     """Export the table, and undo everything since a moment."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.download_button(
@@ -74,7 +73,7 @@ def tools(library: Library, filter: AuditFilter) -> None:
                 _since(library, filter)
 
 
-def _since(library: Library, filter: AuditFilter) -> None:
+def _since(library: Library, filter: audit.AuditFilter) -> None:
     now = local_time.now()
     day = st.date_input("Day", value=now.date(), key="history-since-day")
     hour = st.time_input(f"Time ({local_time.zone_name()})", value=time(now.hour), key="history-since-time")
@@ -90,7 +89,7 @@ def _since(library: Library, filter: AuditFilter) -> None:
     )  # fmt: skip
 
 
-def table(library: Library, filter: AuditFilter) -> None:
+def table(library: Library, filter: audit.AuditFilter) -> None:
     """The decisions, newest first, each with an undo button."""
     total = audit.count(library, filter)
     if not total:
@@ -121,7 +120,7 @@ def _line(library: Library, decision: PastDecision) -> None:
             )
             st.caption(local_time.text(decision.created_at, "%Y-%m-%d %H:%M:%S"))
         st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words, width="stretch")
-        if library.can_write and not decision.is_undone and decision.verb not in FINAL:
+        if library.can_write and not decision.is_undone and decision.verb not in history.FINAL:
             label = "Undo" if decision.verb != "undo" else "Redo"
             forms.show(
                 f"take-back-{decision.id}", library, partial(_undo, library, [decision.id]),

@@ -9,9 +9,8 @@ import streamlit as st
 
 from components.shell import format
 from components.shell.page import charts, local_time
-from store.library import Library
+from store import Library
 from store.reading import audit
-from store.reading.audit import AuditFilter
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +32,7 @@ _COLORS = {
 }
 
 
-def show(library: Library, filter: AuditFilter) -> None:
+def show(library: Library, filter: audit.AuditFilter) -> None:
     """Decisions per day, approval rate and reasons side by side, or one sentence if there are none."""
     import pandas as pd
 
@@ -98,7 +97,7 @@ def by_reason(why: Mapping[str, int]) -> "pd.DataFrame":
     return pd.DataFrame(named[:_REASONS], columns=["name", "count"])
 
 
-def _recent(filter: AuditFilter) -> tuple[AuditFilter, str]:
+def _recent(filter: audit.AuditFilter) -> tuple[audit.AuditFilter, str]:
     """The filter limited to the last days unless it has a start, and their label."""
     if filter.since is not None:
         return filter, ""

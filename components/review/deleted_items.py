@@ -8,8 +8,7 @@ from components.shell import format
 from components.shell.page import forms
 from components.shell.page.forms import Button
 from components.shell.session import presenter
-from store.catalog.deleted_items import DeletedItem
-from store.library import Library
+from store import DeletedItem, Library
 
 _SHOWN = 50
 

@@ -11,10 +11,8 @@ from components.shell.page import forms, live, local_time, tables, thumbnails
 from components.shell.page.forms import Button, Field
 from components.shell.server import current_state
 from components.shell.session import presenter, safe_mode
+from store import Item, Job, Library, Refusal
 from store.errors import UnknownRecord
-from store.jobs import Item, Job
-from store.library import Library
-from store.outcome import Refusal
 
 _RECENT = 30
 _REFUSED = 500

@@ -10,11 +10,7 @@ from components.shell import format
 from components.shell.page import forms, job_bar
 from components.shell.page.forms import Button
 from components.shell.session import presenter, safe_mode
-from store.catalog.filters import Filter
-from store.errors import MemedexError
-from store.jobs import Job
-from store.library import Library
-from store.records import Record
+from store import Filter, Job, Library, MemedexError, Record
 
 _SHOWN = 200  # refusals that the summary lists
 _LATELY = 5  # summaries that can be opened

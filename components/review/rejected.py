@@ -9,10 +9,9 @@ from components.grid import Mark
 from components.shell import format
 from components.shell.page import forms
 from components.shell.page.forms import Button
+from store import Library, Record
 from store.errors import InvalidRecord
-from store.library import Library
 from store.reading import statistics
-from store.records import Record
 
 
 def marks(library: Library, shown: Sequence[Record]) -> Callable[[Record], Mark | None]:

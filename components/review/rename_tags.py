@@ -10,9 +10,7 @@ from components.shell import format, javascript
 from components.shell.page import forms, job_bar, tables
 from components.shell.page.forms import Button
 from components.shell.session import session
-from store.catalog.filters import Filter
-from store.jobs import Job
-from store.library import Library
+from store import Filter, Job, Library
 from store.records import MAX_TAG
 from store.tasks import tags
 

@@ -10,9 +10,7 @@ import streamlit as st
 from components.shell import format
 from components.shell.page import forms, job_bar, tables
 from components.shell.page.forms import Button
-from store.errors import MemedexError
-from store.library import Library
-from store.tags.taxonomy import Taxonomy, parsed
+from store import Library, MemedexError, Taxonomy
 from store.tasks import tags
 
 _NAMED = 6  # changes that are named; of more, how many
@@ -59,7 +57,7 @@ def _save(library: Library, taxonomy: Taxonomy, entries: Mapping[str, str]) -> N
     affected: list[str] = []
     if entries != before:
         try:
-            after = parsed(entries, path=library.layout.own_taxonomy)
+            after = Taxonomy.parsed(entries, path=library.layout.own_taxonomy)
         except MemedexError as error:
             fault = str(error)
         else:

@@ -8,8 +8,7 @@ import streamlit as st
 from components.shell import format
 from components.shell.page import forms
 from components.shell.page.forms import Button, Field
-from store.catalog.filters import Filter
-from store.library import Library
+from store import Filter, Library
 
 
 def show(library: Library) -> None:

@@ -12,12 +12,10 @@ from components.shell import format
 from components.shell.page import address
 from components.shell.page.query_pictures import LINE, parts_of, store
 from components.shell.session import presenter
-from store.catalog.filter_syntax import cleared, corrected
-from store.catalog.filters import Filter
-from store.errors import BadPicture, MemedexError
-from store.library import Library
-from store.search.query import Part
-from store.search.query_syntax import Question, Term, read, with_signs, written
+from store import Filter, Library, MemedexError, Part
+from store.catalog import filter_syntax
+from store.errors import BadPicture
+from store.search import Question, Term, query_syntax
 
 EXAMPLES = ("a frog in the rain", "to the moon", "cyberpunk city at night", "sad but funny", "pixel art dog")
 DRAWER = Drawer("search", LINE, "question", names_tier=True)
@@ -60,7 +58,7 @@ def controls(library: Library) -> SearchRequest:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             with st.container(width=170):
                 picture_drop.picture(lambda content: _add_picture(library, content), key="search-picture")
-            question = read(presenter.revealed(line or "", "question"), actor=library.actor_name)
+            question = query_syntax.read(presenter.revealed(line or "", "question"), actor=library.actor_name)
             among = replace(question.filter, tier=question.filter.tier or "library")
             DRAWER.show(library, among)
             saved.menu(library, question)
@@ -88,7 +86,7 @@ def correct(asked: SearchRequest) -> None:
     for fault in asked.faults:
         st.warning(format.plain(format.capital(fault), limit=200), icon=":material/help:")
     line = st.session_state.get(LINE) or ""
-    better = corrected(line, names_tier=True)
+    better = filter_syntax.corrected(line, names_tier=True)
     with st.container(horizontal=True, gap="small"):
         if better != line:
             st.button(
@@ -99,7 +97,12 @@ def correct(asked: SearchRequest) -> None:
                 args=(better,),
             )
         if asked.question.filter_faults:
-            st.button("Clear filters", key="search-clear", on_click=_put, args=(cleared(line, "question"),))
+            st.button(
+                "Clear filters",
+                key="search-clear",
+                on_click=_put,
+                args=(filter_syntax.cleared(line, "question"),),
+            )
 
 
 def invite(library: Library) -> None:
@@ -113,7 +116,7 @@ def invite(library: Library) -> None:
 
 def _offer_signs(line: str) -> None:
     """Say which characters are words in this line, though they look like a minus or a weight."""
-    better = with_signs(line)
+    better = query_syntax.with_signs(line)
     if better == line:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -131,8 +134,8 @@ def _take_example() -> None:
     address = st.query_params.get(_LIKE)
     if address:
         st.query_params.pop(_LIKE)
-        question = read(st.query_params.get(LINE, ""))
-        line = written(replace(question, terms=(*question.terms, Term("like", address))))
+        question = query_syntax.read(st.query_params.get(LINE, ""))
+        line = query_syntax.written(replace(question, terms=(*question.terms, Term("like", address))))
         st.session_state[LINE] = line
         st.query_params[LINE] = line  # which is stronger than the session, and is copied as a link
         st.rerun()
@@ -146,9 +149,9 @@ def _add_picture(library: Library, content: bytes) -> None:
     except MemedexError as error:
         st.session_state[_FAULT] = str(error)
     else:
-        question = read(st.session_state.get(LINE) or "")
+        question = query_syntax.read(st.session_state.get(LINE) or "")
         known = [term for term in question.terms if (term.source, term.text) != ("picture", name)]
         # `picture` in the line, without a name, has waited for this one.
         waiting = [replace(t, text=name) if t.source == "picture" and not t.text else t for t in known]
         terms = waiting if waiting != known else [*known, Term("picture", name)]
-        st.session_state[LINE] = written(replace(question, terms=tuple(terms)))
+        st.session_state[LINE] = query_syntax.written(replace(question, terms=tuple(terms)))

@@ -5,10 +5,8 @@ import streamlit as st
 from components.grid import CAPTION, LIKE, Mark, newest, show_cards
 from components.shell import format
 from components.shell.session import resources
-from store.errors import MemedexError
-from store.evaluation.similarity import AT_ODDS, FEWEST_PAIRS, Fit, disagreements
-from store.library import Library
-from store.records import Record
+from store import Library, MemedexError, Record
+from store.evaluation import similarity
 
 PER_PAGE = 60
 
@@ -18,22 +16,22 @@ def show(library: Library) -> None:
     try:
         resources.ready_to_search(library)
         with st.spinner("Comparing every picture with its captions …"):
-            found = disagreements(library.snapshot())
+            found = similarity.disagreements(library.snapshot())
     except MemedexError as error:
         st.error("Pictures and captions could not be compared:", icon=":material/error:")
         st.text(str(error))
         return
     if not found:
         st.info(
-            f"Fewer than {FEWEST_PAIRS} coins in the library: too few to say what is unusual.",
+            f"Fewer than {similarity.FEWEST_PAIRS} coins in the library: too few to say what is unusual.",
             icon=":material/troubleshoot:",
         )
         return
-    odd = sum(one.fit < AT_ODDS for one in found)
+    odd = sum(one.fit < similarity.AT_ODDS for one in found)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             f"{format.counted(odd, 'caption') if odd else 'No caption'} of {len(found):,} probably belongs "
-            f"to another picture (fit below {AT_ODDS:+.2f}). The lowest fit comes first.",
+            f"to another picture (fit below {similarity.AT_ODDS:+.2f}). The lowest fit comes first.",
             width="stretch",
             help="The cosine of picture and captions, in standard deviations above what this picture reaches "
             "with the captions of other coins, and these captions with the pictures of other coins.",
@@ -51,6 +49,6 @@ def show(library: Library) -> None:
     )
 
 
-def _mark(fits: dict[str, Fit], record: Record) -> Mark:
+def _mark(fits: dict[str, similarity.Fit], record: Record) -> Mark:
     fit = fits[record.address].fit
-    return {"label": f"fit {fit:+.1f}", "tone": "bad" if fit < AT_ODDS else "quiet"}
+    return {"label": f"fit {fit:+.1f}", "tone": "bad" if fit < similarity.AT_ODDS else "quiet"}

@@ -1,6 +1,6 @@
 """How sure the first results are, where not every coin was compared in full."""
 
-from store.search.search import Certainty
+from store.search import Certainty
 
 _HELP = {
     "exact": "Nothing was missed: every coin was compared, most of them by a shorter form of its vectors, "

@@ -11,11 +11,10 @@ from components.shell import format
 from components.shell.page.query_pictures import LINE, picture
 from components.shell.server import pictures
 from components.shell.session import safe_mode
-from store.disk.files import content_hash
-from store.errors import MemedexError
-from store.library import Library
+from store import Library, MemedexError
+from store.disk import files
 from store.records import FACETS
-from store.search.query_syntax import Question, Term, read, written
+from store.search import Question, Term, query_syntax
 
 
 def show(library: Library, question: Question) -> None:
@@ -50,7 +49,7 @@ def _source(library: Library, term: Term) -> str:
         if term.source == "like":
             return f"like {format.shortened(term.text)}"
         kept = library.samples.get(term.text)
-        image = f"![]({pictures.address(library, content_hash(kept))})" if kept else ":material/image:"
+        image = f"![]({pictures.address(library, files.content_hash(kept))})" if kept else ":material/image:"
         return f"{image} picture"
     image = f"![]({pictures.address(library, record.image_hash)})"
     word = "like" if term.source == "like" else "picture of"
@@ -114,5 +113,5 @@ def _change(question: Question, number: int, key: str) -> None:
 def _put(question: Question, number: int, instead: tuple[Term, ...]) -> None:
     """Replace one part of the line."""
     terms = (*question.terms[:number], *instead, *question.terms[number + 1 :])
-    own = read(st.session_state.get(LINE) or "")  # without what the line's controls add to it
-    st.session_state[LINE] = written(replace(own, terms=terms))
+    own = query_syntax.read(st.session_state.get(LINE) or "")  # without what the line's controls add to it
+    st.session_state[LINE] = query_syntax.written(replace(own, terms=terms))

@@ -10,13 +10,10 @@ from components.search import golden_picker, scores
 from components.shell import format
 from components.shell.page import forms, job_bar, local_time, tables
 from components.shell.page.forms import Button
+from store import Library, Progress
 from store.evaluation import evaluation
-from store.evaluation.evaluation import Evaluation
-from store.library import Library
-from store.progress import Progress
 from store.records import FACETS
-from store.search.calibration import LEAST_RECORDS
-from store.search.golden_queries import Golden
+from store.search import LEAST_RECORDS, Golden
 
 _WORDS = (
     "Recall@k: how many of the relevant coins are among the first k. MRR: 1 / rank of the first "
@@ -79,7 +76,7 @@ def _depth() -> int:
         )  # fmt: skip
 
 
-def _table(one: Evaluation, *, k: int) -> None:
+def _table(one: evaluation.Evaluation, *, k: int) -> None:
     when = local_time.text(one.at)
     st.markdown(f"{format.plain(format.model(one.model))} · {one.queries} queries · {when}", help=_WORDS)
     scores.show(one, k=k)

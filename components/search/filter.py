@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 from components.shell import format
 from components.shell.session import presenter
-from store.catalog.filter_syntax import written
-from store.catalog.filters import Filter
+from store import Filter
+from store.catalog import filter_syntax
 
 
 def describe(chosen: Filter) -> str:
@@ -38,7 +38,9 @@ def describe(chosen: Filter) -> str:
     if chosen.decided_by or chosen.decided_since is not None:
         parts.append(f"decided by {format.plain(presenter.name(chosen.decided_by) or 'anybody')}")
     if chosen.any_of or chosen.none_of:
-        line = presenter.concealed(written(Filter(any_of=chosen.any_of, none_of=chosen.none_of)))
+        line = presenter.concealed(
+            filter_syntax.written(Filter(any_of=chosen.any_of, none_of=chosen.none_of))
+        )
         parts.append(format.plain(line))
     if chosen.words:
         parts.append(format.plain(chosen.words))

@@ -10,10 +10,7 @@ from components.shell.page import forms
 from components.shell.page.forms import Button
 from components.shell.server import pictures
 from components.shell.session import resources, safe_mode
-from store.errors import MemedexError
-from store.library import Library
-from store.records import Record
-from store.search.query import Part, Query
+from store import Library, MemedexError, Part, Query, Record
 
 _OFFERED = 12  # coins for each line
 _LINE, _FIND = "golden_line", "golden_find"

@@ -6,7 +6,7 @@ from typing import TypeVar
 import streamlit as st
 
 from components.shell import format
-from store.evaluation.marks import Gain
+from store.evaluation import marks
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ def once(key: str, about: object, compute: Callable[[], T]) -> T:
     return found
 
 
-def describe(gain: Gain) -> str:
+def describe(gain: marks.Gain) -> str:
     """The gain in one sentence without its end: "34 marks: nDCG 0.77 → 0.83 …"."""
     return (
         f"{format.counted(gain.marks, 'mark')}: nDCG {gain.before:.2f} → {gain.after:.2f}, "

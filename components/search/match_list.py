@@ -8,22 +8,22 @@ from components.grid import CAPTION, EXPORT, LIKE, TAGS, newest, show_cards
 from components.search import filter as search_filter
 from components.search.box import SearchRequest
 from components.shell import format
-from store.library import Library
-from store.reading.query_binding import records_listed, words_of
+from store import Library
+from store.reading import query_binding
 
 
 def show(library: Library, request: SearchRequest, foot: DeltaGenerator, *, shown: int) -> None:
     """Coins that are not compared with anything: those that match, best by words or newest first."""
     question, tier = request.question, request.question.filter.tier
     place = format.TIERS[tier or "library"]
-    words = words_of(question)
+    words = query_binding.words_of(question)
     if question.terms and not words:
         st.info(
             "Only the library can be searched by picture or example; elsewhere, ask with words.",
             icon=":material/search_off:",
         )
         return
-    found = records_listed(library, question, limit=shown)
+    found = query_binding.records_listed(library, question, limit=shown)
     facts = [
         f"results with these words in {place}: only the library is searched by meaning"
         if words

@@ -6,10 +6,10 @@ import streamlit as st
 
 from components.shell import format
 from components.shell.session import safe_mode
-from store.library import Library
-from store.reading.query_binding import exact_matches
+from store import Library
+from store.reading import query_binding
 from store.records import Tier
-from store.search.query_syntax import Question
+from store.search import Question
 
 _MOST = 3
 # The page of each tier, and the parameter of its filter.
@@ -23,7 +23,7 @@ _PAGES: dict[Tier, tuple[str, str]] = {
 def show(library: Library, question: Question, line: str) -> None:
     """A link for each coin outside of the library whose ticker, name or address is in the line."""
     anywhere = replace(question, filter=replace(question.filter, tier=None))
-    for record in exact_matches(library, anywhere, line, limit=_MOST):
+    for record in query_binding.exact_matches(library, anywhere, line, limit=_MOST):
         if record.tier not in _PAGES:
             continue
         page, words = _PAGES[record.tier]

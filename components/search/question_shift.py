@@ -4,11 +4,9 @@ import streamlit as st
 
 from components.grid import result_link
 from components.search import mark_learning
-from store.errors import MemedexError
+from store import Library, MemedexError, Query, QueryShift
 from store.evaluation import marks
-from store.library import Library
-from store.search.query import Query, QueryShift
-from store.search.query_syntax import Question
+from store.search import Question
 
 _KEY = "search.shift"
 

@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from components.grid import BAD, GOOD, Action, Handler, Mark
-from store.errors import MemedexError
-from store.library import Library
-from store.search.golden_queries import checked_line
-from store.search.query_syntax import Question, written
+from store import Library, MemedexError
+from store.search import Question, checked_line, query_syntax
 
 _MARKS: Mapping[bool, Mark] = {
     True: {"label": "good", "tone": "good"},
@@ -27,7 +25,7 @@ class RelevanceFeedback:
 def judging(library: Library, question: Question) -> RelevanceFeedback:
     """Empty for a query that cannot be repeated, such as one with an uploaded picture."""
     try:
-        line = checked_line(written(question))
+        line = checked_line(query_syntax.written(question))
     except MemedexError:
         return RelevanceFeedback([], {}, {})
     marks_by_address = library.golden.relevance_of(line)

@@ -34,16 +34,19 @@ from components.shell import format
 from components.shell.page.query_pictures import LINE
 from components.shell.server import monitoring
 from components.shell.session import resources
-from store.catalog.filters import Filter
-from store.errors import MemedexError
-from store.library import Library
-from store.reading.query_binding import did_you_mean, exact_matches
+from store import Filter, Hit, Library, MemedexError, Query, QueryShift, Results, SavedSearch
+from store.reading import query_binding
 from store.records import Facet
-from store.search.calibration import LEAST_RECORDS
-from store.search.query import Query, QueryShift, SavedSearch
-from store.search.query_syntax import Question, Term, written
-from store.search.ranking import Hit, folded
-from store.search.search import NO_COMMON_FACET, Results, describe, describe_pictures
+from store.search import (
+    LEAST_RECORDS,
+    NO_COMMON_FACET,
+    Question,
+    Term,
+    describe,
+    describe_pictures,
+    folded,
+    query_syntax,
+)
 
 _AT_HAND = 120  # more cards than are shown travel along, so that a moved slider finds what it brings up
 _EXACT = 5
@@ -86,7 +89,10 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
     if by_picture := describe_pictures(results.hits[:shown]):
         st.caption(f":material/image: Found {by_picture}.")
     line = st.session_state.get(LINE) or ""
-    exact = [record.address for record in exact_matches(library, request.question, line, limit=_EXACT)]
+    exact = [
+        record.address
+        for record in query_binding.exact_matches(library, request.question, line, limit=_EXACT)
+    ]
     if not exact:
         outside_library.show(library, request.question, line)
         _doubts(library, results, request.question, line)
@@ -211,7 +217,7 @@ def _facts(results: Results, weights: Mapping[Facet, float], request: SearchRequ
 
 
 def _line(question: Question) -> str:
-    return written(replace(question, filter=replace(question.filter, tier=None)))
+    return query_syntax.written(replace(question, filter=replace(question.filter, tier=None)))
 
 
 def _nothing(request: SearchRequest) -> None:
@@ -234,12 +240,14 @@ def _nothing(request: SearchRequest) -> None:
 
 
 def _by_meaning(question: Question) -> None:
-    st.session_state[LINE] = written(replace(question, filter=replace(question.filter, words="", tier=None)))
+    st.session_state[LINE] = query_syntax.written(
+        replace(question, filter=replace(question.filter, words="", tier=None))
+    )
 
 
 def _doubts(library: Library, results: Results, question: Question, line: str) -> None:
     """Warn if nothing fits well, and offer the line with corrected spelling."""
-    meant = did_you_mean(library, question, line)
+    meant = query_binding.did_you_mean(library, question, line)
     fits = results.fits or not results.hits
     if fits and not meant:
         return
@@ -266,4 +274,4 @@ def _style(chosen: Sequence[str]) -> None:
 def _ask(chosen: Sequence[str], terms: Callable[[str], tuple[Term, ...]]) -> None:
     """Ask another query, among all coins."""
     for address in chosen[:1]:
-        st.session_state[LINE] = written(Question(terms(address), Filter()))
+        st.session_state[LINE] = query_syntax.written(Question(terms(address), Filter()))

@@ -15,14 +15,12 @@ from components.shell.page import forms, query_pictures
 from components.shell.page.forms import Button, Field
 from components.shell.page.query_pictures import LINE
 from components.shell.session import presenter, resources, session
-from store.catalog.filters import Filter
-from store.catalog.named_values import MAX_NAME, NamedValues
-from store.errors import InvalidRecord, MemedexError
+from store import Filter, Library, MemedexError, Query, SavedSearch
+from store.catalog import named_values
+from store.errors import InvalidRecord
 from store.evaluation import marks
-from store.library import Library
 from store.records import FACETS, Facet
-from store.search.query import Query, SavedSearch
-from store.search.query_syntax import Question, read, written
+from store.search import Question, query_syntax
 
 T = TypeVar("T")
 
@@ -77,7 +75,8 @@ def menu(library: Library, question: Question) -> None:
         if not question.filter_faults and (question.terms or not question.filter.is_open):
             forms.show(
                 "save-search", library, partial(_keep_search, library, question, _ranking()),
-                fields=[Field("name", "Save this search as", longest=MAX_NAME)], button=Button("Save search"),
+                fields=[Field("name", "Save this search as", longest=named_values.MAX_NAME)],
+                button=Button("Save search"),
             )  # fmt: skip
         with st.container():
             for name in library.presets.all():
@@ -88,7 +87,7 @@ def menu(library: Library, question: Question) -> None:
             st.caption(" · ".join(f"{facet} {weights[facet]:g}" for facet in FACETS))
             forms.show(
                 "save-preset", library, partial(_keep_weights, library, _ranking()),
-                fields=[Field("name", "Save these weights as", longest=MAX_NAME)],
+                fields=[Field("name", "Save these weights as", longest=named_values.MAX_NAME)],
                 button=Button("Save weights"),
             )  # fmt: skip
 
@@ -145,7 +144,7 @@ def _keep_search(library: Library, question: Question, ranking: _Ranking, given:
     """Save the line and its controls as one line, with the ranking."""
     ranked = ranking.now if question.terms else None
     looked = {library.actor_name: time.time()}
-    search = replace(ranked or SavedSearch(""), line=written(question), looked=looked)
+    search = replace(ranked or SavedSearch(""), line=query_syntax.written(question), looked=looked)
     return keep(library.searches, search, given)
 
 
@@ -154,11 +153,11 @@ def _keep_weights(library: Library, ranking: _Ranking, given: Mapping[str, Any])
     return keep(library.presets, weights or {}, given)
 
 
-def _forget(library: Library, values: NamedValues[T], name: str, *, key: str) -> None:
+def _forget(library: Library, values: named_values.NamedValues[T], name: str, *, key: str) -> None:
     forms.button(key, library, partial(values.delete, name), button=Button("Remove", kind="tertiary"))
 
 
-def keep(values: NamedValues[T], thing: T, given: Mapping[str, Any]) -> str:
+def keep(values: named_values.NamedValues[T], thing: T, given: Mapping[str, Any]) -> str:
     """Save under an unused name (`given["name"]`), so that none is overwritten by accident."""
     name = " ".join(given["name"].split())
     taken = next((one for one in values.all() if one.casefold() == name.casefold()), None)
@@ -192,9 +191,9 @@ def _news(library: Library, saved: Mapping[str, SavedSearch]) -> dict[str, int]:
 
 
 def _new(library: Library, search: SavedSearch, since: float) -> int:
-    question = read(search.line, base=Filter(tier="library"), actor=library.actor_name)
+    question = query_syntax.read(search.line, base=Filter(tier="library"), actor=library.actor_name)
     parts, faults = query_pictures.parts_of(library, question)
-    if faults or read(search.line).filter.tier not in (None, "library"):
+    if faults or query_syntax.read(search.line).filter.tier not in (None, "library"):
         return 0
     if not parts:
         return library.came_since(library.addresses(question.filter), since)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.shell.page import charts, tables
-from store.evaluation.evaluation import DEPTH, Evaluation, Figure, PresetResult
+from store.evaluation import evaluation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 _COLORS = {"raw + words": charts.ACCENT, "raw": charts.QUIET, "calibrated": charts.YELLOW}
 _RANKS = {  # from, to; rank 0: none was found
     "1st": (1, 1), "2nd or 3rd": (2, 3), "4th to 10th": (4, 10), "11th to 50th": (11, 50),
-    "51st to 200th": (51, DEPTH), "not found": (0, 0),
+    "51st to 200th": (51, evaluation.DEPTH), "not found": (0, 0),
 }  # fmt: skip
 
 
-def show(one: Evaluation, *, k: int, more: Sequence[Callable[[], object]] = ()) -> None:
+def show(one: evaluation.Evaluation, *, k: int, more: Sequence[Callable[[], object]] = ()) -> None:
     """The best setting, all with their intervals, the first ranks of the best, and all figures.
 
     `more` draw further charts next to these.
@@ -54,12 +54,12 @@ def show(one: Evaluation, *, k: int, more: Sequence[Callable[[], object]] = ()) 
         )
 
 
-def best(one: Evaluation, *, k: int) -> PresetResult:
+def best(one: evaluation.Evaluation, *, k: int) -> evaluation.PresetResult:
     """The setting with the highest mean nDCG@k; of equals the first."""
     return max(one.rows, key=lambda row: one.scores(row, k=k).ndcg.mean)
 
 
-def first_ranks(row: PresetResult) -> "pd.DataFrame":
+def first_ranks(row: evaluation.PresetResult) -> "pd.DataFrame":
     """How many queries find their first relevant coin in each range of ranks: columns name and count."""
     import pandas as pd
 
@@ -73,7 +73,7 @@ def measures(k: int) -> tuple[str, str, str]:
     return f"Recall@{k}", "MRR", f"nDCG@{k}"
 
 
-def by_setting(one: Evaluation, *, k: int) -> "pd.DataFrame":
+def by_setting(one: evaluation.Evaluation, *, k: int) -> "pd.DataFrame":
     """Recall and nDCG of each setting: columns name, series, measure, mean, low, high and best."""
     import pandas as pd
 
@@ -87,7 +87,7 @@ def by_setting(one: Evaluation, *, k: int) -> "pd.DataFrame":
     return frame.assign(best=frame["mean"] == frame.groupby("measure")["mean"].transform("max"))
 
 
-def figures(one: Evaluation, *, k: int) -> "pd.DataFrame":
+def figures(one: evaluation.Evaluation, *, k: int) -> "pd.DataFrame":
     """A row for each setting, the best first: its measures, each with its 95 % interval as text."""
     import pandas as pd
 
@@ -101,6 +101,6 @@ def figures(one: Evaluation, *, k: int) -> "pd.DataFrame":
     return pd.DataFrame(rows)
 
 
-def _interval(figure: Figure) -> str:
+def _interval(figure: evaluation.Figure) -> str:
     """The interval as text; "" for a single query, where it means nothing."""
     return "" if isclose(figure.low, figure.high) else f"{figure.low:.2f} to {figure.high:.2f}"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from store.disk.images import normalise
+from store import Library
+from store.disk import images
 from store.errors import BadPicture
-from store.library import Library
 from store.search import query_pictures
 
 _SIDE = 108
@@ -49,6 +49,6 @@ def _shown(path: Path) -> bytes | None:
 def _normal(path: str, changed: int) -> bytes | None:
     """The picture, checked and encoded like every untrusted one; None if it is not a picture."""
     try:
-        return normalise(Path(path))
+        return images.normalise(Path(path))
     except BadPicture:
         return None

@@ -9,13 +9,10 @@ import streamlit as st
 from components.search import mark_learning, saved
 from components.shell.page import forms
 from components.shell.page.forms import Button, Field
-from store.catalog.named_values import MAX_NAME
-from store.errors import MemedexError
+from store import Library, MemedexError, Query
+from store.catalog import named_values
 from store.evaluation import marks
-from store.evaluation.marks import WeightFit
-from store.library import Library
 from store.records import FACETS, Facet
-from store.search.query import Query
 
 _KEY = "search.fit_weights"
 
@@ -44,12 +41,12 @@ def show(library: Library, query: Query, *, usual: Mapping[Facet, float]) -> Non
             _offer(library, fit, now)
 
 
-def _fit(library: Library, kind: str, query: Query, usual: Mapping[Facet, float]) -> WeightFit:
+def _fit(library: Library, kind: str, query: Query, usual: Mapping[Facet, float]) -> marks.WeightFit:
     marked = marks.marked_queries(library, kind, calibrated=query.calibrated, fused=query.fused)
     return marks.fit_weights(marked, usual, now=query.sliders)
 
 
-def _offer(library: Library, fit: WeightFit, now: Mapping[Facet, float]) -> None:
+def _offer(library: Library, fit: marks.WeightFit, now: Mapping[Facet, float]) -> None:
     moved = " · ".join(
         f"{facet} {now[facet]:g} → **{fit.weights[facet]:g}**"
         if abs(fit.weights[facet] - now[facet]) > 0.05
@@ -65,7 +62,8 @@ def _offer(library: Library, fit: WeightFit, now: Mapping[Facet, float]) -> None
         if library.can_write:
             forms.show(
                 "save-fitted", library, partial(_save, library, fit), row=True,
-                fields=[Field("name", "Save as", longest=MAX_NAME)], button=Button("Save weights"),
+                fields=[Field("name", "Save as", longest=named_values.MAX_NAME)],
+                button=Button("Save weights"),
             )  # fmt: skip
 
 
@@ -74,5 +72,5 @@ def _use(weights: Mapping[Facet, float]) -> None:
     mark_learning.close(_KEY)
 
 
-def _save(library: Library, fit: WeightFit, given: Mapping[str, Any]) -> str:
+def _save(library: Library, fit: marks.WeightFit, given: Mapping[str, Any]) -> str:
     return saved.keep(library.presets, dict(fit.weights), given)

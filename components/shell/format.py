@@ -4,9 +4,9 @@ import re
 import time
 from datetime import UTC, datetime, tzinfo
 
-from store.captions.suggestions import BORROWED
-from store.embedding.protocol import OFFLINE
-from store.jobs.background_worker import WorkerFault
+from store.captioning import BORROWED
+from store.embedding import OFFLINE
+from store.jobs import background_worker
 
 # Every ASCII sign that Markdown or Streamlit could read as more than itself.
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
@@ -100,7 +100,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def describe_fault(trouble: WorkerFault) -> str:
+def describe_fault(trouble: background_worker.WorkerFault) -> str:
     """What a background thread cannot do, since when, and when it tries again."""
     times = "" if trouble.times == 1 else f", {trouble.times:,} times"
     wait = max(0.0, trouble.again - time.time())

@@ -24,7 +24,7 @@ from store.importing.candidate import RemoteLogo
 from store.importing.tables import MAX_TEXT_BYTES, decoded, parsed
 from store.jobs import Job
 from store.library import Library
-from store.outcome import ImportReport, Refusal, not_taken_notes
+from store.outcome import ImportReport, Refusal
 from store.progress import Progress
 from store.records import TIERS, Tier
 from store.settings import settings
@@ -156,7 +156,7 @@ def import_captions(
         if is_preview:
             _print_preview(shown, call)
         call.say(f"{len(shown.changes):,} to change, {shown.same:,} the same, {len(shown.refused):,} refused")
-        for note in not_taken_notes(shown.not_taken):
+        for note in shown.notes:
             call.say(note)
         status = call.named(shown.refused)
         if is_preview or not shown.changes:

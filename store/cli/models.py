@@ -20,7 +20,7 @@ from store.generation import context as examples
 from store.generation.coin_generator import GeneratedCoin
 from store.generation.context import EXAMPLES, ExampleContext, chosen_examples
 from store.library import Library
-from store.llm.prompts import DEFAULT, MAX_BYTES
+from store.llm.prompts import DEFAULT_PROMPT, MAX_BYTES
 from store.outcome import Outcome
 from store.progress import Progress
 from store.reading.reader import Reader
@@ -54,7 +54,7 @@ def draft(
         bool, Option("--all", help="every approved coin without caption or suggestion")
     ] = False,
     model: Model = "",
-    prompt: Annotated[str, Option(metavar="P", help=f"one of `prompts` ({DEFAULT})")] = DEFAULT,
+    prompt: Annotated[str, Option(metavar="P", help=f"one of `prompts` ({DEFAULT_PROMPT})")] = DEFAULT_PROMPT,
     facet: Annotated[CaptionFacet | None, Option(help="only this facet, again")] = None,
     hint: Annotated[str, Option(metavar="TEXT", help='"shorter", "name the meme"')] = "",
     budget: Annotated[float | None, Option(metavar="USD", help="stop before this is passed")] = None,

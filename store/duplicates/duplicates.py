@@ -18,7 +18,7 @@ from store.catalog.catalog import Catalog, current_generation, next_derived
 from store.duplicates import alignment, findings
 from store.duplicates.alignment import Confirmation
 from store.duplicates.examiner import Examiner
-from store.duplicates.findings import Judgement, Suspect, Suspicion, Verdict, weigh
+from store.duplicates.findings import Judgement, Suspect, Suspicion, weigh
 from store.duplicates.fingerprints import Neighbours
 from store.embedding.protocol import OFFLINE
 from store.errors import MemedexError
@@ -276,19 +276,23 @@ class Duplicates:
     def judge(
         self,
         address: str,
-        verdict: Verdict,
+        verdict: str,
         others: Iterable[str],
         *,
         actor: str = "",
         decision: str | None = None,
     ) -> Outcome:
-        """Record whether a record is a copy of others that look like it, so that it is not asked again."""
+        """Record whether a record is a copy of others that look like it, so that it is not asked again.
+
+        Raises InvalidRecord for an unknown verdict.
+        """
+        known = findings.checked_verdict(verdict)
         others = list(others)
         decided = self._catalog.decide("judge", actor=actor, id=decision)
         with self._catalog.reading() as db:
             if decision and history.decision(db, decision):  # all of it is one transaction
                 return Outcome(done=others, decision=decision)
-        return findings.judge(self._catalog, address, verdict, others, decision=decided)
+        return findings.judge(self._catalog, address, known, others, decision=decided)
 
     def examine(self, *, progress: Progress | None = None) -> int:
         """Compare new records with all others; returns how many. If cancelled, finished ones stay."""

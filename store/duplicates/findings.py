@@ -180,8 +180,8 @@ _WORDS: tuple[tuple[str, Kind, Kind], ...] = (
     ("name", "same name", "confusable name"),
     ("ticker", "same ticker", "confusable ticker"),
 )
-MEASURED: tuple[Kind, ...] = ("near picture", "mirrored", "similar embedding")
-_PICTURES: tuple[Kind, ...] = ("exact picture", *MEASURED)
+_MEASURED: tuple[Kind, ...] = ("near picture", "mirrored", "similar embedding")
+_PICTURES: tuple[Kind, ...] = ("exact picture", *_MEASURED)
 _NEAREST, _PER_BIT = 0.99, 0.007  # 56 differing bits: 0.6
 _TURNED = 0.95  # mirrored: symmetrical logos mirror into each other now and then
 
@@ -194,6 +194,11 @@ class DuplicateFinding:
     confidence: float  # 0 to 1
     address: str
     other: str
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the pictures were compared: two coins that share it may be more or less alike."""
+        return self.kind in _MEASURED
 
 
 @dataclass(frozen=True, slots=True)

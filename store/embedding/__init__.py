@@ -12,8 +12,19 @@
 Nothing heavy is imported before a model is used, and nothing is downloaded unless the user asks for it.
 """
 
-from store.embedding.protocol import OFFLINE, REFERENCE, Embedder
+from store.embedding.protocol import OFFLINE, REFERENCE, Embedder, Vector, reading
 from store.errors import ModelUnavailable
+
+__all__ = [
+    "OFFLINE",
+    "REFERENCE",
+    "Embedder",
+    "Vector",
+    "model_download",
+    "open_embedder",
+    "reading",
+    "resolve",
+]
 
 
 def resolve(name: str) -> str:

@@ -7,7 +7,7 @@ from store.embedding.local_weights import cache_folder, cached_file
 from store.embedding.openclip import REFERENCE_REPOSITORY, WEIGHT_FILES, Choice, configuration, published
 from store.embedding.protocol import REFERENCE
 from store.errors import ModelUnavailable
-from store.fetching.hub import MEGABYTE, Hub, HubFile, partial_size
+from store.fetching.hub import MEGABYTE, Hub, HubFile, host, partial_size
 from store.progress import Progress
 
 # What a tokenizer of Hugging Face needs in addition to its vocabulary; not every repository has all of them.
@@ -29,6 +29,20 @@ class OfferedModel:
     def is_here(self) -> bool:
         """Whether its weights are on this machine; imports nothing heavy."""
         return cached_file(self.repository, *WEIGHT_FILES) is not None
+
+    @property
+    def source(self) -> str:
+        """Where it is downloaded from."""
+        return f"{host()}/{self.repository}"
+
+    @property
+    def missing_package(self) -> str:
+        """What to install before it can be used; "" if nothing."""
+        try:
+            configuration(Choice.parse(self.name.partition(":")[2]).architecture)
+        except ModelUnavailable as error:
+            return str(error)
+        return ""
 
     @property
     def megabytes_here(self) -> int:

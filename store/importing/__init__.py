@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from store.errors import BadSource
-from store.importing.candidate import Candidate, shown
+from store.importing.candidate import Candidate, RemoteLogo, shown
 from store.outcome import Refusal
 
-__all__ = ["Candidate", "Refusal", "candidates", "uploaded"]
+__all__ = ["Candidate", "Refusal", "RemoteLogo", "candidates", "captions", "uploaded"]
 
 
 def candidates(paths: Iterable[Path]) -> Iterator[Candidate | Refusal]:

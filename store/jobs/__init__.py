@@ -45,5 +45,6 @@ __all__ = [
     "Jobs",
     "Result",
     "State",
+    "background_worker",
     "results_of",
 ]

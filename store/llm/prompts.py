@@ -15,7 +15,7 @@ from store.errors import InvalidRecord, UnknownPrompt
 from store.settings import settings
 
 BUILT_IN = Path(__file__).parent  # caption.txt asks for the four facets of a caption apart
-DEFAULT = "caption"
+DEFAULT_PROMPT = "caption"
 VARIABLES = ("name", "ticker", "description", "tags", "taxonomy")
 MAX_PROMPT = 50_000  # characters; far above any that a model would follow
 MAX_BYTES = 4 * MAX_PROMPT + 3  # of a file in UTF-8, with its mark
@@ -51,7 +51,7 @@ class Prompts:
         self._catalog.actor.check_login()
         own = {path.stem for path in self._folder.glob("*.txt") if _NAME.fullmatch(path.stem)}
         built_in = {path.stem for path in BUILT_IN.glob("*.txt")}
-        return [DEFAULT, *sorted((own | built_in) - {DEFAULT})]
+        return [DEFAULT_PROMPT, *sorted((own | built_in) - {DEFAULT_PROMPT})]
 
     def get(self, name: str, *, version: int | None = None) -> Prompt:
         """The current version, or an earlier one. Raises UnknownPrompt if there is none."""
@@ -67,7 +67,7 @@ class Prompts:
 
     def default(self) -> Prompt:
         """The default prompt."""
-        return self.get(DEFAULT)
+        return self.get(DEFAULT_PROMPT)
 
     def versions(self, name: str) -> list[Prompt]:
         """All versions, newest first."""
@@ -87,7 +87,7 @@ class Prompts:
             )
         if not text.strip() or len(text) > MAX_PROMPT:
             raise InvalidRecord(f"a prompt has 1 to {MAX_PROMPT:,} characters")
-        if name == DEFAULT and settings().caption_prompt:
+        if name == DEFAULT_PROMPT and settings().caption_prompt:
             raise InvalidRecord(
                 f"the prompt {name!r} is set by MEMEDEX_CAPTION_PROMPT; edit that file, or use another name"
             )
@@ -106,7 +106,7 @@ class Prompts:
 
     def _read(self, name: str) -> str:
         own, built_in = self._folder / f"{name}.txt", BUILT_IN / f"{name}.txt"
-        set_by_hand = settings().caption_prompt if name == DEFAULT else None
+        set_by_hand = settings().caption_prompt if name == DEFAULT_PROMPT else None
         path = set_by_hand or (own if own.exists() else built_in)
         if not _NAME.fullmatch(name) or not (set_by_hand or path.exists()):
             raise UnknownPrompt(f"there is no prompt {name!r}; choose from: {', '.join(self.names())}")

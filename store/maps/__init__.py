@@ -12,6 +12,17 @@ or between their nearest neighbours (`layout.py`), and no other moves until a ne
 
 from store.maps.layout import LEAST, SPACES, Map, Method, Space
 from store.maps.maps import Maps
-from store.maps.neighbourhoods import Neighbourhood
+from store.maps.neighbourhoods import COMPARED, Neighbourhood, common_terms, has_term
 
-__all__ = ["LEAST", "SPACES", "Map", "Maps", "Method", "Neighbourhood", "Space"]
+__all__ = [
+    "COMPARED",
+    "LEAST",
+    "SPACES",
+    "Map",
+    "Maps",
+    "Method",
+    "Neighbourhood",
+    "Space",
+    "common_terms",
+    "has_term",
+]

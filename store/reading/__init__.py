@@ -3,3 +3,5 @@
 `reader` is the library without its verbs; `audit` and `statistics` count what it holds, `query_binding` finds
 the coins that a query names.
 """
+
+__all__ = ["audit", "query_binding", "statistics"]

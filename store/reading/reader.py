@@ -14,7 +14,7 @@ from store.captions import revisions
 from store.captions.drafts import Drafts
 from store.captions.revisions import Revision
 from store.captions.suggestions import Suggestions
-from store.catalog import history, rows
+from store.catalog import history, rows, snapshots
 from store.catalog.catalog import Catalog
 from store.catalog.coin_sets import CoinSets
 from store.catalog.deleted_items import DeletedItems
@@ -384,6 +384,10 @@ class Reader(RecordLists):
             moved_aside=tuple(one.summary for one in self.moved_aside()),
             seconds_behind=seconds_behind(self.catalog),
         )
+
+    def copies_shortage(self) -> str:
+        """A sentence if the disk has no room for a week of daily copies of the catalog; else ""."""
+        return snapshots.shortage(self.layout.catalog)
 
     def moved_aside(self) -> list[Aside]:
         """Files of other programs that were moved aside, oldest first; they are kept whole."""

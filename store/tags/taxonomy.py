@@ -28,7 +28,20 @@ class Taxonomy:
             raise BadSource(f"the taxonomy {path} cannot be read: {error.strerror}") from error
         except (ValueError, RecursionError) as error:  # no UTF-8, no JSON, or without end
             raise BadSource(f"the taxonomy {path} is not JSON: {error}") from error
-        return parsed(entries, path=path)
+        return cls.parsed(entries, path=path)
+
+    @classmethod
+    def parsed(cls, entries: object, *, path: Path) -> "Taxonomy":
+        """The taxonomy with these entries. Raises BadSource, naming the first fault."""
+        if not isinstance(entries, Mapping):
+            raise BadSource(f'the taxonomy {path} must be one object: {{"dog": "animals", …}}')
+        for tag, category in entries.items():
+            if not _is_word(tag) or not _is_word(category):
+                raise BadSource(
+                    f"the taxonomy {path} is wrong at {tag[:40]!r}: tags and categories must be short texts "
+                    "without commas"
+                )
+        return cls({tag.strip().casefold(): category.strip() for tag, category in entries.items()})
 
     @property
     def entries(self) -> dict[str, str]:
@@ -51,19 +64,6 @@ class Taxonomy:
     def categories(self, tags: Iterable[str]) -> list[str]:
         """The categories of these tags, each once, in the order of the tags."""
         return list(dict.fromkeys(map(self.category, tags)))
-
-
-def parsed(entries: object, *, path: Path) -> Taxonomy:
-    """The taxonomy with these entries. Raises BadSource, naming the first fault."""
-    if not isinstance(entries, Mapping):
-        raise BadSource(f'the taxonomy {path} must be one object: {{"dog": "animals", …}}')
-    for tag, category in entries.items():
-        if not _is_word(tag) or not _is_word(category):
-            raise BadSource(
-                f"the taxonomy {path} is wrong at {tag[:40]!r}: tags and categories must be short texts "
-                "without commas"
-            )
-    return Taxonomy({tag.strip().casefold(): category.strip() for tag, category in entries.items()})
 
 
 def written(taxonomy: Taxonomy) -> str:

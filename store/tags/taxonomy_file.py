@@ -16,7 +16,7 @@ from store.disk.layout import Layout
 from store.disk.lock import WriterLock
 from store.errors import BadSource, InvalidRecord, NotWritten
 from store.operations import DecisionIntent
-from store.tags.taxonomy import Taxonomy, parsed, written
+from store.tags.taxonomy import Taxonomy, written
 
 _TO_WRITE = "taxonomy to write"  # in the catalog while a decided text is not yet in the file
 
@@ -32,7 +32,7 @@ def edit(
         if _is_made_by(catalog, decision.id):
             return
         finish(catalog, layout, disk)
-        before, after = _text(catalog, layout), written(parsed(entries, path=layout.own_taxonomy))
+        before, after = _text(catalog, layout), written(Taxonomy.parsed(entries, path=layout.own_taxonomy))
         if before != after:
             _decide(catalog, layout, disk, before=before, after=after, decision=decision)
 
@@ -110,7 +110,7 @@ def waiting(catalog: Catalog) -> str:
 def current(catalog: Catalog, layout: Layout) -> Taxonomy:
     """The taxonomy in effect. Raises BadSource if its file is broken."""
     if text := waiting(catalog):
-        return parsed(json.loads(text), path=layout.own_taxonomy)
+        return Taxonomy.parsed(json.loads(text), path=layout.own_taxonomy)
     return Taxonomy.load(layout.taxonomy)
 
 

@@ -31,3 +31,19 @@ KINDS: tuple["JobKind[Library]", ...] = (
     models.READ_PICTURES,
 )
 QUIET = frozenset(kind.name for kind in KINDS if kind.is_quiet)  # kinds that no page but Jobs draws a bar of
+
+__all__ = [
+    "KINDS",
+    "QUIET",
+    "adopt",
+    "draft",
+    "export",
+    "fetch_logos",
+    "generate",
+    "import_captions",
+    "inbox",
+    "models",
+    "move",
+    "tags",
+    "undo",
+]

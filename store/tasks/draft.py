@@ -34,7 +34,7 @@ from store.errors import (
 from store.jobs import Item, ItemDeferred, ItemDone, ItemRefused, Job, JobContext, JobKind, Result
 from store.jobs.circuit_breaker import Attempt, CircuitBreaker
 from store.llm.client import Usage, import_litellm, price
-from store.llm.prompts import DEFAULT, Prompt
+from store.llm.prompts import DEFAULT_PROMPT, Prompt
 from store.records import CAPTION_FACETS, Facet, Record
 from store.settings import settings
 
@@ -98,7 +98,7 @@ def plan_drafting(
     addresses: Sequence[str],
     *,
     model: str = "",
-    prompt: str = DEFAULT,
+    prompt: str = DEFAULT_PROMPT,
     only: Facet | None = None,
     hint: str = "",
 ) -> Plan:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from store.disk.files import content_hash
 from store.errors import BadPicture, BadSource, InvalidRecord
 from store.jobs import Item, Job, JobContext, JobKind, Result, results_of
-from store.outcome import NotTaken, Refusal
+from store.outcome import NotTaken, Refusal, not_taken_notes
 from store.records import Facet, Record, made_up_address, validate
 from store.writing.edits import compared, completed
 
@@ -37,6 +37,11 @@ class Preview:
     same: int = 0  # records that say it already
     refused: list[Refusal] = field(default_factory=list)
     not_taken: list[NotTaken] = field(default_factory=list)  # its fields other than captions and tags
+
+    @property
+    def notes(self) -> list[str]:
+        """What is not taken, a sentence for each field and reason."""
+        return not_taken_notes(self.not_taken)
 
 
 def preview(reader: "Reader", arrived: "Iterable[ImportedCaption | Refusal]") -> Preview:

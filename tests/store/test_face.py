@@ -4,12 +4,14 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import store
 from store.disk.layout import RESOURCES
+from tests.test_structure import DOORS
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN = "\n".join(
@@ -18,9 +20,22 @@ SHOWN = "\n".join(
 
 
 def test_every_exported_name_can_be_imported() -> None:
-    assert sorted(store._FROM) == sorted(store.__all__)
-    for name in store.__all__:
-        assert getattr(store, name).__name__.lower().startswith(name.split("_")[0].lower())
+    assert sorted([*store._FROM, "demo"]) == sorted(store.__all__)
+    for name, module in store._FROM.items():
+        assert getattr(store, name) is getattr(import_module(module), name)
+
+
+def test_docs_python_md_lists_every_exported_name() -> None:
+    table = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").partition("## Names")[2]
+    named = set(re.findall(r"`(\w+)`", table.partition("More is in")[0]))
+    assert named == set(store.__all__)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_door_has_what_it_lists(door: str) -> None:
+    package = import_module(door)
+    for name in getattr(package, "__all__", ()):
+        assert hasattr(package, name) or import_module(f"{door}.{name}")
 
 
 def test_an_unknown_name_raises_attribute_error() -> None:

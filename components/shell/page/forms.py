@@ -22,9 +22,8 @@ from components.shell import javascript
 from components.shell.server import messages
 from components.shell.server.messages import Id, Kind, Sender
 from components.shell.session import login, session
-from store.errors import InvalidRecord, LoginEnded, MemedexError, NotPermitted, NotWritten
-from store.library import Library
-from store.lru import LruCache
+from store import Library, LruCache, MemedexError
+from store.errors import InvalidRecord, LoginEnded, NotPermitted, NotWritten
 
 Value = str | float | list[str] | None
 

@@ -10,10 +10,8 @@ from components.shell import javascript
 from components.shell.page import address, job_bar, live, local_time, streamlit_style, tour
 from components.shell.page import undo as shell_undo
 from components.shell.session import login, presenter, resources, safe_mode, session
-from store import __version__
+from store import RESOURCES, Library, __version__
 from store.catalog import replication
-from store.disk.layout import RESOURCES
-from store.library import Library
 from store.records import Tier
 
 BRAND = RESOURCES / "brand"

@@ -13,10 +13,7 @@ from components.shell.page import forms, live
 from components.shell.page.forms import Button
 from components.shell.server.messages import Kind, RowNumber, Sender
 from components.shell.session import login, session
-from store.jobs import Job, Jobs
-from store.library import Library
-from store.lru import LruCache
-from store.progress import Progress
+from store import Job, Jobs, Library, LruCache, Progress
 
 _WATCHED = "memedex.watched_jobs"
 _BEGUN = "memedex.begun_jobs"  # by name, those whose result a page shows

@@ -12,8 +12,8 @@ import streamlit as st
 from components.shell import javascript
 from components.shell.server import current_state, events, messages
 from components.shell.session import login, resources, session
-from store.library import Library
-from store.llm.client import is_loaded
+from store import Library
+from store.captioning import is_loaded
 
 _HERE = Path(__file__).resolve().parent
 _component = st.components.v2.component(

@@ -4,11 +4,9 @@ from functools import partial
 
 import streamlit as st
 
-from store.library import Library
+from store import Library, Part
 from store.reading import query_binding
-from store.search import query_pictures
-from store.search.query import Part
-from store.search.query_syntax import Question
+from store.search import Question, query_pictures
 
 LINE = "q"  # the line of the search box, in the session and in the address
 _SHOWN = "search.pictures"  # by name, of those who may not keep any

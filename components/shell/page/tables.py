@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from components.shell.page import local_time
-from store.disk.csv import inert
+from store.disk import csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ def as_csv(rows: Iterable[Mapping[str, Any]]) -> bytes:
     """The rows as CSV, protected against formulas in spreadsheets."""
     import pandas as pd
 
-    cells = pd.DataFrame(rows).map(lambda cell: "" if pd.isna(cell) else inert(str(cell)))
+    cells = pd.DataFrame(rows).map(lambda cell: "" if pd.isna(cell) else csv.inert(str(cell)))
     text: str = cells.to_csv(index=False, lineterminator="\r\n")
     return text.encode()
 

@@ -7,8 +7,7 @@ import streamlit as st
 
 from components.shell.server import pictures
 from components.shell.session import safe_mode
-from store.reading.reader import Reader
-from store.records import Record
+from store import Reader, Record
 
 SHOWN = 3
 _SIDE = 32  # px

@@ -9,10 +9,9 @@ import streamlit as st
 from components.shell import format, javascript
 from components.shell.page import streamlit_style
 from components.shell.session import session
-from store.captioning.suggestions import accept_suggestions
+from store import Library, Outcome
+from store.captioning import accept_suggestions
 from store.errors import UnknownRecord
-from store.library import Library
-from store.outcome import Outcome
 
 WHO = "tour"
 COPYCAT = "local-demo-sh1ba-moonwalk"

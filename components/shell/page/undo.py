@@ -10,11 +10,8 @@ from components.shell import format
 from components.shell.page import forms
 from components.shell.page.forms import Button
 from components.shell.session import login, presenter, safe_mode, session
-from store.catalog.history import PastDecision
+from store import Library, Outcome, PastDecision, Reader
 from store.errors import InvalidRecord
-from store.library import Library
-from store.outcome import Outcome
-from store.reading.reader import Reader
 from store.tasks import undo as undo_task
 
 _LAST = 50  # decisions among which an undo looks for the page's own

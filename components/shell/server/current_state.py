@@ -9,11 +9,8 @@ from typing import Any
 
 from components.shell import format
 from components.shell.session import resources, session
-from store.jobs import Job
-from store.library import Library
-from store.llm.client import is_loaded
-from store.outcome import Outcome, Refusal
-from store.reading.reader import Status
+from store import Job, Library, Outcome, Refusal, Status
+from store.captioning import is_loaded
 from store.tasks import QUIET, generate, models
 
 State = dict[str, Any]

@@ -11,8 +11,8 @@ import streamlit as st
 
 from components.shell.server import logs
 from components.shell.session import login
-from store.disk.files import refused
-from store.errors import MemedexError
+from store import MemedexError
+from store.disk import files
 from store.settings import settings
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ def show_error(error: Exception) -> bool:
 def disk_words(error: Exception, *, is_local: bool) -> str:
     """Why the disk refused something; only the local machine sees the server's paths."""
     if is_local:
-        return refused(error, settings().root.resolve())
+        return files.refused(error, settings().root.resolve())
     return f"The server's disk refused it. Error {log_error(error)}. Details are in the server log."
 
 

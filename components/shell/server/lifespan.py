@@ -14,12 +14,7 @@ from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from store.catalog.catalog import is_made
-from store.disk import open_writers
-from store.disk.layout import Layout
-from store.errors import MemedexError
-from store.reading.reader import Reader
-from store.runtime import open_library
+from store import MemedexError, close_all, has_unfinished_jobs, open_library
 from store.settings import settings
 
 log = logging.getLogger(__name__)
@@ -43,7 +38,7 @@ async def lifespan(_: object) -> AsyncIterator[None]:
     begins.start()
     yield
     await asyncio.to_thread(begins.join)  # what it opens is to be closed as well
-    await asyncio.to_thread(open_writers.close_all)
+    await asyncio.to_thread(close_all)
 
 
 def _allow_many_connections() -> None:
@@ -61,7 +56,7 @@ def _allow_many_connections() -> None:
 
 def _go_on(root: Path) -> None:
     try:
-        if settings().read_only or not (settings().pictures or _is_left(root)):
+        if settings().read_only or not (settings().pictures or has_unfinished_jobs(root)):
             return
         library = open_library(root, files_later=True)  # the pages will have this very one
         library.jobs.resume_interrupted()
@@ -70,19 +65,6 @@ def _go_on(root: Path) -> None:
     except Exception as error:  # the first page meets it again, and says what is in the way
         is_known = isinstance(error, MemedexError)
         log.warning("what was left unfinished does not go on yet: %s", error, exc_info=not is_known)
-
-
-def _is_left(root: Path) -> bool:
-    """Whether there are unfinished jobs; a library without any stays closed until somebody comes."""
-    layout = Layout(root.resolve())
-    if not is_made(layout.catalog):
-        return False
-    reader = Reader(layout.root)
-    try:
-        states = {job.state for job in reader.jobs.open() if not job.is_ephemeral}
-    finally:
-        reader.close()
-    return not states.isdisjoint({"waiting", "running", "interrupted"})
 
 
 HEAD_SECONDS = 10.0  # between two looks at a connection; one that has begun nothing in between is closed

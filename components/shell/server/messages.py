@@ -22,9 +22,8 @@ from starlette.routing import Route
 from components.shell.addresses import base_path
 from components.shell.server import error_page, events
 from components.shell.session import login, logins, resources, tokens
-from store.errors import LoginEnded, MemedexError, NotPermitted
-from store.library import Library
-from store.reading.reader import Reader
+from store import Library, MemedexError, Reader
+from store.errors import LoginEnded, NotPermitted
 
 M = TypeVar("M")
 Id = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]  # of a decision: a UUID that its page made

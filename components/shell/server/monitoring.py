@@ -25,13 +25,10 @@ from streamlit import runtime
 from components.shell.addresses import base_path
 from components.shell.server import error_page
 from components.shell.session import login, logins, resources
-from store import __version__
-from store.catalog import snapshots
-from store.catalog.replication import LATE
-from store.jobs import Job, background_worker
-from store.library import Library
+from store import Job, Library, Status, __version__
+from store.catalog import replication
+from store.jobs import background_worker
 from store.reading import audit
-from store.reading.reader import Status
 from store.settings import settings
 
 Health = Literal["ok", "degraded", "failing"]
@@ -81,7 +78,7 @@ def read(library: Library) -> dict[str, Any]:
         found.chroma_fault or found.faults or found.unreadable or is_away or background_worker.faults()
     )
     behind = found.seconds_behind
-    is_degraded |= bool(snapshots.shortage(library.layout.catalog)) if behind is None else behind > LATE
+    is_degraded |= bool(library.copies_shortage()) if behind is None else behind > replication.LATE
     status: Health = "failing" if found.stuck else "degraded" if is_degraded or jobs["failed"] else "ok"
     return {
         "status": status,

@@ -11,9 +11,9 @@ from starlette.routing import Route
 
 from components.shell.addresses import base_path
 from components.shell.session import login, logins, resources, safe_mode
-from store.disk.thumbnails import LOOK, thumbnail
+from store import Reader
+from store.disk import thumbnails
 from store.errors import BadPicture
-from store.reading.reader import Reader
 
 GRID, LARGE = 320, 512
 _NAME = re.compile(r"([0-9a-f]{64})-(\d{2,4})-([0-9a-f]{32})\.webp")
@@ -64,7 +64,7 @@ def serve(request: Request) -> Response:
         return _not_found()
     hides = safe_mode.MARK in request.query_params and safe_mode.SHOWN not in request.query_params
     try:
-        path = thumbnail(library.layout, picture, image_hash, size=size)
+        path = thumbnails.thumbnail(library.layout, picture, image_hash, size=size)
     except BadPicture:
         return _not_found()
     except OSError:  # a full or read-only disk: the picture itself does as well
@@ -79,7 +79,9 @@ def serve(request: Request) -> Response:
 
 @lru_cache(maxsize=16_384)
 def _signature(secret: bytes, image_hash: str, *, size: int) -> str:
-    return hmac.new(secret, f"picture {image_hash} {size} {LOOK}".encode(), sha256).hexdigest()[:32]
+    return hmac.new(secret, f"picture {image_hash} {size} {thumbnails.LOOK}".encode(), sha256).hexdigest()[
+        :32
+    ]
 
 
 def _not_found() -> Response:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from components.shell import format
 from components.shell.session import login
-from store.disk.files import absolute, expanded
+from store.disk import files
 from store.errors import BadSource, NotPermitted
 from store.settings import settings
 
@@ -49,7 +49,7 @@ def existing(name: Callable[[str], Path], text: str) -> Path:
 
 
 def _named(text: str, *, is_local: bool) -> Path:
-    path = expanded(text.strip())
+    path = files.expanded(text.strip())
     if is_local:
         return path
     try:
@@ -78,4 +78,4 @@ def shown(path: Path) -> str:
 
 def _allowed() -> list[Path]:
     listed = (name.strip() for name in settings().import_folders.split(","))
-    return [absolute(name) for name in listed if name]
+    return [files.absolute(name) for name in listed if name]

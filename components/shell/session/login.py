@@ -25,7 +25,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from components.shell import addresses, javascript
 from components.shell.addresses import base_path, counted_address
 from components.shell.session import logins, presenter
-from store.permissions import Actor, may_view
+from store import Actor, may_view
 from store.sessions import LONGEST_WAIT, PASSWORD, Tries
 
 _wanted_page = st.components.v2.component(

@@ -22,9 +22,7 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_signed_val
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import gather_user_info
 
-from store.errors import MemedexError
-from store.identity import current_user
-from store.permissions import OPERATOR, Actor
+from store import OPERATOR, Actor, MemedexError, current_user
 from store.sessions import LoginSession, LoginSessions
 from store.settings import settings
 

@@ -14,9 +14,8 @@ import streamlit as st
 from starlette.types import Scope
 
 from components.shell.addresses import base_path
-from store.catalog.filter_syntax import ME, with_people
-from store.catalog.query_grammar import Dialect
-from store.demo import WHO as DEMO
+from store import demo
+from store.catalog import filter_syntax, query_grammar
 from store.settings import settings
 
 _YEAR = 31_536_000  # seconds
@@ -94,23 +93,23 @@ def begin() -> None:
 
 def name(person: str) -> str:
     """The name of a person to show; while it is presented "Reviewer 2", the same on all pages."""
-    if not person or person == DEMO or not is_on():
+    if not person or person == demo.WHO or not is_on():
         return person
     with _lock:
         number = _numbers.setdefault(person, len(_numbers) + 1)
     return _number(number)
 
 
-def concealed(line: str, dialect: Dialect = "filter") -> str:
+def concealed(line: str, dialect: query_grammar.Dialect = "filter") -> str:
     """A line of conditions with people's names as they are shown: `by:ann` may become `by:"Reviewer 2"`."""
-    return with_people(
-        line, lambda person: person if person == ME or _named(person) else name(person), dialect
+    return filter_syntax.with_people(
+        line, lambda person: person if person == filter_syntax.ME or _named(person) else name(person), dialect
     )
 
 
-def revealed(line: str, dialect: Dialect = "filter") -> str:
+def revealed(line: str, dialect: query_grammar.Dialect = "filter") -> str:
     """The line with the names that `concealed` has hidden, so that it finds the same coins."""
-    return with_people(line, lambda shown: _named(shown) or shown, dialect)
+    return filter_syntax.with_people(line, lambda shown: _named(shown) or shown, dialect)
 
 
 def _named(shown: str) -> str:
@@ -123,7 +122,7 @@ def _number(number: int) -> str:
     return f"Reviewer {number}"
 
 
-def _dialect(key: str) -> Dialect:
+def _dialect(key: str) -> query_grammar.Dialect:
     return "question" if key in _QUESTIONS else "filter"
 
 

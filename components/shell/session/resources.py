@@ -12,22 +12,27 @@ import streamlit as st
 
 from components.shell import format
 from components.shell.session import login
-from store.captioning.checkup import CheckUp
-from store.disk.layout import Layout
-from store.disk.lock import WriterLock
-from store.disk.replica import is_replica
-from store.errors import CatalogDamaged, LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
-from store.jobs import Jobs
-from store.jobs.background_worker import Worker
-from store.library import Library
-from store.llm.client import is_warm
+from store import (
+    Jobs,
+    Layout,
+    Library,
+    LibraryRuntime,
+    MemedexError,
+    Progress,
+    Reader,
+    Status,
+    Taxonomy,
+    check_replica,
+    is_replica,
+    open_library,
+    open_reader,
+    salvage_if_damaged,
+)
+from store.captioning import CheckUp, is_warm
+from store.errors import CatalogDamaged, LibraryInUse, ModelUnavailable, ReadOnly
+from store.jobs import background_worker
 from store.maintenance import doctor
-from store.progress import Progress
-from store.reading.reader import Reader, Status
-from store.runtime import LibraryRuntime, check_replica, open_library, open_reader
 from store.settings import settings
-from store.tags.taxonomy import Taxonomy
-from store.writing.salvage import salvage_if_damaged
 
 log = logging.getLogger(__name__)
 
@@ -63,9 +68,7 @@ def library_of_routes() -> Library:
     Looked up each time: while another process writes it is read-only, and writable again once that ends.
     """
     root = settings().root.resolve()
-    if (
-        LibraryRuntime.is_open(root) or WriterLock(Layout(root).lock).is_free()
-    ):  # else opening waits for its holder
+    if LibraryRuntime.can_open(root):
         with contextlib.suppress(LibraryInUse, ReadOnly):
             return open_library(root, files_later=True)
     return _reader_of_routes(root)
@@ -194,9 +197,11 @@ def _for_reading(root: Path) -> Library:
 
 
 @st.cache_resource(show_spinner=False)
-def _replica_check(root: Path, _replica: Library) -> Worker:
+def _replica_check(root: Path, _replica: Library) -> background_worker.Worker:
     """What checks a replica once; System status and /health show what it finds."""
-    return Worker("checking the replica", lambda _: check_replica(_replica.catalog), longest=_CHECKED_AGAIN)
+    return background_worker.Worker(
+        "checking the replica", lambda _: check_replica(_replica.catalog), longest=_CHECKED_AGAIN
+    )
 
 
 @st.cache_resource(show_spinner=False)

@@ -15,9 +15,8 @@ from PIL import Image, ImageFilter
 from components.shell import javascript
 from components.shell.session import presenter
 from components.shell.session.presenter import BrowserSwitch
+from store import Reader, Record
 from store.errors import UnknownRecord
-from store.reading.reader import Reader
-from store.records import Record
 from store.settings import settings
 
 SWITCH = BrowserSwitch("safe", "memedex_safe", lambda: settings().safe_mode)

@@ -9,9 +9,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from components.shell.session import presenter
-from store.jobs import Job
-from store.library import Library
-from store.lru import LruCache
+from store import Job, Library, LruCache
 from store.tasks import QUIET
 
 LINK = "memedex.link"  # where a verb leads, until one is there

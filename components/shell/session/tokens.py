@@ -18,8 +18,8 @@ from streamlit import runtime
 
 from components.shell.session import login as shell_login
 from components.shell.session import logins
+from store import Reader
 from store.errors import LoginEnded, NotPermitted
-from store.reading.reader import Reader
 
 LIFETIME = 12 * 3600.0  # seconds at most; each run of a page gives it one that holds longer
 _STEP = 3600.0  # seconds for which it stays the same: what changes with each run is sent with each
