@@ -63,6 +63,10 @@ from store.tags.taxonomy import Taxonomy
 from store.vectors.blocks import VectorSnapshot
 
 _KEPT_WORDS = 64
+# Numbers that change with the coins, and with what was read in their pictures.
+_CHANGES = "SELECT " + ", ".join(
+    f"(SELECT value FROM meta WHERE key = '{key}')" for key in ("generation", "derived")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ class QueryMatches:
         self._catalog = catalog
         self._listing = listing
         self._silent = SilentCaptions(catalog)
-        self._words: LruCache[tuple[str, int, int], WordShares] = LruCache(_KEPT_WORDS)
+        self._words: LruCache[tuple[str, str | None, str | None], WordShares] = LruCache(_KEPT_WORDS)
 
     def passing(self, filter: Filter) -> list[str]:
         """Records that match a filter; the same list object until other records do."""
@@ -119,19 +123,16 @@ class QueryMatches:
         text = words_asked(query)
         if not text:
             return NO_WORDS
-        key = text, self._number("generation"), self._number("derived")
-        found = self._words.get(key)
-        if found is None:
-            with self._catalog.reading() as db:
+        with self._catalog.reading() as db:  # one statement, since a moved slider asks as well
+            key = text, *db.execute(_CHANGES).fetchone()
+            found = self._words.get(key)
+            if found is None:
                 found = self._words[key] = word_shares(db, text)
         return found
 
     def silent(self, query: Query) -> frozenset[str] | None:
         """The coins whose captions say nothing, if a query needs them; the same object until they change."""
         return self._silent.current() if may_stand_in(query) else None
-
-    def _number(self, name: str) -> int:
-        return int(self._catalog.meta(name) or 0)
 
 
 class Reader(RecordLists):
