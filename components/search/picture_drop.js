@@ -1,7 +1,17 @@
+// The place of the search page for a picture: one that is chosen, dropped anywhere on the page, or pasted.
+
+import { part } from "../shell/js/elements.js";
 import { isLeaving } from "../shell/js/hand.js";
 import { isOverUpload } from "../shell/js/streamlit_page.js";
 
-const MOST = 8000000;
+/** @import { Mount } from "../shell/js/streamlit_page.js" */
+
+const MOST = 8_000_000; // bytes
+
+/** @type {WeakMap<Node, () => void>} how to stop listening, by component */
+const stops = new WeakMap();
+
+/** @param {File} file */
 const asText = (file) =>
   new Promise((done, failed) => {
     const reader = new FileReader();
@@ -10,18 +20,24 @@ const asText = (file) =>
     reader.readAsDataURL(file);
   });
 
-export default function ({ parentElement, setTriggerValue }) {
-  const find = (name) => parentElement.querySelector(name);
-  const well = find(".well"),
-    input = find("input"),
-    hint = find(".hint");
-  parentElement.memedex?.();
+/** @param {DataTransfer | null} transfer */
+function firstOf(transfer) {
+  const files = [...(transfer?.files ?? [])];
+  return files.find((file) => file.type.startsWith("image/")) ?? files[0];
+}
 
-  const say = (text, wrong = false) => {
+/** @param {Mount<null>} mount */
+export default function ({ parentElement, setTriggerValue }) {
+  const well = part(parentElement, ".well", HTMLElement);
+  const input = part(parentElement, "input", HTMLInputElement);
+  const hint = part(parentElement, ".hint", HTMLElement);
+  stops.get(parentElement)?.();
+
+  const say = (/** @type {string} */ text, wrong = false) => {
     hint.textContent = text;
     hint.classList.toggle("wrong", wrong);
   };
-  const take = async (file) => {
+  const take = async (/** @type {File | undefined} */ file) => {
     if (!file) return;
     if (!file.type.startsWith("image/")) return say("That is not a picture", true);
     if (!file.size) return say("That file is empty", true);
@@ -30,53 +46,53 @@ export default function ({ parentElement, setTriggerValue }) {
     const picture = await asText(file);
     if (!isLeaving()) setTriggerValue("picture", picture); // it would call this page back
   };
-  const first = (transfer) =>
-    [...(transfer?.files ?? [])].find((file) => file.type.startsWith("image/")) ?? transfer?.files?.[0];
-  const pasted = (event) => {
-    // Cells of a table are copied as a picture as well.
-    const isText = event.clipboardData?.types.includes("text/plain");
-    if (isText && event.composedPath()[0].matches?.("input, textarea, [contenteditable]")) return;
-    const file = first(event.clipboardData);
-    if (file) {
-      event.preventDefault();
-      take(file);
-    }
-  };
-
   const chosen = () => {
-    take(input.files[0]);
+    take(input.files?.[0]);
     input.value = "";
   };
   input.onchange = chosen;
   well.onkeydown = (event) => {
-    if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      input.click();
-    }
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    input.click();
+  };
+
+  const pasted = (/** @type {ClipboardEvent} */ event) => {
+    // Cells of a table are copied as a picture as well.
+    const isText = event.clipboardData?.types.includes("text/plain");
+    const [target] = event.composedPath();
+    if (isText && target instanceof Element && target.matches("input, textarea, [contenteditable]")) return;
+    const file = firstOf(event.clipboardData);
+    if (!file) return;
+    event.preventDefault();
+    take(file);
   };
   // On the whole page: the browser would open a picture that is dropped outside the field.
-  const others = (event) => !event.dataTransfer?.types.includes("Files") || isOverUpload(event);
-  const over = (event) => {
-    if (!others(event)) {
-      event.preventDefault();
-      well.classList.add("over");
-    }
+  const isForOthers = (/** @type {DragEvent} */ event) =>
+    !event.dataTransfer?.types.includes("Files") || isOverUpload(event);
+  const over = (/** @type {DragEvent} */ event) => {
+    if (isForOthers(event)) return;
+    event.preventDefault();
+    well.classList.add("over");
   };
-  const left = (event) => {
+  const left = (/** @type {DragEvent} */ event) => {
     if (!event.relatedTarget) well.classList.remove("over");
   };
-  const dropped = (event) => {
-    if (!others(event)) {
-      event.preventDefault();
-      well.classList.remove("over");
-      take(first(event.dataTransfer));
-    }
+  const dropped = (/** @type {DragEvent} */ event) => {
+    if (isForOthers(event)) return;
+    event.preventDefault();
+    well.classList.remove("over");
+    take(firstOf(event.dataTransfer));
   };
-  const listeners = { paste: pasted, dragover: over, dragleave: left, drop: dropped };
-  for (const [name, listener] of Object.entries(listeners)) document.addEventListener(name, listener);
-  parentElement.memedex = () =>
-    Object.entries(listeners).forEach(([name, listener]) => document.removeEventListener(name, listener));
+  const listening = new AbortController();
+  const options = { signal: listening.signal };
+  document.addEventListener("paste", pasted, options);
+  document.addEventListener("dragover", over, options);
+  document.addEventListener("dragleave", left, options);
+  document.addEventListener("drop", dropped, options);
+  const stop = () => listening.abort();
+  stops.set(parentElement, stop);
   say("Drop or paste a picture");
-  if (input.files.length) chosen(); // before this script had loaded
-  return parentElement.memedex;
+  if (input.files?.length) chosen(); // before this script had loaded
+  return stop;
 }

@@ -1,6 +1,7 @@
 // The bar above the facets: the state of the draft, who else is editing, and the actions.
 
-import { el, icon, setText } from "../../grid/js/dom.js";
+import { el, setText } from "../../shell/js/elements.js";
+import { icon } from "../../grid/js/dom.js";
 import { button } from "./facet.js";
 
 const NAMED = 4; // coins in one sentence

@@ -1,6 +1,7 @@
 // The current coin: its picture and its names.
 
-import { el, setText, showPicture } from "../../grid/js/dom.js";
+import { el, setText } from "../../shell/js/elements.js";
+import { showPicture } from "../../grid/js/dom.js";
 
 export class Coin {
   constructor(...helpers) {

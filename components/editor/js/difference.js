@@ -1,6 +1,6 @@
 // A readable difference: removed text is struck out, added text is marked; each change can be applied alone.
 
-import { el } from "../../grid/js/dom.js";
+import { el } from "../../shell/js/elements.js";
 import { hunks, taken } from "./text_difference.js";
 
 /** `onTake(text)` receives the first text with one change applied. */

@@ -1,6 +1,7 @@
 // One facet: its text, its question, its share of the model's limit, and suggestions for it.
 
-import { count, el, icon, setText } from "../../grid/js/dom.js";
+import { el, setText } from "../../shell/js/elements.js";
+import { count, icon } from "../../grid/js/dom.js";
 import { difference } from "./difference.js";
 import { Proposals } from "./proposals.js";
 

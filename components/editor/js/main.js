@@ -1,6 +1,6 @@
 // The editor of one coin's caption: drafts are stored, commits are compared first, nothing moves unexpectedly.
 
-import { el } from "../../grid/js/dom.js";
+import { el } from "../../shell/js/elements.js";
 import { isLeaving } from "../../shell/js/hand.js";
 import { Bar } from "./bar.js";
 import { Neighbours } from "./neighbours.js";

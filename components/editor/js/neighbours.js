@@ -1,7 +1,6 @@
 // The nearest records of this text, and how well it describes its own picture.
 
-import { el } from "../../grid/js/dom.js";
-import { fill } from "../../shell/js/arrange.js";
+import { el, fill } from "../../shell/js/elements.js";
 
 const LOOK_PAUSE = 180; // ms after the last keystroke
 

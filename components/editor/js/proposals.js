@@ -1,7 +1,6 @@
 // A language model's suggestions for one facet: accepted in full or in part, dismissed, or requested again.
 
-import { el } from "../../grid/js/dom.js";
-import { fill } from "../../shell/js/arrange.js";
+import { el, fill } from "../../shell/js/elements.js";
 import { difference } from "./difference.js";
 
 const HINTS = ["shorter", "more concrete", "name the meme"];

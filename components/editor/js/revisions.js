@@ -1,7 +1,6 @@
 // Every earlier version of this coin's caption: who, when, with which model, and what changed.
 
-import { el } from "../../grid/js/dom.js";
-import { fill } from "../../shell/js/arrange.js";
+import { el, fill } from "../../shell/js/elements.js";
 import { difference } from "./difference.js";
 import { sameTags } from "./merge.js";
 

@@ -1,7 +1,6 @@
 // Captions as a list; a click anywhere on a line leads to its editor.
 
-import { el } from "../../grid/js/dom.js";
-import { fill } from "../../shell/js/arrange.js";
+import { el, fill } from "../../shell/js/elements.js";
 import { difference } from "./difference.js";
 
 const lists = new WeakMap(); // the list → keys of the excluded lines, and how to report to the page's last run

@@ -1,6 +1,6 @@
 // Suggestions of models for the current coin: requested, awaited, accepted, dismissed.
 
-import { el, setText } from "../../grid/js/dom.js";
+import { el, setText } from "../../shell/js/elements.js";
 import { button } from "./facet.js";
 
 export class Suggesting {

@@ -1,7 +1,6 @@
 // The tags, chosen from the taxonomy or typed; the categories follow automatically.
 
-import { el } from "../../grid/js/dom.js";
-import { fill } from "../../shell/js/arrange.js";
+import { el, fill } from "../../shell/js/elements.js";
 import { readTags } from "./typed_tags.js";
 
 export class Tags {

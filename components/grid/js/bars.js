@@ -1,6 +1,6 @@
 // Score bars: the contribution of each facet to each result.
 
-import { el, setHidden, setText } from "./dom.js";
+import { el, setHidden, setText } from "../../shell/js/elements.js";
 
 export const FACET_NAMES = ["image", "entity", "context", "visual", "emotions"];
 const HATCH = 4; // percent of the bar

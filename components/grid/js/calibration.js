@@ -1,6 +1,6 @@
 // Raw or calibrated: the switch, a one-sentence explanation, and its effect at the current weights.
 
-import { el, setText } from "./dom.js";
+import { el, setText } from "../../shell/js/elements.js";
 import { RAW, rank } from "./rank.js";
 
 const MEANING = {

@@ -1,6 +1,7 @@
 // One card: its node is created once and filled with the coin it shows.
 
-import { ageOf, el, icon, setAttribute, setHidden, setText } from "./dom.js";
+import { el, setAttribute, setHidden, setText } from "../../shell/js/elements.js";
+import { ageOf, icon } from "./dom.js";
 import { standing } from "./bars.js";
 
 /** Creates an empty card. */

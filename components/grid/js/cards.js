@@ -1,6 +1,6 @@
 // The cards: one node for each address while it is on the page; nodes are moved, not created again.
 
-import { setAttribute, setText } from "./dom.js";
+import { setAttribute, setText } from "../../shell/js/elements.js";
 import { bar } from "./bars.js";
 import { dress, make } from "./card.js";
 

@@ -1,7 +1,7 @@
 // A coin next to a similar one: both pictures, the differences, and the verdict on the pair.
 
-import { fill } from "../../shell/js/arrange.js";
-import { count, el, setAttribute, setHidden, setText } from "./dom.js";
+import { el, fill, setAttribute, setHidden, setText } from "../../shell/js/elements.js";
+import { count } from "./dom.js";
 import { drawDifference } from "./difference.js";
 
 const COPYCAT = "copycat";

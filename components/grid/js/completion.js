@@ -1,6 +1,6 @@
 // Completions for the line of words and filters, offered in the browser's own list while typing.
 
-import { el } from "./dom.js";
+import { el } from "../../shell/js/elements.js";
 import { filterField } from "./filter_field.js";
 
 const OFFERED = 12;

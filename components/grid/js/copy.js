@@ -1,7 +1,7 @@
 // A button that copies a text. Over plain HTTP a browser offers no clipboard: then the text is marked, to be copied by
 // hand.
 
-import { el } from "./dom.js";
+import { el } from "../../shell/js/elements.js";
 
 export function copyButton(text, { what, marks, says }) {
   return el(

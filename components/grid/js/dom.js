@@ -1,7 +1,9 @@
-// Elements, icons and ages. Only this module puts untrusted text on the page, as textContent.
+// How coins look on every page: icons, ages, numbers, pictures.
 
 const RESTS = 4; // pixels that a pointer which presses may move
 const SVG = "http://www.w3.org/2000/svg";
+
+const LENGTHS = { y: 31557600, mo: 2629800, d: 86400, h: 3600, min: 60 }; // in seconds
 
 const PATHS = {
   check: "M4.5 10.5l3.6 3.6 7.4-8",
@@ -15,19 +17,11 @@ const PATHS = {
   alert: "M10 3.5l7.5 13h-15zM10 8.5v4M10 14.6v.1",
 };
 
-/** One element: attributes as given, `on…` as listeners, texts as text nodes; null children are left out. */
-export function el(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value === true ? "" : value);
-  }
-  node.append(...children.filter((child) => child !== null && child !== undefined));
-  return node;
-}
-
-/** A line icon that takes the colour of its text. */
+/**
+ * A line icon that takes the colour of its text.
+ *
+ * @param {keyof PATHS} name
+ */
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 20 20");
@@ -39,49 +33,45 @@ export function icon(name) {
   return svg;
 }
 
-/** How long ago, in the shortest clear form. */
+/**
+ * How long ago, in the shortest clear form.
+ *
+ * @param {number} seconds since 1970
+ */
 export function age(seconds, now = Date.now() / 1000) {
   const past = Math.max(0, now - seconds);
-  const steps = [
-    [31557600, "y"],
-    [2629800, "mo"],
-    [86400, "d"],
-    [3600, "h"],
-    [60, "min"],
-  ];
-  for (const [length, unit] of steps) if (past >= length) return `${Math.floor(past / length)} ${unit}`;
+  for (const [unit, length] of Object.entries(LENGTHS))
+    if (past >= length) return `${Math.floor(past / length)} ${unit}`;
   return "now";
 }
 
-/** The age of a coin on every view of it; its exact time is in `created`. */
+/**
+ * The age of a coin on every view of it; its exact time is in `created`.
+ *
+ * @param {{created_at: number, no_age?: boolean}} card
+ */
 export function ageOf({ created_at, no_age }) {
   const old = age(created_at);
   return no_age ? `imported ${old === "now" ? old : `${old} ago`}` : old;
 }
 
-/** "1 coin", "12 coins", "1,342 coins". */
-export function count(number, one, many = `${one}s`) {
-  return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+/**
+ * "1 coin", "12 coins", "1,342 coins".
+ *
+ * @param {number} number
+ * @param {string} one
+ */
+export function count(number, one) {
+  return `${number.toLocaleString("en")} ${one}${number === 1 ? "" : "s"}`;
 }
 
-/** Sets a node's text only if it differs, in its existing text node, to keep the layout work small. */
-export function setText(node, text) {
-  const only = node.childNodes.length === 1 && node.firstChild.nodeType === Node.TEXT_NODE ? node.firstChild : null;
-  if (!only) node.textContent === text || (node.textContent = text);
-  else if (only.data !== text) only.data = text;
-}
-
-/** Sets only the attributes that change: each write recomputes the style of the node. */
-export function setAttribute(node, name, value) {
-  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
-}
-
-export function setHidden(node, hidden) {
-  if (node.hidden !== hidden) node.hidden = hidden;
-}
-
-/** Lets a press of this button count although what arrives moves it away, as long as the pointer rests. */
+/**
+ * Lets a press of this button count although what arrives moves it away, as long as the pointer rests.
+ *
+ * @param {HTMLElement} button
+ */
 export function keepPress(button) {
+  /** @type {PointerEvent | null} */
   let from = null;
   button.addEventListener("pointerdown", (event) => {
     from = event;
@@ -97,6 +87,9 @@ export function keepPress(button) {
 /**
  * Shows another coin's picture, and until it has arrived none: an image keeps drawing its last one, with the next
  * coin's name.
+ *
+ * @param {HTMLImageElement} image
+ * @param {string} source
  */
 export function showPicture(image, source) {
   image.src = source;

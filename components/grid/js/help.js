@@ -1,6 +1,6 @@
 // The dialog that lists every key of this page, and where single keys are changed or switched off.
 
-import { el, setText } from "./dom.js";
+import { el, setText } from "../../shell/js/elements.js";
 
 const ALWAYS = [
   ["← ↑ ↓ →|h k j l", "move the cursor"],

@@ -1,6 +1,6 @@
 // The text in a coin's picture, in the large view: who says so, and a field to correct it.
 
-import { el } from "./dom.js";
+import { el } from "../../shell/js/elements.js";
 
 export class PictureText {
   constructor(viewer) {

@@ -1,7 +1,7 @@
 // The mouse. A plain click only moves the cursor, so a stray click cannot destroy a selection. Selecting takes the
 // corner, ctrl/⌘, shift or a drawn box, and all of these but the corner's and ctrl's second click only ever add.
 
-import { el } from "./dom.js";
+import { el } from "../../shell/js/elements.js";
 
 const SLIP = 6; // px the mouse may move before a click becomes a box
 

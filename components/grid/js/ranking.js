@@ -1,6 +1,6 @@
 // Search results: the server's similarities ranked here, and the cards it has sent for them.
 
-import { el } from "./dom.js";
+import { el } from "../../shell/js/elements.js";
 import { FACET_NAMES, listenToBars } from "./bars.js";
 import { DeferredCards } from "./deferred_cards.js";
 import { Places } from "./places.js";

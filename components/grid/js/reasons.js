@@ -1,6 +1,6 @@
 // The reasons of an action, in a menu for mouse and touch; the digits do the same.
 
-import { el } from "./dom.js";
+import { el } from "../../shell/js/elements.js";
 
 export class Reasons {
   constructor(grid, action) {

@@ -1,7 +1,7 @@
 // A strip of five weights, its presets in a menu. Dragging re-ranks in the page; the server is notified when the
 // slider rests.
 
-import { el, setText } from "./dom.js";
+import { el, setText } from "../../shell/js/elements.js";
 import { FACET_NAMES } from "./bars.js";
 import { Calibration } from "./calibration.js";
 import { placeBelow } from "./reasons.js";

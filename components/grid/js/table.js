@@ -1,6 +1,7 @@
 // The results as a table: sorted by any column, downloaded as CSV.
 
-import { ageOf, el, icon } from "./dom.js";
+import { el } from "../../shell/js/elements.js";
+import { ageOf, icon } from "./dom.js";
 import { FACET_NAMES, scoreText } from "./bars.js";
 
 const COLUMNS = [

@@ -1,7 +1,8 @@
 // Tags of the selection, or of the card under the cursor: the grid's own dialog, so that no key is lost.
 
 import { post } from "../../shell/js/post.js";
-import { count, el, keepPress, setText } from "./dom.js";
+import { el, setText } from "../../shell/js/elements.js";
+import { count, keepPress } from "./dom.js";
 import { TagField } from "./tag_field.js";
 
 export class TagDialog {

@@ -1,7 +1,7 @@
 // One field to add and remove tags: typed text is matched with known tags, Enter accepts it, chips show it.
 
-import { fill } from "../../shell/js/arrange.js";
-import { count, el, setText } from "./dom.js";
+import { el, fill, setText } from "../../shell/js/elements.js";
+import { count } from "./dom.js";
 
 const SHOWN = 8; // suggestions
 const NEAR = 2; // letters that may be wrong

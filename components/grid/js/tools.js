@@ -1,8 +1,8 @@
 // The bar above the cards: the actions, their number of coins and their keys. One row at any width: what does not
 // fit moves behind the last button.
 
-import { arrange } from "../../shell/js/arrange.js";
-import { count, el, icon, setAttribute, setText } from "./dom.js";
+import { arrange, el, setAttribute, setText } from "../../shell/js/elements.js";
+import { count, icon } from "./dom.js";
 import { Reasons, placeBelow } from "./reasons.js";
 
 const SIZES = [

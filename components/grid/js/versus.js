@@ -1,6 +1,7 @@
 // Two slider settings side by side: common results, results of one only, and changed ranks.
 
-import { el, icon } from "./dom.js";
+import { el } from "../../shell/js/elements.js";
+import { icon } from "./dom.js";
 import { FACET_NAMES, scoreText } from "./bars.js";
 import { RAW, rank } from "./rank.js";
 

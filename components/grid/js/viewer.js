@@ -1,11 +1,12 @@
 // The large view: one coin with all its details; arrow keys show the next one.
 
-import { ageOf, el, icon, setText, showPicture } from "./dom.js";
+import { el, setText } from "../../shell/js/elements.js";
+import { ageOf, icon, showPicture } from "./dom.js";
 import { breakdown } from "./bars.js";
 import { copyButton } from "./copy.js";
 import { twinsOf } from "./comparison.js";
 import { PictureText } from "./picture_text.js";
-import { isBlurred } from "../../shell/js/blurred.js";
+import { isBlurred } from "../../shell/session/safe_mode.js";
 
 const FACETS = [
   ["entity", "Entity"],
@@ -169,7 +170,7 @@ export class Viewer {
   /** Whether safe mode blurs the picture. */
   get isBlurred() {
     const { safe } = this.grid.data;
-    return Boolean(safe) && isBlurred(this.picture.getAttribute("src"), safe.mark, safe.shown);
+    return Boolean(safe) && isBlurred(this.picture.getAttribute("src"), safe);
   }
 
   /** Shows the picture that safe mode blurs, as a click on it does. */

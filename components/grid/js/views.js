@@ -1,6 +1,6 @@
 // The views of the results: cards, a table, or two settings side by side.
 
-import { el, setAttribute, setText } from "./dom.js";
+import { el, setAttribute, setText } from "../../shell/js/elements.js";
 import { ResultTable } from "./table.js";
 import { Versus } from "./versus.js";
 import { explainOrder, whyDialog } from "./why.js";

@@ -1,6 +1,7 @@
 // Why one result ranks above another: the difference in each facet's contribution.
 
-import { el, icon } from "./dom.js";
+import { el } from "../../shell/js/elements.js";
+import { icon } from "./dom.js";
 import { FACET_NAMES, scoreText } from "./bars.js";
 
 export function whyDialog() {

@@ -1,6 +1,6 @@
 // Whether matching words count besides meaning; one click leaves only the weighted cosines.
 
-import { el } from "./dom.js";
+import { el } from "../../shell/js/elements.js";
 
 export class WordSwitch {
   constructor(ranking) {

@@ -1,6 +1,6 @@
 // The card of the coin under the pointer or the keys: its picture large, with what is written about it.
 
-import { el } from "../../grid/js/dom.js";
+import { el } from "../../shell/js/elements.js";
 
 const WIDTH = 272; // px, as in canvas.css
 const GAP = 18; // px from the point

@@ -1,6 +1,6 @@
 // What the colours mean; a click on one hides its coins, or shows them again.
 
-import { el } from "../../grid/js/dom.js";
+import { el } from "../../shell/js/elements.js";
 import { ramp } from "./colours.js";
 
 export class Legend {

@@ -1,7 +1,7 @@
 // The map: it shows the server's points, colours, pictures and names, and reports the selection.
 
-import { el } from "../../grid/js/dom.js";
-import { isBlurred } from "../../shell/js/blurred.js";
+import { el } from "../../shell/js/elements.js";
+import { isBlurred } from "../../shell/session/safe_mode.js";
 import { isLeaving } from "../../shell/js/hand.js";
 import { paletteOf } from "./colours.js";
 import { Cursor } from "./cursor.js";
@@ -298,7 +298,7 @@ class Atlas {
       cards: { [row]: card },
       data: { safe },
     } = this;
-    if (!safe || !card || !isBlurred(card.picture, safe.mark, safe.shown)) return false;
+    if (!safe || !card || !isBlurred(card.picture, safe)) return false;
     card.picture += `&${safe.shown}=1`;
     this.fetch(card.picture);
     this.clicked.add(row);

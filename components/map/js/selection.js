@@ -1,6 +1,6 @@
 // The selected coins: by a lasso, by all that is in view, or one by keyboard and click.
 
-import { el } from "../../grid/js/dom.js";
+import { el } from "../../shell/js/elements.js";
 import { asBits, fromBits, longer, within } from "./lasso.js";
 
 export class Selection {

@@ -1,6 +1,6 @@
 // The slider of time: which coins there were until a day, and how the library grew.
 
-import { el } from "../../grid/js/dom.js";
+import { el } from "../../shell/js/elements.js";
 
 const STEPS = 400;
 const SECONDS = 8; // of the growth from first to last

@@ -1,49 +1,84 @@
 // A form that sends itself: drawn from the page's data, kept while runs of the page draw it again.
 
-import { fieldOf } from "./form_fields.js";
-import { el, icon, setText } from "./elements.js";
+import { el, fill, part, setText, symbol } from "./elements.js";
 import { isBusy, isLeaving, undecided } from "./hand.js";
 import { Sending } from "./sending.js";
+import { keptInTab } from "./storage.js";
+
+/** @import { Data, Value } from "./sending.js" */
+/** @import { Mount } from "./streamlit_page.js" */
+
+/**
+ * A field as `Field` of components/shell/page/forms.py declares it.
+ *
+ * @typedef {{
+ *   name: string,
+ *   label: string,
+ *   kind: "line" | "text" | "tags" | "number",
+ *   value: Value,
+ *   placeholder: string,
+ *   help: string,
+ *   longest: number,
+ *   required: boolean,
+ *   least: number,
+ *   most: number | null,
+ *   height: number,
+ *   choices: string[],
+ *   is_labelled: boolean,
+ * }} Field
+ */
+/** @typedef {{label: string, icon: string, kind: string, help: string, disabled: boolean}} Button */
+/** @typedef {Data & {place: string, fields: Field[], button: Button, row: boolean}} FormData */
+/** @typedef {{read: () => Value, show: (value: Value) => void, lock: (isLocked: boolean) => void}} Access */
+/** @typedef {Access & {input: HTMLInputElement | HTMLTextAreaElement, nodes: HTMLElement[]}} Made */
+/** @typedef {(value: Value) => void} Typed is called with what a person types */
 
 const REMEMBERED = 10_000; // ms for which what was typed outlives its form: overlapping runs drop and draw it again
 const PATIENT = 5000; // ms to wait until the server works no more, before a run is asked for
 const SLOW = 60_000; // ms to wait for a run that a press is about
 const LOOK = 100;
 
-const sendings = new Map(); // by library, person and form
+/** @type {Map<string, Sending>} by library, person and form */
+const sendings = new Map();
+/** @type {WeakMap<HTMLElement, Form>} */
 const open = new WeakMap();
 
 class Form {
-  constructor(root, { place, form }) {
-    this.name = `memedex.form ${place} ${form}`;
-    this.root = root;
-    this.fields = [];
+  /** @type {ReturnType<typeof drawn>[]} */
+  fields = [];
+  outline = "";
+
+  /** @param {HTMLElement} root @param {FormData} data */
+  constructor(root, data) {
+    this.name = `memedex.form ${data.place} ${data.form}`;
+    this.data = data;
     this.sending =
       sendings.get(this.name) ??
-      new Sending({ store: waiting(this.name), changed: () => {}, rest: () => atRest(SLOW) });
+      new Sending({ store: keptInTab(this.name), changed: () => {}, rest: () => atRest(SLOW) });
     sendings.set(this.name, this.sending);
     clearTimeout(this.sending.left);
     this.sending.changed = () => this.draw();
-    this.node = el("form", "form");
-    this.node.noValidate = true;
-    this.node.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.send();
-    });
-    this.node.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.send();
-      if (!["Escape"].includes(event.key)) event.stopPropagation(); // Streamlit and the grid have keys of their own
-    });
-    this.icon = icon("");
-    this.label = el("span", "");
+    this.icon = symbol("");
+    this.label = el("span");
     // These two stay in the document: the browser drops a click on a button that is replaced while it is pressed.
-    this.button = el("button", "", this.icon, this.label);
-    this.button.type = "submit";
-    this.error = el("div", "error");
-    this.error.setAttribute("role", "alert");
+    this.button = el("button", { type: "submit" }, this.icon, this.label);
+    this.error = el("div", { class: "error", role: "alert" });
+    this.node = el("form", {
+      class: "form",
+      novalidate: true,
+      onsubmit: (event) => {
+        event.preventDefault();
+        this.send();
+      },
+      onkeydown: (event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.send();
+        if (event.key !== "Escape") event.stopPropagation(); // Streamlit and the grid have keys of their own
+      },
+    });
     root.replaceChildren(this.node);
   }
 
+  /** @param {FormData} data @param {() => void} ask */
   update(data, ask) {
     this.data = data;
     const outline = JSON.stringify(data.fields.map((field) => ({ ...field, value: null })));
@@ -53,12 +88,15 @@ class Form {
     this.draw();
   }
 
+  /** @param {FormData} data */
   build({ fields, row }) {
-    this.fields = fields.map((field) => fieldOf(field, (value) => this.typed(field.name, value)));
+    this.fields = fields.map((field) => drawn(field, (value) => this.typed(field.name, value)));
     this.node.className = row ? "form row" : "form";
-    this.node.replaceChildren(...this.fields.map(({ node }) => node), el("div", "foot", this.button), this.error);
+    const foot = el("div", { class: "foot" }, this.button);
+    this.node.replaceChildren(...this.fields.map(({ node }) => node), foot, this.error);
   }
 
+  /** @param {string} name @param {Value} value */
   typed(name, value) {
     this.sending.type(name, value);
     this.draw();
@@ -75,13 +113,11 @@ class Form {
   }
 
   draw() {
-    const {
-      sending,
-      data: { button },
-    } = this;
+    const { sending, data } = this;
+    const { button } = data;
     const isWaiting = Boolean(sending.isBusy || sending.confirmedAt);
     for (const [at, field] of this.fields.entries()) {
-      const { name, value } = this.data.fields[at];
+      const { name, value } = data.fields[at];
       field.show(name in sending.values ? sending.values[name] : value);
       field.lock(isWaiting);
     }
@@ -110,30 +146,164 @@ class Form {
   }
 }
 
-/** Where a request waits in this tab until it is confirmed. */
-function waiting(name) {
-  return {
-    read: () => JSON.parse(sessionStorage.getItem(name) ?? "null"),
-    write: (request) =>
-      request ? sessionStorage.setItem(name, JSON.stringify(request)) : sessionStorage.removeItem(name),
-  };
-}
-
-/** Runs the page once the server does not work for it: overlapping runs drop what the other drew. */
+/**
+ * Runs the page once the server does not work for it: overlapping runs drop what the other drew.
+ *
+ * @param {() => void} ask
+ */
 async function whenAtRest(ask) {
   await atRest(PATIENT);
   if (!isLeaving()) ask();
 }
 
-/** Whether the server works for this page no more, within so many ms. */
+/**
+ * Whether the server works for this page no more, within so many ms.
+ *
+ * @param {number} patience
+ */
 async function atRest(patience) {
   const end = performance.now() + patience;
   while (isBusy() && performance.now() < end) await new Promise((go) => setTimeout(go, LOOK));
   return !isBusy();
 }
 
+/**
+ * A field of this kind: its node, and how to read, show and lock its value.
+ *
+ * @param {Field} field
+ * @param {Typed} typed
+ */
+function drawn(field, typed) {
+  const made = { line, text, number: line, tags }[field.kind](field, typed);
+  made.input.setAttribute("aria-label", field.label);
+  const label = el(
+    "label",
+    // The input has the same name.
+    { class: "label", title: field.help, "aria-hidden": "true", onclick: () => made.input.focus() },
+    field.label,
+  );
+  return {
+    name: field.name,
+    node: el("div", { class: `field ${field.kind}` }, field.is_labelled ? label : null, ...made.nodes),
+    ...made,
+  };
+}
+
+/** @param {Field} field @param {Typed} typed @returns {Made} */
+function line(field, typed) {
+  const isNumber = field.kind === "number";
+  const input = el("input", {
+    ...(isNumber
+      ? { type: "number", step: "any", min: field.least, max: field.most }
+      : { type: "text", maxlength: field.longest }),
+    placeholder: field.placeholder,
+    autocomplete: "off",
+    oninput: () => typed(read()),
+  });
+  const read = () => (isNumber ? input.valueAsNumber : input.value);
+  return { input, nodes: [input, ...choicesOf(field, input)], ...access(input, read) };
+}
+
+/** @param {Field} field @param {Typed} typed @returns {Made} */
+function text(field, typed) {
+  const input = el("textarea", {
+    placeholder: field.placeholder,
+    maxlength: field.longest,
+    oninput: () => typed(input.value),
+  });
+  input.style.height = `${field.height}px`;
+  return { input, nodes: [input], ...access(input, () => input.value) };
+}
+
+/**
+ * Tags as chips; enter and comma make one of what is typed, and so does sending the form.
+ *
+ * @param {Field} field
+ * @param {Typed} typed
+ * @returns {Made}
+ */
+function tags(field, typed) {
+  const list = el("div", { class: "chips" });
+  let chosen = /** @type {string[]} */ ([]);
+  let isLocked = false;
+  const all = () => {
+    const words = input.value.split(",").map((tag) => tag.trim());
+    return [...new Set([...chosen, ...words.filter(Boolean)])];
+  };
+  const set = (/** @type {string[]} */ now) => {
+    chosen = now;
+    const chips = fill(
+      list,
+      chosen,
+      (tag) => tag,
+      (tag) => {
+        const remove = () => change(chosen.filter((other) => other !== tag));
+        return el("button", { class: "chip", type: "button", title: `Remove ${tag}`, onclick: remove }, tag, " ×");
+      },
+    );
+    for (const chip of chips) chip.disabled = isLocked;
+  };
+  const change = (/** @type {string[]} */ now) => {
+    set(now);
+    typed(all());
+  };
+  const take = () => {
+    const now = all();
+    input.value = "";
+    change(now);
+  };
+  const input = el("input", {
+    type: "text",
+    placeholder: field.placeholder || "Add a tag",
+    autocomplete: "off",
+    oninput: () => (input.value.includes(",") ? take() : typed(all())),
+    onkeydown: (event) => {
+      if (event.key !== "Enter" || !input.value.trim()) return;
+      event.preventDefault(); // it makes a chip, and does not send the form
+      take();
+    },
+  });
+  return {
+    input,
+    nodes: [list, input],
+    read: all,
+    show: (value) => {
+      if (!Array.isArray(value) || JSON.stringify(value) === JSON.stringify(all())) return;
+      input.value = "";
+      set(value);
+    },
+    lock: (locked) => {
+      if (locked === isLocked) return;
+      isLocked = input.disabled = locked;
+      set(chosen);
+    },
+  };
+}
+
+/** @param {HTMLInputElement | HTMLTextAreaElement} input @param {() => Value} read @returns {Access} */
+function access(input, read) {
+  return {
+    read,
+    show: (value) => {
+      if (!Object.is(read(), value)) input.value = String(value ?? "");
+    },
+    lock: (isLocked) => {
+      input.readOnly = isLocked;
+    },
+  };
+}
+
+/** @param {Field} field @param {HTMLInputElement} input */
+function choicesOf({ choices }, input) {
+  if (!choices.length) return [];
+  const list = el("datalist", { id: "choices" }, ...choices.map((choice) => el("option", { value: choice })));
+  input.setAttribute("list", list.id);
+  return [list];
+}
+
+/** @param {Mount<FormData>} mount */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".memedex-form");
+  const root = part(parentElement, ".memedex-form", HTMLElement);
   let form = open.get(root);
   if (!form || form.data.form !== data.form || form.data.place !== data.place) {
     form?.leave();
@@ -144,7 +314,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   return () => {
     // Streamlit also calls this, on a page that stays, for a run of this function that a newer one overtook.
     if (root.isConnected) return;
-    form.leave();
+    open.get(root)?.leave();
     open.delete(root);
   };
 }

@@ -1,5 +1,4 @@
 // What the person at the page is doing, so that nothing is changed in front of them.
-// @ts-check
 
 import { COVERS, FIELD, isAtWork, sentAt, watchSending } from "./streamlit_page.js";
 

@@ -1,5 +1,4 @@
 // When a page is out of date, and when it may be run again for that: only while nobody is in the middle of something.
-// @ts-check
 
 export const REST = 1000; // ms without a key or the pointer
 const APART = 2 * REST; // at least between two runs for news, of which there is always some while others decide
@@ -7,17 +6,24 @@ const DECIDED = "generation"; // the value that others' decisions change
 const AGAIN = 5000; // ms until a page that is still out of date is asked for again, doubled each time
 const LONGEST = 120_000;
 
-/** @typedef {Record<string, any>} Values */
+/** @type {Run} */
+export const NEVER = { at: -Infinity, times: 0 };
+
+/** @import { State } from "./connection.js" */
+
+/** @typedef {Partial<Omit<State, "at" | "badges" | "bars" | "answers">>} Values */
+/** @typedef {{at: number, times: number, names?: string[]}} Run when the page was asked for last, how often, and why */
 
 /**
  * The names of the values that a part shows and that are others by now. What was read before the page is not compared.
  *
  * @param {{shown?: Values, at: number}} part
- * @param {Values & {at: number}} state
+ * @param {Partial<State>} state
  */
 export function outdated({ shown = {}, at }, state) {
-  if (!(state.at > at)) return [];
-  return Object.keys(shown).filter((name) => name in state && state[name] !== shown[name]);
+  if (!state.at || state.at <= at) return [];
+  const names = /** @type {(keyof Values)[]} */ (Object.keys(shown));
+  return names.filter((name) => name in state && state[name] !== shown[name]);
 }
 
 /**
@@ -26,9 +32,9 @@ export function outdated({ shown = {}, at }, state) {
  * was up to date. A decision does not wait because findings, which come by themselves, have just been drawn.
  *
  * @param {ReturnType<typeof import("./hand.js").hand>} hand
- * @param {{now: number, names?: string[], lastRun?: {at: number, times: number, names?: string[]}}} page
+ * @param {{now: number, names?: string[], lastRun?: Run}} page
  */
-export function mayRun(hand, { now, names = [], lastRun = { at: -Infinity, times: 0 } }) {
+export function mayRun(hand, { now, names = [], lastRun = NEVER }) {
   if (!hand.isVisible || hand.isWorking || hand.inField || hand.isCovered || hand.isDeciding) return false;
   if (now - hand.touchedAt < REST) return false;
   if (names.includes(DECIDED) && lastRun.names && !lastRun.names.includes(DECIDED)) return true;
@@ -38,9 +44,9 @@ export function mayRun(hand, { now, names = [], lastRun = { at: -Infinity, times
 /**
  * Whether it is time to offer a run instead: not where the hand is about to rest anyway.
  *
- * @param {{now: number, lateSince: number, lastRun?: {times: number}}} page
+ * @param {{now: number, lateSince: number, lastRun?: Run}} page
  */
-export function mayOffer({ now, lateSince, lastRun = { times: 0 } }) {
+export function mayOffer({ now, lateSince, lastRun = NEVER }) {
   return !lastRun.times && now - lateSince >= 2 * REST;
 }
 
@@ -51,10 +57,10 @@ export function mayOffer({ now, lateSince, lastRun = { times: 0 } }) {
  * @param {{shown: Values, state: Values, jobNames?: Record<string, string>}} page
  */
 export function news(names, { shown, state, jobNames = {} }) {
-  const more = state.pending - shown.pending;
+  const more = Number(state.pending) - Number(shown.pending);
   if (names.includes("generation") && more > 0)
     return more === 1 ? "1 new coin" : `${more.toLocaleString("en")} new coins`;
-  const ended = names.includes("jobs") && endedJob(shown.jobs.split(" "), state.jobs.split(" "), jobNames);
+  const ended = names.includes("jobs") && endedJob(shown.jobs, state.jobs, jobNames);
   if (ended) return `${ended} ended`;
   if (names.includes("generation")) return "Library changed";
   if (names.includes("jobs") || names.includes("open")) return "Jobs changed";
@@ -65,11 +71,12 @@ export function news(names, { shown, state, jobNames = {} }) {
 /**
  * The known name of a job that is over: it was under way, or is the newest ("#6"), which began since.
  *
- * @param {string[]} before
- * @param {string[]} now
+ * @param {string | undefined} shown
+ * @param {string | undefined} told
  * @param {Record<string, string>} names
  */
-function endedJob(before, now, names) {
+function endedJob(shown = "", told = "", names) {
+  const [before, now] = [shown.split(" "), told.split(" ")];
   const begun = now.filter((id) => id.startsWith("#") && !before.includes(id)).map((id) => id.slice(1));
   return names[[...before, ...begun].find((id) => id in names && !now.includes(id)) ?? ""];
 }

@@ -1,5 +1,4 @@
 // Messages of pages to the server (components/shell/server/messages.py); what is sent again has the same id.
-// @ts-check
 
 const WAIT = 700; // ms before the second try, doubled with each
 const PATIENT = 60_000; // ms for one

@@ -1,5 +1,4 @@
 // One form from the first letter to the page's run after its confirmation; it knows nothing of the document.
-// @ts-check
 
 import { newId, post } from "./post.js";
 
@@ -9,9 +8,13 @@ const RUNS = 5; // that are asked for, at most
 const AWAY = "The server cannot be reached. What you typed is kept: try again.";
 const BEHIND = "The page does not show yet what was chosen: try again.";
 
-/** @typedef {Record<string, any>} Values */
+/** @import { Server } from "./post.js" */
+/** @import { Store } from "./storage.js" */
+
+/** @typedef {string | number | string[] | null} Value */
+/** @typedef {Record<string, Value>} Values */
 /** @typedef {{decision: string, values: Values}} Request */
-/** @typedef {{server: import("./post.js").Server, form: any, base: Values, at: number, afterRun?: boolean}} Data */
+/** @typedef {{server: Server, form: string, base?: Values, at: number, afterRun?: boolean}} Data */
 
 export class Sending {
   /** @type {Values} */
@@ -20,6 +23,8 @@ export class Sending {
   request = null; // until the server has confirmed or refused it
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  left; // until it is forgotten, once its form is gone
   isUnderWay = false;
   waitsForRun = false;
   hadRun = false;
@@ -31,8 +36,8 @@ export class Sending {
    * `rest()`: whether the page has come to rest, once it has.
    *
    * @param {{
-   *   store: {read: () => Request | null, write: (request: Request | null) => void},
-   *   changed: () => void,
+   *   store: Store<Request>,
+   *   changed: () => unknown,
    *   rest?: () => Promise<boolean>,
    *   sent?: typeof post,
    * }} seams
@@ -72,7 +77,7 @@ export class Sending {
    * Keeps what is typed in a field, with the base of the form at that moment: what the page showed.
    *
    * @param {string} name
-   * @param {any} value
+   * @param {Value} value
    */
   type(name, value) {
     Object.assign(this, { values: { ...this.data.base, ...this.values, [name]: value }, error: "" });

@@ -1,7 +1,7 @@
 // The browser's storage, which may be disabled or full: then nothing survives a reload, and nothing else is lost.
-// @ts-check
 
 /** @typedef {"localStorage" | "sessionStorage"} Kind */
+/** @template Kept @typedef {{read: () => Kept | null, write: (kept: Kept | null) => void}} Store */
 
 /**
  * What `use` returns of this browser's storage; undefined if there is none.
@@ -33,14 +33,27 @@ export function read(key, fallback, storage = "sessionStorage") {
 }
 
 /**
+ * Keeps a value; null is removed.
+ *
  * @param {string} key
- * @param {any} value
+ * @param {unknown} value
  * @param {Kind} storage
  */
 export function write(key, value, storage = "sessionStorage") {
   try {
-    window[storage].setItem(key, JSON.stringify(value));
+    if (value === null) window[storage].removeItem(key);
+    else window[storage].setItem(key, JSON.stringify(value));
   } catch {
     // without storage it just does not survive a reload
   }
+}
+
+/**
+ * Where a value is kept in this tab, even if the page is loaded again.
+ *
+ * @param {string} key
+ * @returns {Store<any>}
+ */
+export function keptInTab(key) {
+  return { read: () => read(key, null), write: (kept) => write(key, kept) };
 }

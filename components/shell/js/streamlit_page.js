@@ -1,6 +1,17 @@
 // All that is read of Streamlit's own page: nothing else in this program knows its test ids.
 // `tests/browser/test_streamlit_page.py` finds out when another version of Streamlit has other ones.
-// @ts-check
+
+/**
+ * What Streamlit hands to a component with each run of the page.
+ *
+ * @template Data
+ * @typedef {{
+ *   data: Data,
+ *   parentElement: HTMLElement | ShadowRoot,
+ *   setTriggerValue: (name: string, value: unknown) => void,
+ *   setStateValue: (name: string, value: unknown) => void,
+ * }} Mount
+ */
 
 let lastSent = -Infinity;
 
@@ -29,13 +40,15 @@ export const FIELD = ["stTextInput", "stTextArea", "stNumberInput"]
   .map((id) => `[data-testid=${id}] :is(input, textarea):not([data-testid=stForm] *)`)
   .join();
 
+const UPLOAD = "[data-testid=stFileUploaderDropzone]";
+
 /** A link of `st.page_link`; not one of the sidebar. */
 export const PAGE_LINK = "[data-testid=stPageLink] a[href]";
 
 /** Whether the server works for this page. */
 export function isAtWork() {
-  const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"));
-  return ["running", "rerunRequested"].includes(app?.dataset.testScriptState ?? "");
+  const state = document.querySelector("[data-testid=stApp]")?.getAttribute("data-test-script-state");
+  return state === "running" || state === "rerunRequested";
 }
 
 /** The height of the header, which lies over the page, in px. */
@@ -59,15 +72,14 @@ export function scrollToTop() {
  * @param {Event} event
  */
 export function isOverUpload(event) {
-  return event
-    .composedPath()
-    .some((node) => /** @type {HTMLElement} */ (node).dataset?.testid === "stFileUploaderDropzone");
+  return event.composedPath().some((node) => node instanceof Element && node.matches(UPLOAD));
 }
 
 /**
  * The field of the widget with this key of its script.
  *
  * @param {string} key
+ * @returns {HTMLInputElement | null}
  */
 export function fieldOfKey(key) {
   return document.querySelector(`.st-key-${CSS.escape(key)} input`);

@@ -1,7 +1,13 @@
 // The tour's panel: buttons, arrow keys while nothing else has the focus, and a ring around what a stop talks about.
 
-import { el, setText } from "./elements.js";
+import { el, part } from "./elements.js";
 import { COVERS, headerHeight, mainLeft } from "./streamlit_page.js";
+
+/** @import { Mount } from "./streamlit_page.js" */
+
+/** @typedef {{number: number, count: number, title: string, text: string, next: string, mark: string | null}} Stop */
+/** @typedef {Pick<DOMRect, "top" | "bottom" | "height">} Rows from the top of the window, in px */
+/** @typedef {Pick<DOMRect, "left" | "right" | "bottom">} Corner */
 
 const OFTEN = 250; // ms between two looks for what is marked: pages are drawn piece by piece
 const SLIDER = 64; // px at the foot of the map
@@ -11,20 +17,37 @@ const WIDTH = 3; // px of the ring, as far from what it marks
 const TYPED = "input, textarea, select, [contenteditable], [role=dialog]";
 const KEYED = `${TYPED}, canvas, [role=slider], [role=grid], [role=tab], [role=radio], [role=menu], [role=listbox]`;
 
-let ring, ticking, keys, hand, arrived;
+/** @type {(() => void) | undefined} */
+let drop; // what takes the panel that is shown away
+/** @type {string | undefined} */
+let arrived; // the stop at which the page was last scrolled to what is marked
+/** @type {Map<string, "next" | "back" | "end">} */
+const KEYS = new Map([
+  ["ArrowRight", "next"],
+  ["ArrowLeft", "back"],
+  ["Escape", "end"],
+]);
+
 let isElsewhere = false; // whether a person clicked or tabbed away from the panel at this stop
 
-/** The first such element that is visible, also inside a component. */
+/**
+ * The first such element that is visible, also inside a component.
+ *
+ * @param {string} selector
+ * @returns {HTMLElement | null}
+ */
 function find(selector) {
-  const roots = [document, ...[...document.querySelectorAll("div")].map((each) => each.shadowRoot).filter(Boolean)];
-  for (const root of roots) {
-    for (const found of root.querySelectorAll(selector)) if (found.getClientRects().length) return found;
+  const inner = [...document.querySelectorAll("div")].flatMap((each) => each.shadowRoot ?? []);
+  for (const root of [document, ...inner]) {
+    for (const found of root.querySelectorAll(selector))
+      if (found instanceof HTMLElement && found.getClientRects().length) return found;
   }
   return null;
 }
 
-function place(root, selector) {
-  const marked = selector && find(selector);
+/** @param {HTMLElement} root @param {HTMLElement} ring @param {string | null} selector */
+function place(root, ring, selector) {
+  const marked = selector ? find(selector) : null;
   ring.hidden = !marked;
   if (!marked) return;
   if (arrived !== root.dataset.stop) {
@@ -54,6 +77,10 @@ function place(root, selector) {
 /**
  * Where to scroll what is marked: to its beginning if it is higher than the window, and a low thing that is hidden,
  * also by the panel, to the middle.
+ *
+ * @param {Rows} box
+ * @param {{header: number, panel: number}} heights
+ * @returns {ScrollLogicalPosition}
  */
 export function placeInWindow({ top, bottom, height }, { header, panel }) {
   if (height > innerHeight - header) return "start";
@@ -64,6 +91,10 @@ export function placeInWindow({ top, bottom, height }, { header, panel }) {
 /**
  * Where the panel covers nothing of what it marks: the left corner, if the right one does; on the map above its time
  * slider.
+ *
+ * @param {Corner} box
+ * @param {{width: number, height: number}} panel
+ * @param {{start: number, isMap: boolean}} page
  */
 export function cornerBeside(box, panel, { start, isMap }) {
   const [width, height] = [panel.width + 40, panel.height + 40];
@@ -81,75 +112,61 @@ function focused() {
   return at;
 }
 
-function drop() {
-  clearInterval(ticking);
-  ring?.remove();
-  if (keys) window.removeEventListener("keydown", keys, true);
-  if (hand) document.removeEventListener("pointerdown", hand, true);
-  ring = keys = hand = undefined;
-}
-
-function build(root, send) {
-  const button = (name, label, what) => {
-    const made = el("button", name, label);
-    made.type = "button";
-    made.onclick = () => send(what);
-    return made;
-  };
-  const text = el("p", "text");
-  text.setAttribute("aria-live", "polite");
-  const buttons = el(
-    "div",
-    "buttons",
-    button("end", "End", "end"),
-    button("back", "Back", "back"),
-    button("next", "", "next"),
-  );
-  root.replaceChildren(el("p", "count"), el("h2", ""), text, buttons);
-}
-
+/** @param {Mount<Stop>} mount */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".tour");
-  drop();
-  build(root, (what) => setTriggerValue("go", what));
-  const part = (name) => root.querySelector(name);
-  setText(part(".count"), `Tour · ${data.number} of ${data.count}`);
-  setText(part("h2"), data.title);
-  setText(part(".text"), data.text);
-  setText(part(".next"), data.next);
-  part(".next").hidden = !data.next;
-  part(".back").disabled = data.number === 1;
+  const root = part(parentElement, ".tour", HTMLElement);
+  const { number, count, next, mark } = data;
+  drop?.();
+  const go = (/** @type {"next" | "back" | "end"} */ wish) => setTriggerValue("go", wish);
+  root.replaceChildren(
+    el("p", { class: "count" }, `Tour · ${number} of ${count}`),
+    el("h2", {}, data.title),
+    el("p", { class: "text", "aria-live": "polite" }, data.text),
+    el(
+      "div",
+      { class: "buttons" },
+      el("button", { class: "end", type: "button", onclick: () => go("end") }, "End"),
+      el("button", { class: "back", type: "button", disabled: number === 1, onclick: () => go("back") }, "Back"),
+      el("button", { class: "next", type: "button", hidden: !next, onclick: () => go("next") }, next),
+    ),
+  );
   root.hidden = false;
-  ring = el("div", "memedex-tour-ring");
-  ring.hidden = true;
+  const ring = el("div", { class: "memedex-tour-ring", hidden: true });
   const colour = getComputedStyle(root).getPropertyValue("--st-primary-color");
   ring.style.cssText =
     "position:fixed;z-index:999980;pointer-events:none;box-sizing:content-box;border-radius:8px;" +
     `border:${WIDTH}px solid ${colour}`;
   document.body.append(ring);
-  const isNew = root.dataset.stop !== String(data.number);
-  root.dataset.stop = data.number;
+  const isNew = root.dataset.stop !== String(number);
+  root.dataset.stop = String(number);
   if (isNew) isElsewhere = false;
   if (isNew) root.focus({ preventScroll: true });
-  place(root, data.mark);
-  ticking = setInterval(() => place(root, data.mark), OFTEN);
-  keys = (event) => {
+  place(root, ring, mark);
+  const ticking = setInterval(() => place(root, ring, mark), OFTEN);
+  const onKey = (/** @type {KeyboardEvent} */ event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || focused().closest(isElsewhere ? KEYED : TYPED)) return;
     if (event.key === "Tab") isElsewhere = true;
-    const what = { ArrowRight: "next", ArrowLeft: "back", Escape: "end" }[event.key];
-    if (!what || (what === "next" && !data.next) || (what === "back" && data.number === 1)) return;
+    const wish = KEYS.get(event.key);
+    if (!wish || (wish === "next" && !next) || (wish === "back" && number === 1)) return;
     if (find(COVERS)) return; // the key is meant for what is open over the page
     event.preventDefault();
     event.stopImmediatePropagation();
-    setTriggerValue("go", what);
+    go(wish);
   };
-  hand = (event) => {
+  const onPress = (/** @type {PointerEvent} */ event) => {
     isElsewhere = !event.composedPath().includes(root);
   };
-  window.addEventListener("keydown", keys, true); // before the keys of the page that it stands on
-  document.addEventListener("pointerdown", hand, true);
-  const own = keys; // a panel that was mounted meanwhile has its own
+  window.addEventListener("keydown", onKey, true); // before the keys of the page that it stands on
+  document.addEventListener("pointerdown", onPress, true);
+  const own = () => {
+    clearInterval(ticking);
+    ring.remove();
+    window.removeEventListener("keydown", onKey, true);
+    document.removeEventListener("pointerdown", onPress, true);
+    drop = undefined;
+  };
+  drop = own;
   return () => {
-    if (!root.isConnected && keys === own) drop();
+    if (!root.isConnected && drop === own) drop(); // a panel that was mounted since has its own
   };
 }

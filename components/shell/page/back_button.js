@@ -4,21 +4,96 @@
 // are: the address comes first, and each run has it, so none that overtakes the click loses it. Where there is no
 // `navigation`, Streamlit's entries stay.
 
-import { History, isOfThisPage } from "../js/history.js";
 import { PAGE_LINK } from "../js/streamlit_page.js";
 
+/** @typedef {Pick<URL, "origin" | "pathname" | "search">} Address */
+/**
+ * What this asks of the browser's Navigation API, of which TypeScript does not know yet.
+ *
+ * @typedef {Event & {
+ *   navigationType: string,
+ *   destination: {url: string, sameDocument: boolean},
+ *   hashChange: boolean,
+ * }} Navigate
+ */
+
 const GESTURES = ["keydown", "pointerdown"];
+const QUESTION = "q"; // the parameter of the search box
+const AT_ONCE = 3000; // ms between the two steps of a change of pages, at most
+
+/**
+ * Whether a click follows a link to other parameters of the page that is shown, in this tab.
+ *
+ * @param {MouseEvent} click
+ * @param {Address} to
+ * @param {Address} from
+ */
+export function isOfThisPage({ button, ctrlKey, metaKey, shiftKey, altKey }, to, from) {
+  const isPlain = button === 0 && !ctrlKey && !metaKey && !shiftKey && !altKey;
+  return isPlain && to.origin === from.origin && to.pathname === from.pathname && to.search !== from.search;
+}
+
+export class History {
+  /** @type {{search: string, at: number} | null} */
+  #step = null; // the last change of the query alone
+  #arrivedAt = -Infinity;
+  #touchedAt = -Infinity;
+
+  /** @param {number} now when a key or the pointer was pressed */
+  touch(now) {
+    this.#touchedAt = now;
+  }
+
+  /** @param {number} now when another page is shown */
+  arrive(now) {
+    this.#arrivedAt = now;
+    this.#step = null;
+  }
+
+  /**
+   * Whether a new entry of the history should replace the one before:
+   * - Streamlit changes pages in two steps, first the other page's query at this page's path, then the other path. In
+   *   between, this page's own query is gone.
+   * - A page that has just been opened adds to its address what it shows, before anybody has touched it.
+   *
+   * @param {Address} to
+   * @param {{from: Address, now: number}} shown
+   */
+  isUnasked(to, { from, now }) {
+    if (to.pathname !== from.pathname) {
+      const isSecond = this.#step !== null && to.search === this.#step.search && now - this.#step.at < AT_ONCE;
+      this.arrive(now);
+      return isSecond;
+    }
+    if (this.#touchedAt <= this.#arrivedAt) return true;
+    this.#step = { search: to.search, at: now };
+    return false;
+  }
+
+  /**
+   * Whether this address, which should replace the one before, answers another question that a person asked here.
+   *
+   * @param {Address} to
+   * @param {{from: Address}} shown
+   */
+  isQuestion(to, { from }) {
+    const question = (/** @type {Address} */ { search }) => new URLSearchParams(search).get(QUESTION) ?? "";
+    return to.pathname === from.pathname && this.#touchedAt > this.#arrivedAt && question(to) !== question(from);
+  }
+}
+
 const known = new History();
 let isListening = false;
 
-function listen() {
+/** @param {EventTarget} navigation */
+function listen(navigation) {
   for (const gesture of GESTURES)
     document.addEventListener(gesture, () => known.touch(performance.now()), { capture: true, passive: true });
   document.addEventListener(
     "click",
     (event) => {
-      const link = event.target.closest?.(PAGE_LINK);
-      if (!link || !isOfThisPage(event, link, location)) return;
+      const link = event.target instanceof Element && event.target.closest(PAGE_LINK);
+      if (!(link instanceof HTMLAnchorElement) || !isOfThisPage(event, link, location)) return;
       event.preventDefault();
       event.stopPropagation();
       history.pushState(history.state, "", link.href);
@@ -26,7 +101,8 @@ function listen() {
     },
     { capture: true },
   );
-  navigation.addEventListener("navigate", (event) => {
+  navigation.addEventListener("navigate", (given) => {
+    const event = /** @type {Navigate} */ (given);
     if (event.navigationType === "traverse") known.arrive(performance.now());
     if (!event.destination.sameDocument || event.hashChange || !event.cancelable) return;
     const to = new URL(event.destination.url);
@@ -41,9 +117,10 @@ function listen() {
 }
 
 export default function () {
-  if (isListening || !window.navigation) return;
+  const { navigation } = /** @type {typeof window & {navigation?: EventTarget}} */ (window);
+  if (isListening || !navigation) return;
   isListening = true;
   known.arrive(performance.now());
-  listen();
+  listen(navigation);
   document.documentElement.dataset.history = "kept"; // from now on; tests wait for it
 }

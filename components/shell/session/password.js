@@ -1,15 +1,18 @@
 // The form for the shared password. The answer sets a cookie, so the page is loaded again.
 
-import { el } from "../js/elements.js";
+import { el, part } from "../js/elements.js";
 
+/** @import { Attributes } from "../js/elements.js" */
+/** @import { Mount } from "../js/streamlit_page.js" */
+
+/** @param {Mount<{url: string, longest: number}>} mount */
 export default function ({ data, parentElement }) {
-  const form = parentElement.querySelector(".memedex-password");
+  const form = part(parentElement, ".memedex-password", HTMLFormElement);
   if (form.childElementCount) return;
-  const name = field(form, "Your name", { autocomplete: "username", maxLength: data.longest });
+  const name = field(form, "Your name", { autocomplete: "username", maxlength: data.longest });
   const password = field(form, "Password", { autocomplete: "current-password", type: "password" });
-  const button = el("button", "", "Log in");
-  const message = el("p", "message");
-  message.setAttribute("role", "alert");
+  const button = el("button", {}, "Log in");
+  const message = el("p", { class: "message", role: "alert" });
   form.append(button, message);
   form.onsubmit = async (event) => {
     event.preventDefault();
@@ -22,13 +25,19 @@ export default function ({ data, parentElement }) {
   name.focus();
 }
 
+/** @param {HTMLFormElement} form @param {string} label @param {Attributes} attributes */
 function field(form, label, attributes) {
-  const input = Object.assign(document.createElement("input"), { required: true, ...attributes });
-  form.append(el("label", "", label, input));
+  const input = el("input", { required: true, ...attributes });
+  form.append(el("label", {}, label, input));
   return input;
 }
 
-/** What went wrong, for people; "" if the page is on its way. */
+/**
+ * What went wrong, for people; "" if the page is on its way.
+ *
+ * @param {string} url
+ * @param {{name: string, password: string}} sent
+ */
 async function send(url, sent) {
   try {
     const answer = await fetch(url, { method: "POST", body: JSON.stringify(sent), credentials: "same-origin" });

@@ -2,6 +2,7 @@
 
 const WANTED = "memedex.wanted";
 
+/** @param {import("../js/streamlit_page.js").Mount<{asks: boolean}>} mount */
 export default function ({ data }) {
   if (data.asks) return sessionStorage.setItem(WANTED, location.href);
   const wanted = sessionStorage.getItem(WANTED);

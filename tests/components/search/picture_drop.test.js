@@ -5,16 +5,22 @@ import assert from "node:assert/strict";
 import pictureDrop from "../../../components/search/picture_drop.js";
 import { test } from "../../shared/browser.js";
 
-const node = (more) => ({ classList: { toggle() {}, add() {}, remove() {} }, textContent: "", ...more });
+class HTMLElement {
+  classList = { toggle() {}, add() {}, remove() {} };
+}
+class HTMLInputElement extends HTMLElement {
+  files = [{ type: "text/plain", size: 3 }];
+  value = "lie.txt";
+}
 
 test("a file chosen before the script loaded is handled", (t) => {
   const found = {
-    ".well": node(),
-    input: node({ files: [{ type: "text/plain", size: 3 }], value: "lie.txt" }),
-    ".hint": node(),
+    ".well": new HTMLElement(),
+    input: new HTMLInputElement(),
+    ".hint": new HTMLElement(),
   };
-  globalThis.document = { addEventListener() {}, removeEventListener() {} };
-  t.after(() => delete globalThis.document);
+  Object.assign(globalThis, { document: { addEventListener() {} }, HTMLElement, HTMLInputElement });
+  t.after(() => ["document", "HTMLElement", "HTMLInputElement"].forEach((name) => delete globalThis[name]));
   pictureDrop({
     parentElement: { querySelector: (name) => found[name] },
     setTriggerValue: () => assert.fail("it is no picture"),

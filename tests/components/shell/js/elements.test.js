@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arrange, fill } from "../../../../components/shell/js/arrange.js";
+import { arrange, fill } from "../../../../components/shell/js/elements.js";
 
 /** As much of an element as is needed; it counts how often it was taken out of its document or put in. */
 class Element {

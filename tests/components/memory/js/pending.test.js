@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { PendingQueue } from "../../../../components/memory/js/pending_queue.js";
+import { PendingQueue } from "../../../../components/memory/js/pending.js";
 
 const later = async () => {
   for (let turn = 0; turn < 30; turn += 1) await null;
@@ -14,7 +14,7 @@ const done = (at) => [200, JSON.stringify({ at })];
 /** A queue of three entries, with a server that gives these answers; `log` has what was sent and the runs. */
 function queueWith(answers, kept = null) {
   const log = { sent: [], runs: 0, kept };
-  const store = { read: () => log.kept, write: (requests) => (log.kept = requests.length ? [...requests] : null) };
+  const store = { read: () => log.kept, write: (requests) => (log.kept = requests && [...requests]) };
   const sent = async ({ token }, _, { decision, values }) => {
     log.sent.push({ decision, verb: values.verb, id: values.id, token });
     const [status, text] = answers.shift() ?? [0, ""];

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { History, isOfThisPage } from "../../../../components/shell/js/history.js";
+import { History, isOfThisPage } from "../../../../components/shell/page/back_button.js";
 
 /** A history on this page, touched at 10 ms; `go(address, now)` says whether the entry is unasked. */
 function historyAt(address) {

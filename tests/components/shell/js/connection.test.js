@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Messages } from "../../../../components/shell/js/messages.js";
+import { Messages } from "../../../../components/shell/js/connection.js";
 
 test("a message that comes in pieces is read once it is whole", () => {
   const messages = new Messages();
