@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from playwright.sync_api import Page
 
-from components.grid import assets
+from components.grid import actions, assets
 from tests.browser import bare_page
 from tests.browser.bare_page import give
 from tests.store.conftest import address
@@ -25,18 +25,12 @@ def cards(count: int, **more: Any) -> list[dict[str, Any]]:
 
 
 CARDS = cards(3)
-APPROVE = {
-    "verb": "approve",
-    "label": "Approve",
-    "message": "Approved",
-    "key": "a",
-    "leaves": True,
-    "tone": "",
-}
+APPROVE = actions.APPROVE.as_json()
 DATA: dict[str, Any] = {
     "key": "pending", "actions": [APPROVE], "undoable": True, "undo": [], "redo": [], "cards": CARDS,
     "server": {"url": "http://dashboard/message", "token": ""}, "details": {}, "pages": False,
-    "library": "a library", "who": "ann@x.org", "generation": 1,
+    "library": "a library", "who": "ann@x.org", "generation": 1, "acted": None, "comparison": None,
+    "line": None, "presents": False, "safe": None,
 }  # fmt: skip
 
 _LINKS = '<a href="approved">Approved</a> <a href="">Overview</a> <a href="pending">Review</a>'
@@ -54,7 +48,8 @@ _SERVER = """
     window.posted.push(message);
     const ids = message.entries.map(({ id }) => id).filter((id) => window.confirmed.has(id));
     if (!ids.length) throw new TypeError("away");
-    const answers = Object.fromEntries(ids.map((id) => [id, { generation: 2, refused: [], done: [] }]));
+    const answer = { generation: 2, verb: "", reason: "", again: {}, done: [], message: "", refused: [] };
+    const answers = Object.fromEntries(ids.map((id) => [id, answer]));
     return new Response(JSON.stringify({ answers }), { headers: { "Content-Type": "application/json" } });
   };
 }

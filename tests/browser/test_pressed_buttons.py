@@ -4,17 +4,10 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.bare_grid import CARDS, decided, mount
+from tests.browser.bare_grid import APPROVE, CARDS, decided, mount
 from tests.browser.bare_page import give
 
-REJECT = {
-    "verb": "reject",
-    "label": "Reject",
-    "message": "Rejected",
-    "key": "r",
-    "leaves": True,
-    "tone": "bad",
-}
+REJECT = {**APPROVE, "verb": "reject", "label": "Reject", "message": "Rejected {}", "key": "r", "tone": "bad"}
 
 
 def _matching(count: int) -> dict[str, Any]:

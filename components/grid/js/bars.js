@@ -1,12 +1,23 @@
 // Score bars: the contribution of each facet to each result.
 
 import { el, setHidden, setText } from "../../shell/js/elements.js";
+import { FACET_NAMES } from "./rank.js";
 
-export const FACET_NAMES = ["image", "entity", "context", "visual", "emotions"];
+/** @import { CardNode } from "./cards.js" */
+/** @import { Grid } from "./main.js" */
+/** @import { Hit } from "./rank.js" */
+/** @import { Ranking, Scores } from "./ranking.js" */
+
 const HATCH = 4; // percent of the bar
 const EMPTY = "rgb(255 255 255 / 0.2)";
 
-/** Draws the score and movement of one card, and its stacked bar unless a slider is being dragged. */
+/**
+ * Draws the score and movement of one card, and its stacked bar unless a slider is being dragged.
+ *
+ * @param {CardNode} node
+ * @param {Scores} scores
+ * @param {number} index
+ */
 export function standing(node, scores, index) {
   const { list, before } = scores;
   const { parts } = node;
@@ -14,7 +25,7 @@ export function standing(node, scores, index) {
   setHidden(parts.score, hit.isExact); // "Exact match" says why it is first; its score would not
   setHidden(parts.bar, false);
   setText(parts.score, hit.score.toFixed(3));
-  const moved = before?.has(hit.row) ? before.get(hit.row) - index : 0;
+  const moved = (before?.get(hit.row) ?? index) - index;
   setHidden(parts.moved, !moved);
   setText(parts.moved, moved > 0 ? `▲${moved}` : `▼${-moved}`);
   parts.moved.classList.toggle("up", moved > 0);
@@ -27,25 +38,42 @@ export function standing(node, scores, index) {
   if (strange) parts.strange.title = strange;
 }
 
-/** The score as a list shows it: what is first because its name, ticker or address was asked for says so instead. */
+/**
+ * The score as a list shows it: what is first because its name, ticker or address was asked for says so instead.
+ *
+ * @param {Hit} hit
+ */
 export function scoreText(hit) {
   return hit.isExact ? "exact" : hit.score.toFixed(3);
 }
 
-/** The contribution of each facet to the score. */
+/**
+ * The contribution of each facet to the score.
+ *
+ * @param {CardNode} node
+ * @param {number} top
+ */
 export function bar(node, top) {
+  if (!node.hit) return;
   const stripe = painted(node.hit, top);
   if (node.stripe !== stripe) node.parts.bar.style.background = node.stripe = stripe;
 }
 
-/** The bar as one background, which costs no layout: each facet's share of a full bar, hatched where it is missing. */
+/**
+ * The bar as one background, which costs no layout: each facet's share of a full bar, hatched where it is missing.
+ *
+ * @param {Hit} hit
+ * @param {number} top
+ */
 function painted({ facets, words }, top) {
+  /** @type {string[]} */
   const stops = [];
   let from = 0;
   facets.forEach(({ contribution, present }, at) => {
     const to = from + (top > 0 ? Math.max(0, contribution / top) * 100 : 0);
     const colour = `var(--${FACET_NAMES[at]})`;
-    const stop = (what, a, b) => b > a && stops.push(`${what} ${a.toFixed(2)}% ${b.toFixed(2)}%`);
+    const stop = (/** @type {string} */ what, /** @type {number} */ a, /** @type {number} */ b) =>
+      b > a && stops.push(`${what} ${a.toFixed(2)}% ${b.toFixed(2)}%`);
     if (present) stop(colour, from, to);
     else
       for (let a = from; a < to; a += HATCH) {
@@ -62,15 +90,20 @@ function painted({ facets, words }, top) {
   return `linear-gradient(90deg, ${[...stops, `${EMPTY} ${from.toFixed(2)}%`, EMPTY].join(", ")})`;
 }
 
-/** Shows the breakdown while the mouse is over a card's bar. */
-export function listenToBars(grid) {
+/**
+ * Shows the breakdown while the mouse is over a card's bar.
+ *
+ * @param {Grid} grid
+ * @param {Ranking} ranking
+ */
+export function listenToBars(grid, ranking) {
   const tip = el("div", { class: "tip", hidden: true });
   grid.frame.append(tip);
-  const over = (event) => {
-    const card = event.target.closest?.(".bar") && event.target.closest(".card");
+  const over = (/** @type {PointerEvent} */ { target }) => {
+    const card = target instanceof Element && target.closest(".bar") ? grid.cards.at(target) : undefined;
     tip.hidden = !card?.hit;
-    if (tip.hidden) return;
-    tip.replaceChildren(breakdown(grid, { address: card.dataset.address }));
+    if (!card?.hit) return;
+    tip.replaceChildren(breakdown(card.hit, ranking));
     const bar = card.parts.bar.getBoundingClientRect();
     const frame = grid.frame.getBoundingClientRect();
     const left = Math.min(bar.left - frame.left, frame.width - tip.offsetWidth - 4);
@@ -83,56 +116,57 @@ export function listenToBars(grid) {
   grid.frame.addEventListener("pointerleave", () => (tip.hidden = true));
 }
 
-/** One line for each facet: its cosine (→ on the calibrated scale) times its weight, and the resulting contribution. */
-export function breakdown(grid, card) {
-  const hit = grid.cards.nodes.get(card.address)?.hit;
-  if (!hit) return el("p", { class: "none" }, "Not among the results now shown.");
-  const { centre, spread } = grid.ranking.scale;
-  const rows = hit.facets.map((facet, at) => {
+/**
+ * One line for each facet: its cosine (→ on the calibrated scale) times its weight, and the resulting contribution.
+ *
+ * @param {Hit} hit
+ * @param {Ranking} ranking
+ */
+export function breakdown(hit, ranking) {
+  const { centre, spread } = ranking.scale;
+  const rows = hit.facets.flatMap(({ cosine, contribution, present, weight }, at) => {
+    if (!weight) return [];
     const name = FACET_NAMES[at];
-    if (!facet.weight) return null;
-    // The weighted value: on a calibrated scale it is not the cosine itself.
-    const counts = (facet.cosine - centre[at]) / spread[at];
-    const cosine =
-      facet.cosine === null
-        ? "–"
-        : facet.cosine.toFixed(3) + (counts === facet.cosine ? "" : ` → ${counts.toFixed(2)}`);
-    const place = grid.ranking.alone?.of(hit.row, at);
-    const value = facet.present
-      ? `${cosine} × ${share(facet.weight)}`
-      : `not written: library's mean ${cosine} × ${share(facet.weight)}`;
-    return el(
-      "tr",
-      {},
-      el("th", { scope: "row" }, el("i", { class: `dot ${name} ${facet.present ? "" : "missing"}` }), name),
-      el("td", {}, value),
-      el("td", { class: "alone", title: "Place by this facet alone" }, place ? `${place.toLocaleString("en")}.` : ""),
-      el("td", { class: "number" }, facet.contribution.toFixed(3)),
-    );
+    let counted = "–";
+    if (cosine !== null) {
+      // The weighted value: on a calibrated scale it is not the cosine itself.
+      const counts = (cosine - centre[at]) / spread[at];
+      counted = cosine.toFixed(3) + (counts === cosine ? "" : ` → ${counts.toFixed(2)}`);
+    }
+    const value = `${present ? "" : "not written: library's mean "}${counted} × ${share(weight)}`;
+    const place = ranking.alone?.of(hit.row, at)?.toLocaleString("en");
+    const dot = `${name} ${present ? "" : "missing"}`;
+    return [line(dot, name, value, place ? `${place}.` : "", contribution)];
   });
   const { words } = hit;
-  if (words.contribution)
-    rows.push(
-      el(
-        "tr",
-        {},
-        el("th", { scope: "row" }, el("i", { class: "dot words" }), "words"),
-        el("td", {}, `${share(words.share)} of the best match × ${words.gain.toFixed(3)}`),
-        el("td", { class: "alone" }),
-        el("td", { class: "number" }, words.contribution.toFixed(3)),
-      ),
-    );
+  if (words.contribution) {
+    const value = `${share(words.share)} of the best match × ${words.gain.toFixed(3)}`;
+    rows.push(line("words", "words", value, "", words.contribution));
+  }
   const total = el(
     "tr",
     { class: "total" },
     el("th", { scope: "row" }, "score"),
-    el("td", {}),
-    el("td", {}),
+    el("td"),
+    el("td"),
     el("td", { class: "number" }, hit.score.toFixed(3)),
   );
-  return el("table", { class: "breakdown" }, el("tbody", {}, ...rows.filter(Boolean), total));
+  return el("table", { class: "breakdown" }, el("tbody", {}, ...rows, total));
 }
 
+/** @param {string} dot @param {string} name @param {string} value @param {string} alone @param {number} contribution */
+function line(dot, name, value, alone, contribution) {
+  return el(
+    "tr",
+    {},
+    el("th", { scope: "row" }, el("i", { class: `dot ${dot}` }), name),
+    el("td", {}, value),
+    el("td", { class: "alone", title: alone ? "Place by this facet alone" : null }, alone),
+    el("td", { class: "number" }, contribution.toFixed(3)),
+  );
+}
+
+/** @param {number} weight */
 function share(weight) {
   return `${Number((weight * 100).toFixed(1))} %`;
 }

@@ -1,8 +1,16 @@
-// The cards: one node for each address while it is on the page; nodes are moved, not created again.
+// The cards: one node for each address while it is on the page, filled with the coin it shows; nodes are moved, not
+// created again.
 
-import { setAttribute, setText } from "../../shell/js/elements.js";
-import { bar } from "./bars.js";
-import { dress, make } from "./card.js";
+import { el, setAttribute, setHidden, setText } from "../../shell/js/elements.js";
+import { bar, standing } from "./bars.js";
+import { ageOf, icon } from "./dom.js";
+
+/** @import { Card, Model } from "./model.js" */
+/** @import { Hit } from "./rank.js" */
+/** @import { Scores } from "./ranking.js" */
+
+/** @typedef {{columns: number, pitch: number}} Shape how many cards are in a row, and px from one to the next */
+/** @typedef {[first: number, last: number]} Sight rows */
 
 const GAP = 10; // px, as in the style
 const PADDING = 4;
@@ -11,20 +19,48 @@ const BARS = 80; // ms between redraws of all bars while a slider is dragged: th
 const CALM = 220; // ms; changes that follow faster than this are not animated
 
 export class Cards {
+  /** @type {Map<string, CardNode>} by address */
+  nodes = new Map();
+  /** @type {Map<string, number>} address → its last index in the order */
+  places = new Map();
+  changedAt = 0;
+  isMoved = false; // whether cards are drawn elsewhere than at their places in the document
+  /** @type {Shape | null} */
+  measured = null;
+  /** @type {Sight | null} */
+  sight = null;
+  sightAt = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  drawing;
+  /** @type {{dressed: CardNode[], top: number}} cards whose bars are drawn later */
+  barless = { dressed: [], top: 0 };
+
+  /** @param {HTMLElement} container */
   constructor(container) {
     this.container = container;
-    this.nodes = new Map();
-    this.changedAt = 0;
-    this.places = new Map(); // address → its last index in the order
   }
 
-  /** Shows these addresses in this order; `model` holds their cards. */
+  /**
+   * The card that this element is a part of.
+   *
+   * @param {EventTarget | null} target
+   */
+  at(target) {
+    const found = target instanceof Element ? target.closest(".card") : null;
+    return found instanceof HTMLElement ? this.nodes.get(found.dataset.address ?? "") : undefined;
+  }
+
+  /**
+   * Shows these addresses in this order; `model` holds their cards.
+   *
+   * @param {Model} model
+   * @param {{glide?: boolean, scores?: Scores | null}} how
+   */
   show(model, { glide = true, scores = null } = {}) {
     if (this.isMoved) this.settle();
     const calm = performance.now() - this.changedAt > CALM;
-    const glides = glide && calm && canGlide();
-    const shape = glides ? this.shape() : null;
-    const sight = glides ? this.inSight(shape.pitch) : null;
+    const glides = glide && calm && canGlide() ? this.shape() : null;
+    const sight = glides && this.inSight(glides.pitch);
     const wanted = new Set(model.visible);
     let changed = false;
     for (const [address, node] of this.nodes) {
@@ -33,54 +69,55 @@ export class Cards {
       this.nodes.delete(address);
       changed = true;
     }
-    let previous = null;
-    model.visible.forEach((address, index) => {
-      let node = this.nodes.get(address);
-      if (!node) {
-        node = make();
-        this.nodes.set(address, node);
-      }
-      dress(node, model.card(address), { scores, index });
-      const there = previous ? previous.nextElementSibling : this.container.firstElementChild;
+    let there = this.container.firstElementChild;
+    model.shown.forEach((card, index) => {
+      const node = this.nodes.get(card.address) ?? make();
+      this.nodes.set(card.address, node);
+      dress(node, card, { scores, index });
       if (there !== node) {
         this.container.insertBefore(node, there);
         changed = true;
       }
-      previous = node;
+      there = node.nextElementSibling;
     });
     if (changed) this.changedAt = performance.now();
-    if (glides && changed) this.glide(this.places, model.visible, shape, sight);
+    if (glides && sight && changed) this.glide(this.places, model.visible, glides, sight);
     if (changed) this.places = new Map(model.visible.map((address, index) => [address, index]));
   }
 
   /**
    * The same while a slider is dragged: a card keeps its place in the document and is only drawn elsewhere, so that
    * no new layout is needed, and cards out of sight wait. `show` reorders the document when the slider rests.
+   *
+   * @param {Model} model
+   * @param {Scores} scores
    */
-  move(model, { scores }) {
+  move(model, scores) {
     const shape = this.shape();
     const [first, last] = this.inSight(shape.pitch);
     const glides = performance.now() - this.changedAt > CALM && canGlide();
-    const row = (place) => Math.floor(place / shape.columns);
+    const row = (/** @type {number} */ place) => Math.floor(place / shape.columns);
+    /** @type {CardNode[]} */
     const dressed = [];
     let changed = !this.isMoved;
     this.isMoved = true;
     this.exchange(model);
-    model.visible.forEach((address, index) => {
+    model.shown.forEach((card, index) => {
+      const { address } = card;
       const node = this.nodes.get(address);
       const was = this.places.get(address) ?? index;
       const isFar = Math.max(row(index), row(was)) < first || Math.min(row(index), row(was)) > last;
-      if (isFar && node.dataset.address === address) return;
-      dress(node, model.card(address), { scores: { ...scores, barsLater: true }, index });
+      if (!node || (isFar && node.dataset.address === address)) return;
+      dress(node, card, { scores: { ...scores, barsLater: true }, index });
       dressed.push(node);
-      const to = shift(node.slot, index, shape);
+      const to = shift(node.home, index, shape);
       this.places.set(address, index);
       if (node.shift === to) return;
       changed = true;
       node.gliding?.cancel();
       node.style.transform = node.shift = to;
       if (glides && was !== index)
-        node.gliding = node.animate([{ transform: shift(node.slot, was, shape) }, { transform: to }], MOTION);
+        node.gliding = node.animate([{ transform: shift(node.home, was, shape) }, { transform: to }], MOTION);
     });
     if (changed) this.changedAt = performance.now();
     this.barless = { dressed, top: scores.top };
@@ -89,20 +126,23 @@ export class Cards {
 
   /** Updates the bars of the cards that the last movement changed. */
   drawBars() {
-    this.drawing = null;
+    this.drawing = undefined;
     const { dressed, top } = this.barless;
     if (this.isMoved) dressed.forEach((node) => bar(node, top));
   }
 
-  /** Reuses the nodes of removed cards for new ones, in place. */
+  /**
+   * Reuses the nodes of removed cards for new ones, in place.
+   *
+   * @param {Model} model
+   */
   exchange(model) {
     const wanted = new Set(model.visible);
     const leaving = [...this.nodes].filter(([address]) => !wanted.has(address));
     for (const address of model.visible) {
       if (this.nodes.has(address)) continue;
-      const [gone, free] = leaving.pop() ?? [];
-      const node = free ?? make();
-      if (free) this.forget(gone);
+      const [gone, node] = leaving.pop() ?? ["", make()];
+      if (gone) this.forget(gone);
       else this.container.append(node);
       this.nodes.set(address, node);
     }
@@ -110,9 +150,13 @@ export class Cards {
       node.remove();
       this.forget(address);
     }
-    [...this.container.children].forEach((node, slot) => (node.slot = slot));
+    /** @type {Map<Element, number>} */
+    const slots = new Map();
+    [...this.container.children].forEach((node, slot) => slots.set(node, slot));
+    for (const node of this.nodes.values()) node.home = slots.get(node) ?? 0;
   }
 
+  /** @param {string} address */
   forget(address) {
     this.nodes.delete(address);
     this.places.delete(address);
@@ -127,15 +171,21 @@ export class Cards {
     this.isMoved = false;
   }
 
-  /** Updates cursor, selection, refusals and waiting marks, and nothing else. */
-  mark(model, columns) {
+  /**
+   * Updates cursor, selection, refusals and waiting marks, and nothing else.
+   *
+   * @param {Model} model
+   */
+  mark(model) {
+    const { columns } = this.shape();
     model.visible.forEach((address, index) => {
       const node = this.nodes.get(address);
+      if (!node) return;
       const at = address === model.cursor;
       const chosen = model.isChosen(address);
       node.classList.toggle("at", at);
       node.classList.toggle("chosen", chosen);
-      node.classList.toggle("waiting", Boolean(model.waiting?.has(address)));
+      node.classList.toggle("waiting", model.waiting.has(address));
       node.tabIndex = at ? 0 : -1;
       setAttribute(node, "aria-selected", String(chosen));
       setAttribute(node.parts.pick, "aria-checked", String(chosen));
@@ -156,7 +206,11 @@ export class Cards {
     return this.measured;
   }
 
-  /** The rows of the grid that are in the window. */
+  /**
+   * The rows of the grid that are in the window.
+   *
+   * @param {number} pitch
+   */
   inSight(pitch) {
     // Users do not scroll while dragging a slider; measuring each time would force a layout during the change.
     if (this.sight && performance.now() - this.sightAt < 300) return this.sight;
@@ -169,6 +223,11 @@ export class Cards {
   /**
    * First, last, invert, play: each visible card glides from its old position. Positions follow from the order, since
    * all cards have one size: reading them from the page would force a layout during the change.
+   *
+   * @param {Map<string, number>} before
+   * @param {string[]} after
+   * @param {Shape} shape
+   * @param {Sight} sight
    */
   glide(before, after, shape, [first, last]) {
     after.forEach((address, index) => {
@@ -176,12 +235,18 @@ export class Cards {
       if (was === undefined || was === index) return;
       const rows = [was, index].map((place) => Math.floor(place / shape.columns));
       if (Math.max(...rows) < first || Math.min(...rows) > last) return;
-      this.nodes.get(address).animate([{ transform: shift(index, was, shape) }, { transform: "none" }], MOTION);
+      this.nodes.get(address)?.animate([{ transform: shift(index, was, shape) }, { transform: "none" }], MOTION);
     });
   }
 }
 
-/** The transform that draws a card at another place. */
+/**
+ * The transform that draws a card at another place.
+ *
+ * @param {number} from
+ * @param {number} to
+ * @param {Shape} shape
+ */
 function shift(from, to, { columns, pitch }) {
   const x = Math.round(((to % columns) - (from % columns)) * pitch);
   const y = Math.round((Math.floor(to / columns) - Math.floor(from / columns)) * pitch);
@@ -190,4 +255,125 @@ function shift(from, to, { columns, pitch }) {
 
 function canGlide() {
   return !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+/** @typedef {ReturnType<typeof make>} CardNode a card's element, with its parts and what it shows */
+
+/** Creates an empty card. */
+function make() {
+  const parts = {
+    picture: el("img", { alt: "", loading: "lazy", decoding: "async", draggable: "false" }),
+    name: el("span", { class: "name", dir: "auto" }),
+    ticker: el("span", { class: "ticker" }),
+    age: el("span", { class: "age" }),
+    tags: el("span", { class: "tags", dir: "auto" }),
+    pick: el(
+      "span",
+      { class: "pick", "data-pick": "", role: "checkbox", tabindex: "-1", "aria-label": "Select" },
+      icon("check"),
+    ),
+    mark: el("span", { class: "mark", hidden: true }),
+    reason: el("span", { class: "reason" }),
+    score: el("span", { class: "score", hidden: true }),
+    moved: el("span", { class: "moved", hidden: true }),
+    strange: el("span", { class: "strange", hidden: true }, "≠"),
+    bar: el("span", { class: "bar", hidden: true }),
+    exact: el("span", { class: "exact", hidden: true }, "Exact match"),
+    twin: el("span", {
+      class: "twin-badge",
+      "data-twin": "",
+      role: "button",
+      tabindex: "-1",
+      title: "Compare with a possible duplicate",
+      hidden: true,
+    }),
+  };
+  const node = el(
+    "div",
+    { class: "card", role: "gridcell", tabindex: "-1" },
+    // The card's accessible name is its text in this order, so its name comes first.
+    parts.picture,
+    el(
+      "span",
+      { class: "foot" },
+      el("span", { class: "line" }, parts.name, parts.ticker),
+      el("span", { class: "line small" }, parts.age, parts.tags),
+      parts.bar,
+      parts.exact,
+      parts.twin,
+    ),
+    parts.mark,
+    el("span", { class: "standing" }, parts.strange, parts.moved, parts.score),
+    parts.reason,
+    parts.pick,
+    el(
+      "span",
+      {
+        class: "expand",
+        "data-expand": "",
+        role: "button",
+        tabindex: "-1",
+        "aria-label": "Open",
+        title: "Open (enter)",
+      },
+      icon("expand"),
+    ),
+  );
+  parts.picture.addEventListener("load", () => made.picture && made.classList.add("loaded"));
+  parts.picture.addEventListener("error", () => made.picture && made.classList.add("broken"));
+  const made = Object.assign(node, {
+    parts,
+    card: /** @type {Card | null} */ (null),
+    picture: "",
+    hit: /** @type {Hit | null} */ (null),
+    stripe: "", // its bar
+    home: 0, // its place in the document …
+    shift: "", // … and where it is drawn instead
+    gliding: /** @type {Animation | null} */ (null),
+  });
+  return made;
+}
+
+/**
+ * Fills this node with a coin; `scores` gives its position among the results.
+ *
+ * @param {CardNode} node
+ * @param {Card} card
+ * @param {{scores: Scores | null, index: number}} place
+ */
+function dress(node, card, { scores, index }) {
+  if (node.card !== card) {
+    const { parts } = node;
+    node.card = card;
+    node.dataset.address = card.address;
+    if (node.picture !== card.picture) show(node, card.picture);
+    setText(parts.name, card.name);
+    setText(parts.ticker, card.ticker);
+    setText(parts.age, card.blank ? "" : ageOf(card));
+    setAttribute(parts.age, "title", card.created ?? "");
+    node.classList.toggle("blank", Boolean(card.blank));
+    setText(parts.tags, card.tags.join(" · "));
+    setText(parts.mark, card.mark?.label ?? "");
+    setHidden(parts.mark, !card.mark);
+    node.classList.toggle("shadow", Boolean(card.shadow));
+    node.dataset.tone = card.mark?.tone ?? "";
+    setText(parts.twin, card.twin ?? "");
+    setHidden(parts.twin, !card.twin);
+  }
+  if (scores) standing(node, scores, index);
+}
+
+/**
+ * Changes the picture. Without one, the last stays hidden: removing the source would trigger a new layout.
+ *
+ * @param {CardNode} node
+ * @param {string} picture
+ */
+function show(node, picture) {
+  const { parts } = node;
+  const isThere = picture && parts.picture.getAttribute("src") === picture && parts.picture.complete;
+  node.picture = picture;
+  node.classList.toggle("loaded", Boolean(isThere && parts.picture.naturalWidth));
+  node.classList.toggle("broken", Boolean(isThere && !parts.picture.naturalWidth));
+  if (picture && !isThere) parts.picture.src = picture;
 }

@@ -1,8 +1,43 @@
 // A coin next to a similar one: both pictures, the differences, and the verdict on the pair.
 
 import { el, fill, setAttribute, setHidden, setText } from "../../shell/js/elements.js";
-import { count } from "./dom.js";
+import { button, closesItself, count } from "./dom.js";
 import { drawDifference } from "./difference.js";
+
+/** @import { Action } from "./decisions.js" */
+/** @import { Grid } from "./main.js" */
+/** @import { Card } from "./model.js" */
+
+/** @typedef {[text: string, differs: boolean, note: string]} Piece of a name */
+/**
+ * A similar coin in short (`twins` of components/grid/comparison.py).
+ *
+ * @typedef {{
+ *   address: string,
+ *   name: string,
+ *   tier: string,
+ *   place: string,
+ *   picture: string,
+ *   findings: string[],
+ *   verdict: string | null,
+ *   letters: boolean,
+ * }} Twin
+ */
+/**
+ * … and with all that is compared: this coin's name and the other one's in pieces, and the fields that differ.
+ *
+ * @typedef {Twin & {
+ *   names: [Piece[], Piece[]],
+ *   tickers: [Piece[], Piece[]],
+ *   since: string,
+ *   large: string,
+ *   figure: number | null,
+ *   judged_by: string,
+ *   fields: [label: string, mine: string, its: string][],
+ * }} Other
+ */
+/** @typedef {{address: string, others: Other[], count: number}} Compared */
+/** @typedef {typeof VERDICTS[number]} Verdict */
 
 const COPYCAT = "copycat";
 
@@ -34,26 +69,39 @@ export const VERDICTS = [
 ];
 
 export class Comparison {
+  at = 0;
+  address = "";
+  /** @type {string | null} the other coin to begin with */
+  wanted = null;
+  /** @type {string | null} what is drawn, as one text */
+  made = null;
+  /** @type {Map<string, string>} other → unconfirmed verdict given here */
+  unconfirmed = new Map();
+  /** @type {Compared | null} the server's data when there was none of these */
+  confirmed = null;
+
+  /** @param {Grid} grid */
   constructor(grid) {
     this.grid = grid;
-    this.at = 0;
-    this.unconfirmed = new Map(); // other → unconfirmed verdict given here
     this.title = el("h2", {});
     this.strip = el("div", { class: "strip", role: "tablist", "aria-label": "Possible duplicates" });
     this.body = el("div", { class: "pair", role: "region", tabindex: "0", "aria-label": "Both coins" });
     this.question = el("span", { class: "question" });
     // Created once: a button that is pressed must not be exchanged when the server answers.
     const { decisions } = grid;
-    const button = (look, label, decide, title = null) =>
-      el(
-        "button",
-        { type: "button", class: look, title, onclick: (event) => decisions.press(event, decide) },
-        el("span", {}, label),
-        el("kbd"),
-      );
-    this.buttons = VERDICTS.map((each) => button(`verb ${each.tone}`, each.label, () => this.judge(each), each.title));
-    this.reject = button("verb bad", "Reject as a copycat", () => decisions.make(this.rejection, { reason: COPYCAT }));
-    this.forAll = button("tool", "", () => this.judge(VERDICTS[0], { all: true }));
+    const verb = (
+      /** @type {string} */ look,
+      /** @type {string} */ label,
+      /** @type {() => void} */ decide,
+      /** @type {string | null} */ title = null,
+    ) => button(look, el("span", {}, label), (event) => decisions.press(event, decide), { key: "", title });
+    this.buttons = VERDICTS.map((each) => verb(`verb ${each.tone}`, each.label, () => this.judge(each), each.title));
+    this.reject = verb(
+      "verb bad",
+      "Reject as a copycat",
+      () => this.rejection && decisions.make(this.rejection, { reason: COPYCAT }),
+    );
+    this.forAll = verb("tool", "", () => this.judge(VERDICTS[0], { all: true }));
     this.verbs = el("div", { class: "verbs" }, this.question, ...this.buttons, this.reject, this.forAll);
     this.node = el(
       "dialog",
@@ -62,26 +110,25 @@ export class Comparison {
         "header",
         { class: "top" },
         this.title,
-        el(
-          "button",
-          { type: "button", class: "tool close", onclick: () => this.close() },
-          "Close",
-          el("kbd", {}, "esc"),
-        ),
+        button("tool close", "Close", () => this.close(), { key: "esc" }),
       ),
       this.strip,
       this.body,
       this.verbs,
     );
-    this.node.addEventListener("cancel", (event) => (event.preventDefault(), this.close()));
-    this.node.addEventListener("click", (event) => event.target === this.node && this.close());
+    closesItself(this.node, () => this.close());
   }
 
   get isOpen() {
     return this.node.open;
   }
 
-  /** Opens with this coin, next to the other one if given. */
+  /**
+   * Opens with this coin, next to the other one if given.
+   *
+   * @param {string} address
+   * @param {string | null} other
+   */
   show(address, other = null) {
     const card = this.grid.model.card(address);
     if (!card || card.blank) return;
@@ -101,6 +148,7 @@ export class Comparison {
     this.grid.refresh({ focus: true });
   }
 
+  /** @param {number} by */
   step(by) {
     this.at = Math.min(this.others.length - 1, Math.max(0, this.at + by));
     this.refresh();
@@ -111,24 +159,27 @@ export class Comparison {
     return found?.address === this.address ? found.others : [];
   }
 
+  /** @param {Other} other */
   verdictOf(other) {
-    return this.unconfirmed.has(other.address) ? this.unconfirmed.get(other.address) : other.verdict;
+    return this.unconfirmed.get(other.address) ?? other.verdict;
   }
 
-  /** Stores a verdict on this coin and the other one, or all without a verdict, and shows the next. */
+  /**
+   * Stores a verdict on this coin and the other one, or all without a verdict, and shows the next.
+   *
+   * @param {Verdict} verdict
+   * @param {{all?: boolean}} which
+   */
   judge({ verdict, message }, { all = false } = {}) {
     if (!this.grid.data.undoable || !this.others.length) return;
     const unjudged = this.others.filter((other) => !this.verdictOf(other));
     const judged = all ? unjudged : [this.others[this.at]];
     if (!judged.length) return;
     for (const other of judged) this.unconfirmed.set(other.address, verdict);
-    const { name } = this.grid.model.card(this.address);
-    this.grid.decisions.judge(
-      this.address,
-      verdict,
-      judged.map((other) => other.address),
-      `${name}: ${message} ${judged.length > 1 ? count(judged.length, "coin") : judged[0].name}`,
-    );
+    const others = judged.map((other) => other.address);
+    const name = this.grid.model.card(this.address)?.name;
+    const whom = judged.length > 1 ? count(judged.length, "coin") : judged[0].name;
+    this.grid.decisions.judge(this.address, verdict, others, `${name}: ${message} ${whom}`);
     const next = this.others.findIndex((other) => !this.verdictOf(other));
     if (next >= 0) this.at = next;
     this.refresh();
@@ -138,7 +189,8 @@ export class Comparison {
     if (!this.node.open) return;
     const { data, model } = this.grid;
     const card = model.card(this.address);
-    if (!model.visible.includes(this.address)) return this.close(); // decided in the meantime, here or elsewhere
+    // Decided in the meantime, here or elsewhere.
+    if (!card || !model.visible.includes(this.address)) return this.close();
     const known = data.comparison?.address === this.address;
     if (this.confirmed !== data.comparison) {
       this.unconfirmed.clear();
@@ -174,23 +226,18 @@ export class Comparison {
       (each) => this.tab(each),
     ).forEach((node, at) => this.label(node, at));
     this.strip.children[this.at]?.scrollIntoView({ block: "nearest", inline: "nearest" });
-    this.body.replaceChildren(
-      ...(other
-        ? this.pair(card, other)
-        : [
-            el(
-              "p",
-              { class: "none" },
-              known ? "No other coin has its picture, its name or its ticker." : "Looking for possible duplicates …",
-            ),
-          ]),
-    );
+    const none = known ? "No other coin has its picture, its name or its ticker." : "Looking for possible duplicates …";
+    this.body.replaceChildren(...(other ? this.pair(card, other) : [el("p", { class: "none" }, none)]));
     this.verbs.hidden = !other || !data.undoable;
     if (other) this.offer(card, other);
   }
 
+  /** @param {Other} other */
   tab({ address, name, picture }) {
-    const open = () => ((this.at = this.others.findIndex((other) => other.address === address)), this.refresh());
+    const open = () => {
+      this.at = this.others.findIndex((other) => other.address === address);
+      this.refresh();
+    };
     return el(
       "button",
       { type: "button", role: "tab", title: name, onclick: open },
@@ -199,6 +246,7 @@ export class Comparison {
     );
   }
 
+  /** @param {HTMLElement} node @param {number} at */
   label(node, at) {
     const verdict = this.verdictOf(this.others[at]);
     setAttribute(node, "class", `twin ${verdict ? "judged" : ""}`);
@@ -206,6 +254,7 @@ export class Comparison {
     setText(node.lastChild, verdict ?? strongest(this.others[at]));
   }
 
+  /** @param {Card} card @param {Other} other */
   pair(card, other) {
     const own = picture(card.large, `Picture of ${card.name}`);
     const its = picture(other.large, `Picture of ${other.name}`);
@@ -227,29 +276,12 @@ export class Comparison {
     );
     if (other.letters) findings.push(el("span", { class: "pill" }, "same picture, other letters"));
     return [
-      side(
-        "This one",
-        own,
-        el(
-          "p",
-          { class: "named", dir: "auto" },
-          ...pieces(other.names[0]),
-          " ",
-          el("span", { class: "ticker" }, ...pieces(other.tickers[0])),
-        ),
-        null,
-      ),
+      side("This one", own, named(other, 0)),
       side("Where they differ", canvas, el("p", { class: "agrees" }, agrees), el("p", { class: "pills" }, ...findings)),
       side(
         "The other one",
         its,
-        el(
-          "p",
-          { class: "named", dir: "auto" },
-          ...pieces(other.names[1]),
-          " ",
-          el("span", { class: "ticker" }, ...pieces(other.tickers[1])),
-        ),
+        named(other, 1),
         el(
           "p",
           { class: "meta" },
@@ -261,12 +293,21 @@ export class Comparison {
     ];
   }
 
-  /** What follows from the verdict that it is a copy; undefined where coins cannot be rejected. */
+  /**
+   * What follows from the verdict that it is a copy; undefined where coins cannot be rejected.
+   *
+   * @returns {Action | undefined}
+   */
   get rejection() {
     return this.grid.actions.find(({ verb, reasons }) => verb === "reject" && reasons?.includes(COPYCAT));
   }
 
-  /** What the buttons say about this pair. */
+  /**
+   * What the buttons say about this pair.
+   *
+   * @param {Card} card
+   * @param {Other} other
+   */
   offer(card, other) {
     const verdict = this.verdictOf(other);
     const unjudged = this.others.filter((each) => !this.verdictOf(each)).length;
@@ -283,8 +324,8 @@ export class Comparison {
       rejection ? String(rejection.reasons.indexOf(COPYCAT) + 1) : "",
       "shift u",
     ];
-    [...this.buttons, this.reject, this.forAll].forEach((button, at) =>
-      setText(button.lastChild, this.grid.keyMap.label(keys[at])),
+    [...this.buttons, this.reject, this.forAll].forEach((each, at) =>
+      setText(each.lastChild, this.grid.keyMap.label(keys[at])),
     );
   }
 }
@@ -292,12 +333,18 @@ export class Comparison {
 /**
  * What two coins share first of all, as the card's badge says it; how likely that is a copy is in the comparison
  * alone.
+ *
+ * @param {Twin} twin
  */
 function strongest({ findings: [kind] }) {
   return kind;
 }
 
-/** How far two aligned pictures agree, in words: a share of pixels would pass for the likelihood of a copy. */
+/**
+ * How far two aligned pictures agree, in words: a share of pixels would pass for the likelihood of a copy.
+ *
+ * @param {number} share
+ */
 function agreement(share) {
   return share > 0.98
     ? "No visible difference"
@@ -308,7 +355,13 @@ function agreement(share) {
         : "Different pictures";
 }
 
-/** A short list of similar coins in the large view; each opens the comparison. */
+/**
+ * A short list of similar coins in the large view; each opens the comparison.
+ *
+ * @param {Grid} grid
+ * @param {string} address
+ * @param {Twin[]} twins
+ */
 export function twinsOf(grid, address, twins) {
   return el(
     "div",
@@ -330,21 +383,34 @@ export function twinsOf(grid, address, twins) {
   );
 }
 
+/** @param {Other} other @param {0 | 1} which this coin or the other one */
+function named({ names, tickers }, which) {
+  const ticker = el("span", { class: "ticker" }, ...pieces(tickers[which]));
+  return el("p", { class: "named", dir: "auto" }, ...pieces(names[which]), " ", ticker);
+}
+
+/** @param {string} title @param {Element} image @param {Element[]} below */
 function side(title, image, ...below) {
   return el("figure", { class: "side-by-side" }, el("figcaption", {}, title), image, ...below);
 }
 
+/** @param {string} src @param {string} alt */
 function picture(src, alt) {
   return el("img", { src, alt, draggable: "false" });
 }
 
-/** A name in pieces: differences are marked, look-alike characters have an explanation. */
+/**
+ * A name in pieces: differences are marked, look-alike characters have an explanation.
+ *
+ * @param {Piece[]} parts
+ */
 function pieces(parts) {
   return parts.map(([text, differs, note]) =>
     differs ? el("mark", { class: note ? "disguise" : "", title: note || null }, text) : el("span", {}, text),
   );
 }
 
+/** @param {Other} other */
 function fields({ fields: rows }) {
   if (!rows.length) return el("p", { class: "none differing" }, "Every field is the same.");
   return el(

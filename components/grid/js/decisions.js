@@ -1,38 +1,87 @@
-// Decisions made here: shown immediately, written to the log, undone.
+// Decisions made here: shown immediately, written to the log, undone. And presses that need a run of the page.
 
+import { isBusy, isLeaving } from "../../shell/js/hand.js";
+import { newId } from "../../shell/js/post.js";
 import { count } from "./dom.js";
 import { undoable } from "./log.js";
+
+/** @import { Decision, Result } from "./log.js" */
+/** @import { Grid } from "./main.js" */
+/** @import { Card, Everything } from "./model.js" */
+
+/**
+ * A verb with its button and key, as `Action` of components/grid/actions.py says.
+ *
+ * @typedef {{
+ *   verb: string,
+ *   label: string,
+ *   key: string,
+ *   tone: string,
+ *   leaves: boolean,
+ *   single: boolean,
+ *   message: string,
+ *   reasons: string[],
+ *   goes: "" | "elsewhere" | "run" | "dialog",
+ * }} Action
+ */
+/**
+ * The coins of a decision: by address, with the revisions that were shown and the decisions made here since, or all
+ * that match a filter.
+ *
+ * @typedef {{
+ *   addresses: string[],
+ *   seen: Record<string, number | null>,
+ *   after?: string[],
+ *   matching?: {filter: string, generation: number, except: string[]},
+ * }} About
+ */
+/** @typedef {{verb: string, addresses: string[], matching?: object | null, goes?: string}} Act */
 
 // ms within which a second click is ignored, as its coin was not seen yet: if the browser counts both as a double
 // click, or a button's key is held down, and on the same button otherwise, as the hand moved in between.
 const SLIP = { same: 400, moved: 200 };
 
+const PATIENCE = 2500; // ms before they are sent again: a run that another one overtakes does nothing
+const LATER = 3; // how often this doubles: a slow page must not be restarted for ever
+
 export class Decisions {
+  /** @type {EventTarget | null} the button that was pressed last … */
+  pressed = null;
+  pressedAt = -Infinity; // … and when
+
+  /** @param {Grid} grid */
   constructor(grid) {
     this.grid = grid;
   }
 
-  /** Decides by a click on a button. Keys that act on the cards have no such limit. */
+  /**
+   * Decides by a click on a button. Keys that act on the cards have no such limit.
+   *
+   * @param {MouseEvent} event
+   * @param {() => void} decide
+   */
   press({ detail, timeStamp, currentTarget }, decide) {
     const limit = detail !== 1 ? SLIP.same : currentTarget === this.pressed ? SLIP.moved : 0;
-    if (timeStamp - (this.pressedAt ?? -Infinity) < limit) return;
+    if (timeStamp - this.pressedAt < limit) return;
     this.pressed = currentTarget;
     this.pressedAt = performance.now(); // a busy page shows the next coin only now
     decide();
   }
 
-  /** Applies an action to the selection or the card under the cursor; shown immediately, confirmed later. */
+  /**
+   * Applies an action to the selection or the card under the cursor; shown immediately, confirmed later.
+   *
+   * @param {Action} action
+   * @param {{reason?: string}} why
+   */
   make(action, { reason = "" } = {}) {
     const { model, viewer, comparison, tools } = this.grid;
-    const isOne = viewer.isOpen || comparison.isOpen; // the open coin is the one that is meant
-    const everything = !isOne && !action.single && model.everything;
-    const addresses = isOne ? [model.cursor] : model.targets(action);
+    const isOne = (viewer.isOpen || comparison.isOpen) && model.cursor !== null; // the open coin is meant
+    const everything = isOne || action.single ? null : model.everything;
+    const addresses = isOne && model.cursor !== null ? [model.cursor] : model.targets(action);
     if (!addresses.length && !everything) return;
     const number = everything ? model.chosenCount : addresses.length;
-    const { filter, generation, except } = everything || {};
-    const about = everything
-      ? { addresses: [], seen: {}, matching: { filter, generation, except } }
-      : this.about(addresses);
+    const about = everything ? aboutAll(everything) : this.about(addresses);
     if (action.goes === "dialog")
       return this.grid.tagging.show(about, { number, name: addresses.length === 1 ? this.called(addresses, 1) : "" });
     if (action.goes) this.grid.acts.add({ verb: action.verb, goes: action.goes, ...about });
@@ -42,13 +91,16 @@ export class Decisions {
     if (action.leaves) model.forget(addresses);
     addresses.forEach((address) => model.refused.delete(address));
     const name = this.called(addresses, number);
-    tools.say(
-      action.leaves ? action.message.replace("{}", () => name) + because(reason) : `${action.label}: ${name} …`,
-    );
+    tools.say(action.leaves ? done(action, name, reason) : `${action.label}: ${name} …`);
     this.grid.paint({ focus: true });
   }
 
-  /** Adds and removes tags of these coins, as `about` names them. */
+  /**
+   * Adds and removes tags of these coins.
+   *
+   * @param {About} about
+   * @param {{add: string[], remove: string[], number: number}} change
+   */
   tag(about, { add, remove, number }) {
     const { tools, model } = this.grid;
     this.add({ verb: "tag", add, remove, ...about }, { hides: null });
@@ -59,13 +111,21 @@ export class Decisions {
     this.grid.paint();
   }
 
+  /** @param {string[]} addresses @param {number} number */
   called(addresses, number) {
     return number === 1 && addresses.length
       ? (this.grid.model.card(addresses[0])?.name ?? "one coin")
       : count(number, "coin");
   }
 
-  /** Stores a verdict on a coin and similar ones; the card stays where it is. */
+  /**
+   * Stores a verdict on a coin and similar ones; the card stays where it is.
+   *
+   * @param {string} address
+   * @param {string} verdict
+   * @param {string[]} others
+   * @param {string} message
+   */
   judge(address, verdict, others, message) {
     const { tools } = this.grid;
     this.add({ verb: "judge", reason: verdict, others, ...this.about([address]) });
@@ -73,26 +133,43 @@ export class Decisions {
     this.grid.paint();
   }
 
-  /** Says whether a coin is unfit for the screen: "unfit", "fit", or "automatic" for what is recognised. */
+  /**
+   * Says whether a coin is unfit for the screen, or "automatic" for what is recognised.
+   *
+   * @param {string} address
+   * @param {"unfit" | "fit" | "automatic"} reason
+   */
   flag(address, reason) {
     const { tools, model } = this.grid;
     model.refused.delete(address);
     this.add({ verb: "flag", reason, ...this.about([address]) });
-    (this.grid.flags ??= new Map())[reason === "automatic" ? "delete" : "set"](address, reason);
+    if (reason === "automatic") this.grid.flags.delete(address);
+    else this.grid.flags.set(address, reason);
     this.blur(model.card(address), reason);
     tools.say(`${this.called([address], 1)}: ${reason === "automatic" ? "as recognised" : `${reason} for the screen`}`);
     this.grid.paint();
   }
 
-  /** In safe mode, blurs the pictures of a card that is flagged or shows them, until the page runs again. */
+  /**
+   * In safe mode, blurs the pictures of a card that is flagged or shows them, until the page runs again.
+   *
+   * @param {Card | undefined} card
+   * @param {string} reason
+   */
   blur(card, reason) {
     const { safe } = this.grid.data;
     if (!safe || !card || reason === "automatic") return;
-    for (const size of ["picture", "large"])
-      if (card[size]) card[size] = card[size].split("?")[0] + (reason === "unfit" ? `?${safe.mark}=1` : "");
+    const marked = (/** @type {string} */ address) =>
+      address && address.split("?")[0] + (reason === "unfit" ? `?${safe.mark}=1` : "");
+    Object.assign(card, { picture: marked(card.picture), large: marked(card.large) });
   }
 
-  /** Corrects the text in a coin's picture; null: as a program read it. */
+  /**
+   * Corrects the text in a coin's picture; null: as a program read it.
+   *
+   * @param {string} address
+   * @param {string | null} text
+   */
   correctText(address, text) {
     const { tools, model } = this.grid;
     model.refused.delete(address);
@@ -101,7 +178,11 @@ export class Decisions {
     this.grid.paint();
   }
 
-  /** Undoes the last decision, by its id: of this page, or else of what its last run listed. */
+  /**
+   * Undoes the last decision, by its id: of this page, or else of what its last run listed.
+   *
+   * @param {"undo" | "redo"} verb
+   */
   undoOrRedo(verb) {
     const { model, log, tools, data } = this.grid;
     if (!data.undoable) return;
@@ -117,12 +198,14 @@ export class Decisions {
     }
     tools.say(verb === "undo" ? "Undone" : "Redone");
     this.grid.paint({ focus: true });
-    entry.cursor = model.cursor;
+    entry.cursor = model.cursor ?? undefined;
   }
 
   /**
    * What the server made of it: reasons for what was refused, the cursor onto what was undone, unless it
    * was moved since; whether it moved now.
+   *
+   * @param {Result[]} results
    */
   settle(results) {
     const { model, tools, data } = this.grid;
@@ -131,7 +214,7 @@ export class Decisions {
       if (result.refused.length) this.grid.earlyKeys.rest();
       for (const { item, reason } of result.refused) model.refused.set(item, reason);
       const [first] = result.refused; // has no item if everything was refused
-      if (Object.keys(result.again ?? {}).length) {
+      if (Object.keys(result.again).length) {
         this.ask(result);
         continue;
       }
@@ -144,12 +227,12 @@ export class Decisions {
           "red",
         );
       else if (result.message) tools.say(result.message);
-      const isMoved = result.cursor !== before; // the next key is for the card that the user went to since
+      const isMoved = (result.cursor ?? null) !== before; // the next key is for the card that the user went to since
       if (
         result.verb === "undo" &&
         !isMoved &&
         result.done.length &&
-        data.cards?.some((card) => card.address === result.done[0])
+        data.cards.some((card) => card.address === result.done[0])
       )
         model.moveTo(result.done[0]);
     }
@@ -159,28 +242,29 @@ export class Decisions {
   /**
    * Asks about coins that the server would decide only with a reason to, and decides them all the same if that is
    * wanted.
+   *
+   * @param {Result} result
    */
-  ask({ verb, reason = "", again, refused }) {
+  ask({ verb, reason, again, refused }) {
     const { tools, model } = this.grid;
     const addresses = Object.keys(again);
     const action = this.grid.actions.find((each) => each.verb === verb);
-    const { reason: done } = refused.find(({ item }) => item in again);
-    const message =
-      addresses.length > 1 ? `${count(addresses.length, "coin")}: ${done}` : `${this.called(addresses, 1)}: ${done}`;
-    tools.ask(message, `${action?.label ?? verb} all the same`, () => {
+    const name = this.called(addresses, addresses.length);
+    const why = refused.find(({ item }) => item in again)?.reason;
+    tools.ask(`${name}: ${why}`, `${action?.label ?? verb} all the same`, () => {
       this.add({ verb, reason, addresses, seen: again, is_sure: true }, { hides: action?.leaves ? addresses : null });
       addresses.forEach((address) => model.refused.delete(address));
-      const name = this.called(addresses, addresses.length);
-      tools.say(
-        action?.leaves
-          ? action.message.replace("{}", () => name) + because(reason)
-          : `${action?.label ?? verb}: ${name} …`,
-      );
+      tools.say(action?.leaves ? done(action, name, reason) : `${action?.label ?? verb}: ${name} …`);
       this.grid.paint({ focus: true });
     });
   }
 
-  /** The coins of a decision, each with the revision that was shown, and what was decided about them here since. */
+  /**
+   * The coins of a decision, each with the revision that was shown, and what was decided about them here since.
+   *
+   * @param {string[]} addresses
+   * @returns {About}
+   */
   about(addresses) {
     const { model } = this.grid;
     const seen = Object.fromEntries(
@@ -189,8 +273,13 @@ export class Decisions {
     return { addresses, seen, after: [...new Set(addresses.flatMap((address) => model.decided.get(address) ?? []))] };
   }
 
-  /** Writes a decision to the log; `hides`: the cards that leave with it, null for what shows when the page is run. */
-  add(decision, { hides = [] } = {}) {
+  /**
+   * Writes a decision to the log; `hides`: the cards that leave with it, null for what shows when the page is run.
+   *
+   * @param {Decision} decision
+   * @param {{hides: string[] | null}} effect
+   */
+  add(decision, { hides } = { hides: [] }) {
     const { model, log } = this.grid;
     const entry = log.add(decision);
     entry.effect = hides ? { hide: hides } : null;
@@ -200,6 +289,72 @@ export class Decisions {
   }
 }
 
-function because(reason) {
-  return reason && `: ${reason}`;
+/** @param {Everything} everything @returns {About} */
+function aboutAll({ filter, generation, except }) {
+  return { addresses: [], seen: {}, matching: { filter, generation, except } };
+}
+
+/** @param {Action} action @param {string} name @param {string} reason */
+function done({ message }, name, reason) {
+  return message.replace("{}", () => name) + (reason && `: ${reason}`);
+}
+
+/** Presses that need a run of the page, such as one that opens another page: sent with each run until one did them. */
+export class Acts {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
+
+  /**
+   * `send` carries a value to the server, and thereby runs the page.
+   *
+   * @param {(value: object) => void} send
+   */
+  constructor(send) {
+    this.send = send;
+    this.client = newId();
+    /** @type {(Act & {n: number})[]} */
+    this.entries = [];
+    this.next = 1;
+    this.sendings = 0;
+    this.inVain = 0;
+  }
+
+  /** @param {Act} act */
+  add(act) {
+    this.entries.push({ n: this.next++, ...act });
+    this.ask();
+  }
+
+  /** Runs the page; not while another one is on its way. */
+  ask() {
+    clearTimeout(this.timer);
+    if (isLeaving()) return;
+    const entries = this.entries.map(({ n, verb, addresses, matching = null }) => ({ n, verb, addresses, matching }));
+    // Streamlit ignores a value equal to the last one, whose run may have been interrupted.
+    this.send({ client: this.client, entries, sending: ++this.sendings });
+    if (this.entries.length)
+      this.timer = setTimeout(() => this.askAgain(), PATIENCE * 2 ** Math.min(this.inVain, LATER));
+  }
+
+  askAgain() {
+    this.inVain += 1;
+    if (isBusy() && this.inVain <= LATER) this.timer = setTimeout(() => this.askAgain(), PATIENCE);
+    else this.ask();
+  }
+
+  /**
+   * A run of the page says how far it came.
+   *
+   * @param {{client: string, n: number} | null} [acted]
+   */
+  take(acted) {
+    if (acted?.client !== this.client) return;
+    this.entries = this.entries.filter(({ n }) => n > acted.n);
+    if (!this.entries.length) clearTimeout(this.timer);
+    this.inVain = 0;
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+  }
 }

@@ -5,11 +5,19 @@ const SIDE = 360; // … and for drawing
 const LEAST = 0.6; // of the picture must overlap with the other
 const STRONG = 90; // of 255: a difference this large is drawn in full colour
 
-/** Draws where `own` and `other` (loaded images) differ; returns the matching share, 0 to 1, and the alignment. */
+/** @typedef {{scale: number, x: number, y: number, mirrored: boolean}} Place shifted by x and y sides */
+
+/**
+ * Draws where two loaded images differ; returns the matching share, 0 to 1, and the alignment.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {HTMLImageElement} own
+ * @param {HTMLImageElement} other
+ */
 export function drawDifference(canvas, own, other) {
   const place = aligned(luma(own), luma(other));
   canvas.width = canvas.height = SIDE;
-  const context = canvas.getContext("2d", { willReadFrequently: true });
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
   const mine = pixels(context, own, { scale: 1, x: 0, y: 0, mirrored: false });
   const theirs = pixels(context, other, place);
   const drawn = context.createImageData(SIDE, SIDE);
@@ -24,8 +32,8 @@ export function drawDifference(canvas, own, other) {
           Math.abs(mine.data[at + 2] - theirs.data[at + 2])) /
         3
       : 0;
-    covered += seen;
-    agreeing += seen && apart < STRONG / 3;
+    if (seen) covered += 1;
+    if (seen && apart < STRONG / 3) agreeing += 1;
     const share = seen ? Math.min(1, apart / STRONG) : 0.25;
     drawn.data[at] = grey + (255 - grey) * share;
     drawn.data[at + 1] = grey + (70 - grey) * share;
@@ -36,6 +44,7 @@ export function drawDifference(canvas, own, other) {
   return { agrees: covered ? agreeing / covered : 0, place };
 }
 
+/** @param {CanvasRenderingContext2D} context @param {HTMLImageElement} image @param {Place} place */
 function pixels(context, image, { scale, x, y, mirrored }) {
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.clearRect(0, 0, SIDE, SIDE);
@@ -46,9 +55,10 @@ function pixels(context, image, { scale, x, y, mirrored }) {
   return context.getImageData(0, 0, SIDE, SIDE);
 }
 
+/** @param {HTMLImageElement} image */
 function luma(image) {
   const canvas = new OffscreenCanvas(SMALL, SMALL);
-  const context = canvas.getContext("2d");
+  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext("2d"));
   context.drawImage(image, 0, 0, SMALL, SMALL);
   const { data } = context.getImageData(0, 0, SMALL, SMALL);
   return Float32Array.from(
@@ -57,13 +67,19 @@ function luma(image) {
   );
 }
 
-/** The scale, shift (in sides) and mirroring that align the second with the first: coarse steps, then fine ones. */
+/**
+ * How the second is aligned with the first: in coarse steps, then fine ones.
+ *
+ * @param {Float32Array} own
+ * @param {Float32Array} other
+ * @returns {Place & {cost: number}}
+ */
 export function aligned(own, other) {
   let best = { scale: 1, x: 0, y: 0, mirrored: false };
-  best.cost = cost(own, other, best);
-  const attempt = (place) => {
+  let least = cost(own, other, best);
+  const attempt = (/** @type {Place} */ place) => {
     const paid = cost(own, other, place) + 0.5; // unchanged, unless another alignment is clearly better
-    if (paid < best.cost) best = { ...place, cost: paid };
+    if (paid < least) [best, least] = [place, paid];
   };
   for (const mirrored of [false, true]) {
     for (let scale = 0.76; scale < 1.3; scale += 0.04) {
@@ -77,10 +93,16 @@ export function aligned(own, other) {
       for (const dx of [-step, 0, step])
         for (const dy of [-step, 0, step]) attempt({ scale: scale + s, x: x + dx, y: y + dy, mirrored });
   }
-  return best;
+  return { ...best, cost: least };
 }
 
-/** The mean difference of the overlap; infinite if the overlap is too small. */
+/**
+ * The mean difference of the overlap; infinite if the overlap is too small.
+ *
+ * @param {Float32Array} own
+ * @param {Float32Array} other
+ * @param {Place} place
+ */
 function cost(own, other, { scale, x, y, mirrored }) {
   const middle = (SMALL - 1) / 2;
   let sum = 0;

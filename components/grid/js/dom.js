@@ -1,5 +1,9 @@
 // How coins look on every page: icons, ages, numbers, pictures.
 
+import { el } from "../../shell/js/elements.js";
+
+/** @import { Attributes, Child } from "../../shell/js/elements.js" */
+
 const RESTS = 4; // pixels that a pointer which presses may move
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -31,6 +35,33 @@ export function icon(name) {
   path.setAttribute("d", PATHS[name]);
   svg.append(path);
   return svg;
+}
+
+/**
+ * A button; `key` is the key that does the same.
+ *
+ * @param {string} look its class
+ * @param {Child} label
+ * @param {(event: PointerEvent) => void} onclick
+ * @param {Attributes & {key?: string}} attributes
+ */
+export function button(look, label, onclick, { key, ...attributes } = {}) {
+  const shown = key === undefined ? null : el("kbd", {}, key);
+  return el("button", { type: "button", class: look, onclick, ...attributes }, label, shown);
+}
+
+/**
+ * Lets the key of the browser, and a click outside of it, close a dialog in our way.
+ *
+ * @param {HTMLDialogElement} dialog
+ * @param {() => void} close
+ */
+export function closesItself(dialog, close) {
+  dialog.addEventListener("cancel", (event) => {
+    event.preventDefault();
+    close();
+  });
+  dialog.addEventListener("click", (event) => event.target === dialog && close());
 }
 
 /**

@@ -1,7 +1,14 @@
 // The dialog that lists every key of this page, and where single keys are changed or switched off.
 
 import { el, setText } from "../../shell/js/elements.js";
+import { button } from "./dom.js";
 
+/** @import { Grid } from "./main.js" */
+/** @import { KeyMap } from "./keys.js" */
+
+/** @typedef {[keys: string, meaning: string]} Row keys that do the same are divided by | */
+
+/** @type {Row[]} */
 const ALWAYS = [
   ["← ↑ ↓ →|h k j l", "move the cursor"],
   ["space", "select the card under the cursor"],
@@ -17,6 +24,7 @@ const ALWAYS = [
   ["?", "this sheet"],
 ];
 
+/** @type {Row[]} */
 const MOUSE = [
   ["click", "move the cursor; a selection is never lost by it"],
   ["double click", "open the large view"],
@@ -26,20 +34,23 @@ const MOUSE = [
 ];
 
 export class KeySheet {
+  /** @type {string | null} the key whose new character is waited for */
+  waiting = null;
+
+  /** @param {Grid} grid */
   constructor(grid) {
     this.grid = grid;
     this.node = el("dialog", { class: "help", "aria-label": "Keys" });
     this.node.addEventListener("click", (event) => event.target === this.node && this.node.close()); // outside of it
-    this.node.addEventListener("close", () => (this.wait(null), grid.focus.toCursor())); // where keys act
+    this.node.addEventListener("close", () => {
+      this.wait(null);
+      grid.focus.toCursor(); // where keys act
+    });
     this.isUsed = el("input", {
       type: "checkbox",
       onchange: () => this.change((keys) => keys.turn(!this.isUsed.checked)),
     });
-    this.reset = el(
-      "button",
-      { type: "button", class: "tool", onclick: () => this.change((keys) => keys.reset()) },
-      "Usual keys",
-    );
+    this.reset = button("tool", "Usual keys", () => this.change((keys) => keys.reset()));
     this.question = el("p", { class: "question", role: "status" });
   }
 
@@ -54,19 +65,16 @@ export class KeySheet {
   fill() {
     const { keyMap, actions, data } = this.grid;
     const cursor = "the card under the cursor";
-    const decisions = actions.flatMap((action) => [
-      [action.key, `${action.label.toLowerCase()}: ${action.single ? cursor : `the selection, or ${cursor}`}`],
-      ...(action.reasons ?? []).map((reason, index) => [String(index + 1), `${action.label.toLowerCase()}: ${reason}`]),
-    ]);
+    /** @type {Row[]} */
+    const decisions = [];
+    for (const { key, label, single, reasons } of actions) {
+      decisions.push([key, `${label.toLowerCase()}: ${single ? cursor : `the selection, or ${cursor}`}`]);
+      reasons.forEach((reason, at) => decisions.push([String(at + 1), `${label.toLowerCase()}: ${reason}`]));
+    }
     if (data.undoable) decisions.push(["z", "undo"], ["shift z", "redo"]);
     this.isUsed.checked = !keyMap.isOff;
     this.reset.hidden = !keyMap.isChanged;
-    const close = el(
-      "button",
-      { type: "button", class: "tool", autofocus: true, onclick: () => this.node.close() },
-      "Close",
-      el("kbd", {}, "esc"),
-    );
+    const close = button("tool", "Close", () => this.node.close(), { key: "esc", autofocus: true });
     const choice = el(
       "label",
       {},
@@ -95,49 +103,57 @@ export class KeySheet {
     );
   }
 
-  /** Rows of keys, of which single characters are buttons that change them. */
+  /**
+   * Rows of keys, of which single characters are buttons that change them.
+   *
+   * @param {string} title
+   * @param {Row[]} rows
+   */
   list(title, rows) {
     return list(title, rows, (key, meaning) => {
-      const typed = this.grid.keyMap.label(key);
-      return key.length > 1
-        ? el("kbd", {}, typed)
-        : el(
-            "button",
-            {
-              type: "button",
-              class: "key",
-              "aria-label": `Change ${typed}: ${meaning}`,
-              onclick: () => this.wait(key),
-            },
-            el("kbd", {}, typed),
-          );
+      const label = this.grid.keyMap.label(key);
+      const typed = el("kbd", {}, label);
+      if (key.length > 1) return typed;
+      return button("key", typed, () => this.wait(key), { "aria-label": `Change ${label}: ${meaning}` });
     });
   }
 
-  /** Waits for the new character of this key, or no longer. */
+  /**
+   * Waits for the new character of this key, or no longer.
+   *
+   * @param {string | null} key
+   */
   wait(key) {
     this.waiting = key;
     setText(this.question, key ? `Press the new key for ${this.grid.keyMap.label(key)} (esc: keep it)` : "");
   }
 
-  /** Handles a key while the sheet is open; whether it did. */
+  /**
+   * Handles a key while the sheet is open; whether it did.
+   *
+   * @param {string} key
+   */
   take(key) {
     const { waiting } = this;
-    if (waiting && key === "Escape") return (this.wait(null), true);
-    if (waiting && key.length === 1 && key !== " ")
-      return (this.wait(null), this.change((keys) => keys.assign(waiting, key)), true);
+    if (waiting && (key === "Escape" || (key.length === 1 && key !== " "))) {
+      this.wait(null);
+      if (key !== "Escape") this.change((keys) => keys.assign(waiting, key));
+      return true;
+    }
     if (key !== "Escape" && this.grid.keyMap.meant(key) !== "?") return false;
     this.node.close();
     this.grid.focus.toCursor(); // the next key is meant for the card, not for the button that opened the sheet
     return true;
   }
 
+  /** @param {(keys: KeyMap) => void} how */
   change(how) {
     how(this.grid.keyMap);
     this.grid.relabel();
   }
 }
 
+/** @param {string} title @param {Row[]} rows @param {(key: string, meaning: string) => Node} drawn */
 function list(title, rows, drawn = (key) => el("kbd", {}, key)) {
   return el(
     "section",

@@ -1,6 +1,5 @@
 // The decisions made here: each stays in this page and in the browser's storage until the server has answered it.
 // Library and person are part of the key, so none is sent to the wrong place; its id keeps it from being done twice.
-// @ts-check
 
 import { undecided } from "../../shell/js/hand.js";
 import { newId, post, postLast } from "../../shell/js/post.js";
@@ -14,12 +13,30 @@ const PATIENCE = 2500; // ms without an answer before a person is told, and befo
 const LATER = 3; // how often this doubles
 const LARGEST = 1_000_000; // characters of one message; a decision about 10,000 coins has as many
 
-/** @typedef {import("../../shell/js/post.js").Server} Server */
+/** @import { Server } from "../../shell/js/post.js" */
+
 /** @typedef {{library: string, who: string}} Place */
 /** @typedef {{hide?: string[], show?: string[]} | null} Effect what leaves and what comes back, by address */
-/** @typedef {{verb: string, addresses: string[], undoes?: string}} Decision and what its verb needs */
+/**
+ * A verb and its coins, and what else the verb needs, such as a reason or tags.
+ *
+ * @typedef {{verb: string, addresses: string[], undoes?: string, [more: string]: unknown}} Decision
+ */
 /** @typedef {Decision & {id: string, effect?: Effect, cursor?: string}} Entry */
-/** @typedef {{generation: number, refused: {item: string, reason: string}[]}} Answer */
+/**
+ * What came of a decision (`_answer` of components/grid/decisions.py): `again` has the coins that are decided with a
+ * reason to only if it is wanted, with the revisions that were seen by then.
+ *
+ * @typedef {{
+ *   generation: number,
+ *   verb: string,
+ *   reason: string,
+ *   again: Record<string, number | null>,
+ *   done: string[],
+ *   message: string,
+ *   refused: {item: string, reason: string}[],
+ * }} Answer
+ */
 /** @typedef {ReturnType<typeof carriedOut>} Applied */
 /** @typedef {Answer & {id: string, cursor?: string}} Result */
 

@@ -1,40 +1,94 @@
 // One grid: it combines the server's data with the decisions made here.
 
 import { hand, isBusy, isLeaving } from "../../shell/js/hand.js";
-import { mayRun } from "../../shell/js/outdated.js";
+import { mayRun, NEVER } from "../../shell/js/outdated.js";
 import { read, write } from "../../shell/js/storage.js";
 import { headerHeight } from "../../shell/js/streamlit_page.js";
-import { el } from "../../shell/js/elements.js";
+import { el, part } from "../../shell/js/elements.js";
 import { count } from "./dom.js";
-import { Acts } from "./acts.js";
 import { Cards } from "./cards.js";
-import { Completion } from "./completion.js";
 import { Comparison } from "./comparison.js";
-import { Decisions } from "./decisions.js";
-import { DecisionLog } from "./log.js";
-import { FilterField } from "./filter_field.js";
-import { EarlyKeys } from "./early_keys.js";
+import { Acts, Decisions } from "./decisions.js";
+import { Completion, FilterField } from "./filter_line.js";
 import { Focus } from "./focus.js";
 import { KeySheet } from "./help.js";
-import { KeyMap } from "./key_map.js";
-import { listenToKeys } from "./keys.js";
-import { listenToPointer } from "./pointer.js";
+import { EarlyKeys, KeyMap, listenToKeys } from "./keys.js";
+import { DecisionLog } from "./log.js";
 import { Model } from "./model.js";
-import { askTags, TagDialog } from "./tag_dialog.js";
+import { listenToPointer } from "./pointer.js";
 import { Ranking } from "./ranking.js";
+import { askTags, TagDialog } from "./tag_dialog.js";
 import { Tools } from "./tools.js";
 import { Viewer } from "./viewer.js";
+
+/** @import { Server } from "../../shell/js/post.js" */
+/** @import { Mount } from "../../shell/js/streamlit_page.js" */
+/** @import { Parameters } from "../../shell/session/safe_mode.js" */
+/** @import { Compared } from "./comparison.js" */
+/** @import { Action } from "./decisions.js" */
+/** @import { Place, Result } from "./log.js" */
+/** @import { Card, Elsewhere, Matching } from "./model.js" */
+/** @import { ArrowTable, RankingData } from "./ranking.js" */
+/** @import { Detail } from "./viewer.js" */
+
+/**
+ * What a run of the page gives (`mount` of components/grid/grid.py): the cards and what is asked, what can be done, and
+ * whose decisions these are. Search results have `ranking` and their similarities.
+ *
+ * @typedef {Place & {
+ *   key: string,
+ *   server: Server,
+ *   generation: number,
+ *   cards: Card[],
+ *   elsewhere?: Record<string, Elsewhere>,
+ *   pages?: boolean,
+ *   matching?: Matching | null,
+ *   question?: string,
+ *   order?: string,
+ *   line: {field: string, says: string, keys: string[]} | null,
+ *   tagging?: {id: string, addresses: string[]} | null,
+ *   actions: Action[],
+ *   undoable: boolean,
+ *   undo: string[],
+ *   redo: string[],
+ *   acted: {client: string, n: number} | null,
+ *   safe: Parameters | null,
+ *   presents: boolean,
+ *   details: Record<string, Detail>,
+ *   comparison: Compared | null,
+ *   ranking?: RankingData,
+ *   similarities?: ArrowTable | null,
+ * }} GridData
+ */
+/** @typedef {(name: string, value: unknown) => void} Send carries a value to the server, and thereby runs the page */
 
 const LOOK = 250; // ms between two looks at whether the hand rests, while decisions are not in the cards
 const ASK = 120; // ms on one coin before its details are requested, so that paging through costs nothing
 
-class Grid {
-  constructor(root, data) {
-    const { key } = data;
+export class Grid {
+  isNew = true; // before the first update
+  /** @type {Ranking | null} of search results */
+  ranking = null;
+  /** @type {Map<string, string>} address → "unfit" or "fit", as said here since the page ran */
+  flags = new Map();
+  lastRun = NEVER;
+  offered = ""; // the actions, as one text
+  size = 0; // of cards, in px
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  asking;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  catching;
+
+  /** @param {HTMLElement} root @param {GridData} data @param {Send} send */
+  constructor(root, data, send) {
+    const { key, library, who } = data;
     this.root = root;
+    this.data = data;
+    this.send = send;
     this.key = key;
-    this.place = placeOf(data);
-    this.model = new Model([data.library, data.who, key].map(encodeURIComponent).join(":"));
+    this.place = { library, who };
+    this.actions = data.actions;
+    this.model = new Model([library, who, key].map(encodeURIComponent).join(":"));
     this.acts = new Acts((asked) => this.send("asked", asked));
     this.log = new DecisionLog({
       place: this.place,
@@ -45,7 +99,6 @@ class Grid {
     });
     this.keyMap = new KeyMap();
     this.decisions = new Decisions(this);
-    this.ranking = new Ranking(this);
     this.tools = new Tools(this);
     this.viewer = new Viewer(this);
     this.comparison = new Comparison(this);
@@ -57,16 +110,15 @@ class Grid {
     });
     this.earlyKeys = new EarlyKeys(this);
     this.help = new KeySheet(this);
-    this.parts = { field: el("div", { class: "cards", role: "row" }) };
+    this.field = el("div", { class: "cards", role: "row" });
     this.frame = el(
       "div",
       { class: "field", role: "grid", "aria-multiselectable": "true", "aria-label": "Coins" },
-      this.parts.field,
+      this.field,
     );
-    this.cards = new Cards(this.parts.field);
+    this.cards = new Cards(this.field);
     root.dataset.keys = this.keyMap.isOff ? "off" : "on";
     root.replaceChildren(
-      this.ranking.node,
       this.tools.node,
       this.frame,
       this.viewer.node,
@@ -89,20 +141,30 @@ class Grid {
     this.watcher.observe(root);
   }
 
-  /** New data from the server. */
+  /** The element of this component on the page. */
+  get host() {
+    const top = this.root.getRootNode();
+    return top instanceof ShadowRoot ? top.host : null;
+  }
+
+  /** @param {GridData} data new, from the server */
   update(data) {
-    const first = !this.data;
+    const first = this.isNew;
+    this.isNew = false;
     this.data = data;
     const isAnother = this.model.ask(data);
     this.actions = data.actions;
     this.acts.take(data.acted);
     this.log.take(data);
     this.tools.offer(data.actions, data);
-    if (this.offered !== JSON.stringify(data.actions)) this.help.fill();
-    this.offered = JSON.stringify(data.actions);
-    this.lastRun = { at: -Infinity, times: 0 };
-    if (data.ranking) this.ranking.take(data);
-    else this.model.take(data.cards, data.elsewhere);
+    const offered = JSON.stringify(data.actions);
+    if (this.offered !== offered) this.help.fill();
+    this.offered = offered;
+    this.lastRun = NEVER;
+    if (data.ranking) {
+      this.ranking ??= new Ranking(this, data.ranking);
+      this.ranking.take(data.ranking, data);
+    } else this.model.take(data.cards, data.elsewhere);
     this.model.hold(data.matching);
     this.paint({ glide: !first });
     if (data.tagging) this.tagging.showOnce(data.tagging);
@@ -112,7 +174,7 @@ class Grid {
     if (told) this.tools.say(told, "red");
   }
 
-  /** The server has answered decisions. */
+  /** @param {Result[]} results of decisions, from the server */
   hear(results) {
     this.paint({ focus: this.decisions.settle(results) });
     this.catchUp();
@@ -134,24 +196,27 @@ class Grid {
   /** Shows the keys as they are set now. */
   relabel() {
     this.root.dataset.keys = this.keyMap.isOff ? "off" : "on";
-    this.tools.made = this.viewer.made = this.comparison.made = null;
+    this.tools.made = this.comparison.made = null;
+    this.viewer.made = "";
     this.tools.offer(this.data.actions, this.data);
     this.help.fill();
-    this.ranking.views?.show();
+    this.ranking?.views.show();
     this.refresh();
   }
 
+  /** @param {number} x @param {number} y @param {{select?: boolean}} how */
   step(x, y, { select = false } = {}) {
     const { model } = this;
-    const at = model.visible.indexOf(model.cursor);
-    const address = model.visible[at + x + y * this.columns()] ?? (at < 0 ? model.visible[0] : null);
+    const at = model.visible.indexOf(model.cursor ?? "");
+    const address = model.visible[at + x + y * this.cards.shape().columns] ?? (at < 0 ? model.visible[0] : null);
     if (!address) return;
-    if (select) model.select([model.cursor, address], true);
+    if (select) model.select([model.cursor ?? address, address], true);
     model.moveTo(address);
     model.anchor = address;
     this.refresh({ focus: true });
   }
 
+  /** @param {boolean} end */
   edge(end) {
     const { visible } = this.model;
     if (!visible.length) return;
@@ -161,8 +226,9 @@ class Grid {
 
   toggle() {
     const { model } = this;
-    model.anchor = model.cursor;
-    model.select([model.cursor], !model.isChosen(model.cursor));
+    const { cursor } = model;
+    model.anchor = cursor;
+    if (cursor !== null) model.select([cursor], !model.isChosen(cursor));
     this.refresh();
   }
 
@@ -173,15 +239,14 @@ class Grid {
 
   /** Whether more coins match than this page shows, and there is an action for them. */
   get offersEverything() {
-    return Boolean(
-      this.data?.pages && this.data.matching && !this.model.everything && this.actions.some((action) => !action.single),
-    );
+    const { pages, matching } = this.data;
+    return Boolean(pages && matching) && !this.model.everything && this.actions.some((action) => !action.single);
   }
 
   /** Selects all coins that match; with one page, that is this page. */
   selectEverything() {
     if (!this.data.pages) return this.selectPage();
-    if (!this.offersEverything) return;
+    if (!this.offersEverything || !this.data.matching) return;
     this.model.selectEverything(this.data.matching);
     this.refresh();
   }
@@ -198,24 +263,30 @@ class Grid {
     this.refresh();
   }
 
+  /** @param {number} by */
   turn(by) {
     if (!this.data.pages) return false;
     this.acts.add({ verb: by > 0 ? "next" : "previous", addresses: [], goes: "page" });
     return true;
   }
 
+  /** @param {string | null} address */
   open(address) {
     this.viewer.show(address);
   }
 
-  /** The coin next to similar ones. */
+  /** @param {string} address of a coin that is compared with similar ones */
   compare(address) {
     if (!this.viewer.isOpen) this.model.moveTo(address);
     this.comparison.show(address);
     this.refresh();
   }
 
-  /** Asks the server for the details of the coin in the large view, and of its neighbours. */
+  /**
+   * Asks the server for the details of the coin in the large view, and of its neighbours.
+   *
+   * @param {string} address
+   */
   ask(address) {
     clearTimeout(this.asking);
     const { visible } = this.model;
@@ -224,13 +295,14 @@ class Grid {
     this.asking = setTimeout(() => this.tell("open", wanted), ASK);
   }
 
+  /** @param {number} size of cards, in px */
   resize(size) {
     this.size = size;
     this.root.style.setProperty("--size", `${size}px`);
     this.root.dataset.size = size <= 120 ? "small" : size >= 248 ? "large" : "medium";
-    if (this.cards) this.cards.measured = null;
+    this.cards.measured = null;
     write("memedex-size", size, "localStorage");
-    if (this.data) this.refresh();
+    if (!this.isNew) this.refresh();
   }
 
   /** The bar sticks below Streamlit's own header, which lies over the page. */
@@ -238,21 +310,17 @@ class Grid {
     this.root.style.setProperty("--memedex-bar-top", `${Math.round(headerHeight())}px`);
   }
 
-  columns() {
-    return this.cards.shape().columns;
-  }
-
   paint({ glide = true, focus = false } = {}) {
-    if (this.data.ranking) this.ranking.rank();
+    if (this.data.ranking) this.ranking?.rank();
     this.model.settle(this.log.news);
     this.frame.inert = !this.model.visible.length; // a grid without a cell is none for screen readers
-    this.cards.show(this.model, { glide, scores: this.ranking.scoresOfVisible() });
-    this.ranking.views?.show();
+    this.cards.show(this.model, { glide, scores: this.ranking?.scoresOfVisible() ?? null });
+    this.ranking?.views.show();
     this.refresh({ focus });
   }
 
   refresh({ focus = false } = {}) {
-    this.cards.mark(this.model, this.columns());
+    this.cards.mark(this.model);
     this.tools.refresh(this.model);
     this.viewer.refresh();
     this.comparison.refresh();
@@ -260,14 +328,19 @@ class Grid {
     if (focus && !this.focus.isCovered) this.focus.follow();
   }
 
-  /** Reports decisions that are safe but not stored yet: the server is away or busy. */
+  /** @param {number} number of decisions that are safe but not stored yet: the server is away or busy */
   sayWaiting(number) {
     if (!number) return this.tools.say("All that was decided is stored");
     const kept = `This browser keeps ${number === 1 ? "it" : "them"} and goes on trying.`;
     this.tools.say(`${count(number, "decision")} not stored yet: the server is away or busy. ${kept}`, "red");
   }
 
-  /** Tells the server, and thereby runs the page; not while another page is on its way. */
+  /**
+   * Tells the server, and thereby runs the page; not while another page is on its way.
+   *
+   * @param {string} name
+   * @param {unknown} value
+   */
   tell(name, value) {
     if (!isLeaving()) this.send(name, value);
   }
@@ -280,31 +353,28 @@ class Grid {
     this.filter.stop();
     this.completion.stop();
     this.earlyKeys.stop();
-    this.ranking.stop();
+    this.ranking?.stop();
     clearTimeout(this.asking);
     clearTimeout(this.catching);
   }
 }
 
-/** The owner of decisions made here. */
-function placeOf({ library, who }) {
-  return { library, who };
-}
-
+/** @type {WeakMap<Node, Grid>} */
 const grids = new WeakMap();
 
+/** @param {Mount<GridData>} mount */
 export default function ({ data, parentElement, setStateValue }) {
-  const root = parentElement.querySelector(".memedex-grid");
+  const root = part(parentElement, ".memedex-grid", HTMLElement);
   let grid = grids.get(parentElement);
   // Streamlit may reuse the node for another page's grid, or for another library or person.
   const isAnother =
     grid && (grid.key !== data.key || grid.place.library !== data.library || grid.place.who !== data.who);
   if (grid && (isAnother || grid.root !== root)) {
     grid.stop();
-    grid = null;
+    grid = undefined;
   }
   if (!grid) {
-    grid = new Grid(root, data);
+    grid = new Grid(root, data, setStateValue);
     grids.set(parentElement, grid);
   }
   grid.send = setStateValue;
@@ -312,7 +382,7 @@ export default function ({ data, parentElement, setStateValue }) {
   return () => {
     // Streamlit also calls this for an overtaken run of this function, while the page stays open.
     if (root.isConnected) return;
-    grid.stop();
+    grids.get(parentElement)?.stop();
     grids.delete(parentElement);
   };
 }

@@ -1,10 +1,35 @@
 // The state of the page: the server's cards, with the unconfirmed decisions made here on top.
-// @ts-check
 
 import { isOwn } from "../../shell/js/post.js";
 import { read, write } from "../../shell/js/storage.js";
 
-/** @typedef {{address: string, revision?: number, blank?: boolean, shadow?: string, [field: string]: any}} Card */
+/** @import { Effect } from "./log.js" */
+
+/** @typedef {{label: string, tone: string}} Mark */
+/**
+ * A coin as it is shown (`card` of components/grid/cards.py). A blank one has not come yet; a shadow says what became
+ * of one that is not on the page any more. A ranked one has its row and `facets`.
+ *
+ * @typedef {{
+ *   address: string,
+ *   name: string,
+ *   ticker: string,
+ *   created_at: number,
+ *   no_age?: boolean,
+ *   created?: string,
+ *   revision?: number,
+ *   tags: string[],
+ *   description?: string,
+ *   picture: string,
+ *   large: string,
+ *   mark?: Mark | null,
+ *   twin?: string | null,
+ *   blank?: boolean,
+ *   shadow?: string,
+ *   row?: number,
+ *   facets?: boolean,
+ * }} Card
+ */
 /** @typedef {{filter: string, generation: number, count: number}} Matching */
 /** @typedef {Map<string, number | null>} Selection address → revision */
 /** @typedef {Matching & {except: string[]}} Everything all matching coins but some */
@@ -41,7 +66,7 @@ export class Model {
     this.anchor = null;
     /** @type {Map<string, string[]>} decision → the cards that left with it, so that its undo shows immediately */
     this.hides = new Map();
-    /** @type {Map<string, any>} address → the last decisions about it that were made here */
+    /** @type {Map<string, string[]>} address → the last decisions about it that were made here */
     this.decided = new Map();
     /** @type {Map<string, string>} address → reason */
     this.refused = new Map();
@@ -93,15 +118,24 @@ export class Model {
     return !isSame && Boolean(question || order.trim());
   }
 
-  /** @param {string} address */
+  /**
+   * @param {string | null} address
+   * @returns {Card | undefined}
+   */
   card(address) {
+    if (address === null) return undefined;
     return this.cards.get(address) ?? this.shadows.get(address) ?? this.remembered.get(address)?.card;
+  }
+
+  /** The visible cards, in order. */
+  get shown() {
+    return this.visible.flatMap((address) => this.card(address) ?? []);
   }
 
   /**
    * Recomputes the visible cards: the server's, without those decided, plus those undone.
    *
-   * @param {{addresses: string[], effect?: import("./log.js").Effect}[]} unconfirmed
+   * @param {{addresses: string[], effect?: Effect}[]} unconfirmed
    */
   settle(unconfirmed) {
     const hidden = /** @type {Set<string>} */ (new Set());

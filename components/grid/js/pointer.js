@@ -5,11 +5,18 @@ import { el } from "../../shell/js/elements.js";
 
 const SLIP = 6; // px the mouse may move before a click becomes a box
 
+/** @import { Grid } from "./main.js" */
+
+/** @param {Grid} grid */
 export function listenToPointer(grid) {
-  const field = grid.parts.field;
+  const field = grid.field;
+  /** @type {{x: number, y: number, scroll: number, before: Set<string>} | null} */
   let start = null;
+  /** @type {HTMLElement | null} */
   let box = null;
+  /** @type {{address: string, x: number, y: number, width: number, height: number}[]} */
   let rects = [];
+  let ignoresUntil = 0; // the click that follows a drawn box
 
   field.addEventListener("pointerdown", (event) => {
     if (event.button !== 0 || event.pointerType === "touch") return;
@@ -21,21 +28,19 @@ export function listenToPointer(grid) {
     };
   });
 
-  const move = (event) => {
+  const move = (/** @type {PointerEvent} */ event) => {
     if (!start) return;
+    const { before } = start;
     const far = Math.hypot(event.clientX - start.x, event.clientY - start.y) > SLIP;
     if (!box && !far) return;
     const origin = field.getBoundingClientRect();
     if (!box) {
       box = el("div", { class: "box" });
       field.append(box);
-      rects = [...grid.cards.nodes].map(([address, node]) => [
-        address,
-        node.offsetLeft,
-        node.offsetTop,
-        node.offsetWidth,
-        node.offsetHeight,
-      ]);
+      rects = [...grid.cards.nodes].map(([address, node]) => {
+        const { offsetLeft: x, offsetTop: y, offsetWidth: width, offsetHeight: height } = node;
+        return { address, x, y, width, height };
+      });
     }
     const x1 = Math.min(start.x, event.clientX) - origin.left;
     const x2 = Math.max(start.x, event.clientX) - origin.left;
@@ -44,10 +49,10 @@ export function listenToPointer(grid) {
     const y2 = Math.max(startY, event.clientY - origin.top);
     Object.assign(box.style, { left: `${x1}px`, top: `${y1}px`, width: `${x2 - x1}px`, height: `${y2 - y1}px` });
     const inside = rects
-      .filter(([, x, y, w, h]) => x < x2 && x + w > x1 && y < y2 && y + h > y1)
-      .map(([address]) => address);
+      .filter(({ x, y, width, height }) => x < x2 && x + width > x1 && y < y2 && y + height > y1)
+      .map(({ address }) => address);
     grid.model.select(
-      [...grid.model.selection.keys()].filter((address) => !start.before.has(address)),
+      [...grid.model.selection.keys()].filter((address) => !before.has(address)),
       false,
     );
     grid.model.select(inside, true);
@@ -58,21 +63,20 @@ export function listenToPointer(grid) {
   const end = () => {
     if (box) {
       box.remove();
-      // Ignore the click event that follows a drawn box.
-      grid.ignoreClick = performance.now() + 50;
+      ignoresUntil = performance.now() + 50;
     }
     start = box = null;
   };
 
   field.addEventListener("click", (event) => {
-    const node = event.target.closest?.(".card");
-    if (!node || performance.now() < (grid.ignoreClick ?? 0)) return;
-    const address = node.dataset.address;
-    if (event.target.closest("[data-expand]")) return grid.open(address);
-    if (event.target.closest("[data-twin]")) return grid.compare(address);
+    const { target } = event;
+    const address = grid.cards.at(target)?.dataset.address;
+    if (!address || !(target instanceof Element) || performance.now() < ignoresUntil) return;
+    if (target.closest("[data-expand]")) return grid.open(address);
+    if (target.closest("[data-twin]")) return grid.compare(address);
     const { model } = grid;
     if (event.shiftKey) model.select(model.range(model.anchor ?? model.cursor ?? address, address), true);
-    else if (event.ctrlKey || event.metaKey || event.target.closest("[data-pick]"))
+    else if (event.ctrlKey || event.metaKey || target.closest("[data-pick]"))
       model.select([address], !model.isChosen(address));
     if (!event.shiftKey) model.anchor = address;
     model.moveTo(address);
@@ -80,12 +84,12 @@ export function listenToPointer(grid) {
   });
 
   // While the mouse is pressed, the click decides.
-  field.addEventListener("focusin", (event) => start || grid.focus.take(event.target.closest?.(".card")));
+  field.addEventListener("focusin", (event) => start || grid.focus.take(grid.cards.at(event.target)));
 
-  field.addEventListener("dblclick", (event) => {
-    const node = event.target.closest?.(".card");
-    if (node && !event.target.closest("[data-pick], [data-expand], [data-twin]") && !event.ctrlKey && !event.shiftKey)
-      grid.open(node.dataset.address);
+  field.addEventListener("dblclick", ({ target, ctrlKey, shiftKey }) => {
+    const isPart = target instanceof Element && target.closest("[data-pick], [data-expand], [data-twin]");
+    const address = grid.cards.at(target)?.dataset.address;
+    if (address && !isPart && !ctrlKey && !shiftKey) grid.open(address);
   });
 
   window.addEventListener("pointermove", move);

@@ -1,10 +1,10 @@
-// The score of store/search/ranking.py, over the similarities of every record, in the page.
-// @ts-check
+// The score of store/search/ranking.py, over the similarities of every record, in the page; and the rank of a record by
+// one facet alone.
 
-import { FACET_NAMES } from "./bars.js";
+export const FACET_NAMES = ["image", "entity", "context", "visual", "emotions"];
 
 /** @typedef {{centre: number[], spread: number[]}} Scale */
-/** @typedef {Record<string, number | string>} Weights */
+/** @typedef {Record<string, number | string | boolean>} Weights by facet */
 /** @typedef {[at: number, share: number]} Share of the weights that the facet at this place has */
 /** @typedef {ArrayLike<number>} Column */
 /** @typedef {{fused: boolean, strength: number, deviations: number[], shares: Column}} Words */
@@ -31,6 +31,13 @@ import { FACET_NAMES } from "./bars.js";
  */
 /** @typedef {{shares: Share[], slope: number, base: number, doubt: number}} StandIn */
 /** @typedef {{isByPicture: boolean, contribution: number} | null} ByPicture */
+/** @typedef {ReturnType<typeof rank>["list"][number]} Hit a result: its row, its score and what it is made of */
+
+/** @type {Record<string, number>} */
+const CAPTION_SHARE = { entity: 4, context: 3, visual: 2, emotions: 1 };
+const HIGH = 0.05; // among the best twentieth by one …
+const LOW = 0.5; // … and not even in the better half by the other
+const ENOUGH = 40; // records; with fewer, a twentieth means nothing
 
 /** @type {Scale} */
 export const RAW = { centre: [0, 0, 0, 0, 0], spread: [1, 1, 1, 1, 1] };
@@ -265,4 +272,83 @@ function explain(row, score, columns, means, used, scale, picture = null) {
     return { present, cosine: value, weight, contribution: weight * counts };
   });
   return { row, score, facets };
+}
+
+/**
+ * How many rows have another place than before, and how many had none.
+ *
+ * @param {Map<number, number>} before
+ * @param {number[]} now
+ */
+export function changesOf(before, now) {
+  const came = now.filter((row) => !before.has(row)).length;
+  return { came, moved: now.filter((row, at) => (before.get(row) ?? at) !== at).length };
+}
+
+/** The rank of a record by one facet alone, which shows when picture and captions disagree. */
+export class Places {
+  /** @param {Similarities} similarities */
+  constructor({ columns, means }) {
+    this.columns = columns;
+    this.captions = captionColumn(columns, means);
+    this.sorted = columns.map(ascending);
+    this.sortedCaptions = ascending(this.captions);
+  }
+
+  /**
+   * 1 for the best of all that have this facet; null where it is missing.
+   *
+   * @param {number} row
+   * @param {number} at
+   */
+  of(row, at) {
+    return placeIn(this.sorted[at], this.columns[at][row]);
+  }
+
+  /**
+   * A hint if picture and captions of a record match the query very differently; "" for most.
+   *
+   * @param {number} row
+   */
+  disagreement(row) {
+    const pictures = this.sorted[0].length;
+    if (pictures < ENOUGH || this.sortedCaptions.length < ENOUGH) return "";
+    const picture = Number(this.of(row, 0)) / pictures;
+    const captions = Number(placeIn(this.sortedCaptions, this.captions[row])) / this.sortedCaptions.length;
+    if (!picture || !captions) return "";
+    if (picture <= HIGH && captions >= LOW) return "The picture fits, the captions do not: is the caption right?";
+    if (captions <= HIGH && picture >= LOW) return "The captions fit, the picture does not: is the caption right?";
+    return "";
+  }
+}
+
+/** @param {Column[]} columns @param {number[]} means */
+function captionColumn(columns, means) {
+  const sums = new Float64Array(columns[0].length);
+  FACET_NAMES.forEach((name, at) => {
+    if (!CAPTION_SHARE[name] || !Number.isFinite(means[at])) return;
+    for (let row = 0; row < sums.length; row++)
+      sums[row] += CAPTION_SHARE[name] * (columns[at][row] === columns[at][row] ? columns[at][row] : means[at]);
+  });
+  return sums;
+}
+
+/** @param {Column} column @returns its values without those that are missing */
+function ascending(column) {
+  return Float64Array.from(column)
+    .filter((value) => value === value)
+    .sort();
+}
+
+/** @param {Float64Array} sorted @param {number} value */
+function placeIn(sorted, value) {
+  if (value !== value) return null;
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] <= value) low = middle + 1;
+    else high = middle;
+  }
+  return sorted.length - low + 1;
 }

@@ -1,51 +1,58 @@
 // The results as a table: sorted by any column, downloaded as CSV.
 
 import { el } from "../../shell/js/elements.js";
-import { ageOf, icon } from "./dom.js";
-import { FACET_NAMES, scoreText } from "./bars.js";
+import { ageOf, button, icon } from "./dom.js";
+import { scoreText } from "./bars.js";
+import { FACET_NAMES } from "./rank.js";
 
+/** @import { Card } from "./model.js" */
+/** @import { Hit } from "./rank.js" */
+/** @import { Ranking } from "./ranking.js" */
+
+/** @typedef {{card: Card, hit: Hit, at: number}} Result with its place, from 0 */
+
+/** @type {[name: string, label: string, value: (result: Result) => number | string][]} */
 const COLUMNS = [
-  ["place", "#", (_, hit, at) => at + 1],
-  ["name", "Name", (card) => card.name.toLowerCase()],
-  ["ticker", "Ticker", (card) => card.ticker.toLowerCase()],
-  ["score", "Score", (_, hit) => (hit.isExact ? -Infinity : -hit.score)],
-  ...FACET_NAMES.map((name, at) => [
-    name,
-    name,
-    (_, hit) => (hit.facets[at].present ? -hit.facets[at].cosine : Infinity),
-  ]),
-  ["words", "words", (_, hit) => -hit.words.share],
-  ["age", "Age", (card) => -card.created_at],
+  ["place", "#", ({ at }) => at],
+  ["name", "Name", ({ card }) => card.name.toLowerCase()],
+  ["ticker", "Ticker", ({ card }) => card.ticker.toLowerCase()],
+  ["score", "Score", ({ hit }) => (hit.isExact ? -Infinity : -hit.score)],
+  ...FACET_NAMES.map(
+    /** @returns {typeof COLUMNS[number]} */
+    (name, at) => [name, name, ({ hit }) => (hit.facets[at].present ? -Number(hit.facets[at].cosine) : Infinity)],
+  ),
+  ["words", "words", ({ hit }) => -hit.words.share],
+  ["age", "Age", ({ card }) => -card.created_at],
 ];
 
 const PATIENCE = 8000; // ms that a download waits for missing cards
 const WORDS = new Set(["name", "ticker", "age"]); // the other columns are numbers, aligned right
 
 export class ResultTable {
+  by = "place";
+  turned = 1;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  waiting;
+
+  /** @param {Ranking} ranking */
   constructor(ranking) {
     this.ranking = ranking;
-    this.by = "place";
-    this.turned = 1;
-    this.head = el(
-      "tr",
-      {},
-      el("td", {}),
-      ...COLUMNS.map(([key, label]) =>
-        el(
-          "th",
-          { scope: "col", class: WORDS.has(key) ? null : "number" },
-          el("button", { type: "button", onclick: () => this.sort(key) }, label),
-        ),
+    this.heads = COLUMNS.map(([key, label]) =>
+      el(
+        "th",
+        { scope: "col", class: WORDS.has(key) ? null : "number" },
+        button("", label, () => this.sort(key)),
       ),
     );
     this.body = el("tbody", {});
     this.node = el(
       "div",
       { class: "results-table", hidden: true },
-      el("table", {}, el("thead", {}, this.head), this.body),
+      el("table", {}, el("thead", {}, el("tr", {}, el("td"), ...this.heads)), this.body),
     );
   }
 
+  /** @param {string} key */
   sort(key) {
     this.turned = this.by === key ? -this.turned : 1;
     this.by = key;
@@ -53,57 +60,49 @@ export class ResultTable {
   }
 
   rows() {
-    const rows = this.ranking.results().map(({ card, hit }, at) => ({ card, hit, at }));
-    const value = COLUMNS.find(([key]) => key === this.by)[2];
-    const compared = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
-    return rows.sort(
-      (a, b) => this.turned * compared(value(a.card, a.hit, a.at), value(b.card, b.hit, b.at)) || a.at - b.at,
-    );
+    const [, , value] = COLUMNS.find(([key]) => key === this.by) ?? COLUMNS[0];
+    const compared = (/** @type {number | string} */ a, /** @type {number | string} */ b) =>
+      a === b ? 0 : a < b ? -1 : 1;
+    return this.ranking.results().sort((a, b) => this.turned * compared(value(a), value(b)) || a.at - b.at);
   }
 
   show() {
     if (this.waiting && this.isWhole()) this.save();
     if (this.node.hidden) return;
-    COLUMNS.forEach(([key], at) =>
-      this.head.children[at + 1].setAttribute(
-        "aria-sort",
-        key === this.by ? (this.turned > 0 ? "ascending" : "descending") : "none",
-      ),
-    );
+    COLUMNS.forEach(([key], at) => {
+      const order = key === this.by ? (this.turned > 0 ? "ascending" : "descending") : "none";
+      this.heads[at].setAttribute("aria-sort", order);
+    });
+    this.body.replaceChildren(...this.rows().map((result) => this.row(result)));
+  }
+
+  /** @param {Result} result */
+  row({ card, hit, at }) {
     const { grid } = this.ranking;
-    this.body.replaceChildren(
-      ...this.rows().map(({ card, hit, at }) => {
-        const cells = hit.facets.map((facet) =>
-          el("td", { class: "number" }, facet.present ? facet.cosine.toFixed(3) : "–"),
-        );
-        cells.push(el("td", { class: "number" }, hit.words.share ? hit.words.share.toFixed(3) : "–"));
-        const row = el(
-          "tr",
-          { class: card.address === grid.model.cursor ? "at" : "", "data-address": card.address },
-          el(
-            "td",
-            { class: "thumb" },
-            card.picture ? el("img", { src: card.picture, alt: "", loading: "lazy" }) : icon("alert"),
-          ),
-          el("td", { class: "number" }, String(at + 1)),
-          el(
-            "td",
-            { class: "name", dir: "auto" },
-            card.name,
-            hit.isExact ? el("small", { class: "exact" }, "Exact match") : null,
-          ),
-          el("td", {}, card.ticker),
-          el("td", { class: "number" }, scoreText(hit)),
-          ...cells,
-          el("td", { title: card.created ?? "" }, card.blank ? "" : ageOf(card)),
-        );
-        row.addEventListener(
-          "click",
-          () => card.blank || (grid.model.moveTo(card.address), grid.refresh(), this.show()),
-        );
-        row.addEventListener("dblclick", () => grid.open(card.address));
-        return row;
-      }),
+    const choose = () => {
+      if (card.blank) return;
+      grid.model.moveTo(card.address);
+      grid.refresh();
+      this.show();
+    };
+    const number = (/** @type {string} */ text) => el("td", { class: "number" }, text);
+    const exact = hit.isExact ? el("small", { class: "exact" }, "Exact match") : null;
+    return el(
+      "tr",
+      {
+        class: card.address === grid.model.cursor ? "at" : "",
+        "data-address": card.address,
+        onclick: choose,
+        ondblclick: () => grid.open(card.address),
+      },
+      el("td", { class: "thumb" }, thumbOf(card)),
+      number(String(at + 1)),
+      el("td", { class: "name", dir: "auto" }, card.name, exact),
+      el("td", {}, card.ticker),
+      number(scoreText(hit)),
+      ...hit.facets.map(({ present, cosine }) => number(present && cosine !== null ? cosine.toFixed(3) : "–")),
+      number(hit.words.share ? hit.words.share.toFixed(3) : "–"),
+      el("td", { title: card.created ?? "" }, card.blank ? "" : ageOf(card)),
     );
   }
 
@@ -121,7 +120,7 @@ export class ResultTable {
   /** Saves the table as shown as a CSV file. */
   save() {
     clearTimeout(this.waiting);
-    this.waiting = null;
+    this.waiting = undefined;
     const head = [
       "place",
       "token_address",
@@ -153,9 +152,22 @@ export class ResultTable {
   }
 }
 
-/** A CSV cell; untrusted text that a spreadsheet would run as a formula is escaped. */
+/**
+ * The picture of a result in a list.
+ *
+ * @param {Card} card
+ */
+export function thumbOf({ picture }) {
+  return picture ? el("img", { src: picture, alt: "", loading: "lazy" }) : icon("alert");
+}
+
+/**
+ * A CSV cell; untrusted text that a spreadsheet would run as a formula is escaped.
+ *
+ * @param {string | number | boolean | null} value
+ */
 function cell(value) {
-  if (typeof value === "number") return String(value);
+  if (typeof value !== "string") return String(value);
   const text = /^[=+\-@\t\r＝＋－＠]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

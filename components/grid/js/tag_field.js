@@ -1,15 +1,42 @@
 // One field to add and remove tags: typed text is matched with known tags, Enter accepts it, chips show it.
 
-import { el, fill, setText } from "../../shell/js/elements.js";
-import { count } from "./dom.js";
+import { el, fill } from "../../shell/js/elements.js";
+import { button, count } from "./dom.js";
+
+/** @typedef {[tag: string, category: string, coins: number]} KnownTag most used first */
+/** @typedef {[tag: string, confidence: number, addresses: string[]]} Likely tag, and the coins that lack it */
+/** @typedef {{known: KnownTag[], has: Record<string, number>, longest: number}} Tags and those of the coins, counted */
+/** @typedef {{tag: string, category?: string, coins: number, removes: boolean, isNew?: boolean, rank: number}} Offer */
+/** @typedef {{tag: string, state: string, coins?: number}} Chip */
 
 const SHOWN = 8; // suggestions
 const NEAR = 2; // letters that may be wrong
 
 export class TagField {
+  /** @type {KnownTag[] | null} */
+  known = null; // until the server sends them
+  /** @type {Record<string, number>} */
+  has = {};
+  /** @type {Likely[]} */
+  likely = [];
+  /** @type {Map<string, string[]>} suggested tag that not all of the coins get → addresses */
+  only = new Map();
+  /** @type {Map<string, boolean>} tag → whether it is new */
+  added = new Map();
+  /** @type {Set<string>} */
+  removed = new Set();
+  /** @type {string[]} entries made before the tags were known */
+  early = [];
+  /** @type {Offer[]} */
+  offered = [];
+  at = 0; // the marked offer
+  among = 0; // how many coins
+
   /**
    * Enter in an empty field calls `applies()`; every change of the chips calls `changed()`.
    * With `onlyKnown`, only known tags can be chosen: none are new, and none are removed.
+   *
+   * @param {{applies: () => void, changed: () => void, onlyKnown?: boolean}} seams
    */
   constructor({ applies, changed, onlyKnown = false }) {
     this.applies = applies;
@@ -48,19 +75,21 @@ export class TagField {
   }
 
   begin() {
-    this.known = null; // [tag, category, coins], most used first; null until the server sends them
+    this.known = null;
     this.has = {};
-    this.likely = []; // [tag, confidence, addresses]
-    this.only = new Map(); // suggested tag that not all of the coins get → addresses
-    this.added = new Map(); // tag → whether it is new
-    this.removed = new Set();
-    this.early = []; // entries made before the tags were known
+    this.likely = [];
+    this.early = [];
+    for (const tags of [this.only, this.added, this.removed]) tags.clear();
     this.input.value = "";
     this.refresh();
     this.suggest();
   }
 
-  /** Takes the known tags, and processes earlier entries. */
+  /**
+   * Takes the known tags, and processes earlier entries.
+   *
+   * @param {Tags} tags
+   */
   know({ known, has, longest }) {
     this.known = known;
     this.has = has;
@@ -78,7 +107,7 @@ export class TagField {
     if (early.at(-1) === "") this.applies();
   }
 
-  /** Offers tags that were learned: [tag, confidence, addresses of the coins that lack it]. */
+  /** @param {Likely[]} suggested tags that were learned */
   offerLikely(suggested) {
     this.likely = suggested;
     this.refresh();
@@ -96,6 +125,7 @@ export class TagField {
       : { name: text, removes: false };
   }
 
+  /** @param {KeyboardEvent} event */
   pressed(event) {
     if (event.isComposing) return;
     const { key } = event;
@@ -108,8 +138,10 @@ export class TagField {
       event.preventDefault();
       if (this.offered.length)
         this.mark((this.at + (key === "ArrowDown" ? 1 : -1) + this.offered.length) % this.offered.length);
-    } else if (key === "Backspace" && !this.input.value && this.added.size)
-      this.withdraw([...this.added.keys()].at(-1));
+    } else if (key === "Backspace" && !this.input.value) {
+      const last = [...this.added.keys()].at(-1);
+      if (last !== undefined) this.withdraw(last);
+    }
   }
 
   /** Makes a chip of the marked suggestion; an unknown word only if the list offers it as a new tag. */
@@ -128,7 +160,11 @@ export class TagField {
     this.input.focus();
   }
 
-  /** Makes a chip of a suggestion; it is for the coins that probably lack the tag, not for all. */
+  /**
+   * Makes a chip of a suggestion; it is for the coins that probably lack the tag, not for all.
+   *
+   * @param {Likely} suggestion
+   */
   accept([tag, , addresses]) {
     this.added.set(tag, false);
     if (addresses.length < this.among) this.only.set(tag, addresses);
@@ -142,6 +178,7 @@ export class TagField {
     this.refresh();
   }
 
+  /** @param {string} tag */
   withdraw(tag) {
     this.added.delete(tag);
     this.only.delete(tag);
@@ -157,33 +194,45 @@ export class TagField {
     const sentence = this.onlyKnown ? "No coin has such a tag." : "None of these coins has such a tag.";
     fill(
       this.list,
-      isNone ? [sentence] : this.offered,
+      isNone ? [null] : this.offered,
       (offer) => offer,
-      (offer) => (isNone ? el("li", { class: "none" }, sentence) : this.option(offer)),
+      (offer) => (offer ? this.option(offer) : el("li", { class: "none" }, sentence)),
     );
     this.list.hidden = !this.offered.length && !isNone;
     this.input.setAttribute("aria-expanded", String(!this.list.hidden));
     this.mark(0);
-    this.changed?.();
+    this.changed();
   }
 
-  /** Known tags first, best match on top; then the word itself, labelled as a new tag. */
+  /**
+   * Known tags first, best match on top; then the word itself, labelled as a new tag.
+   *
+   * @param {string} name
+   * @param {boolean} removes
+   * @returns {Offer[]}
+   */
   offersFor(name, removes) {
     if (!this.known) return [];
     const words = name.toLowerCase();
-    const among = removes ? Object.keys(this.has).map((tag) => [tag, "", this.has[tag]]) : this.known;
+    /** @type {KnownTag[]} */
+    const among = removes ? Object.entries(this.has).map(([tag, coins]) => [tag, "", coins]) : this.known;
     const ranked = among
       .map(([tag, category, coins]) => ({ tag, category, coins, removes, rank: rank(tag.toLowerCase(), words) }))
       .filter((offer) => offer.rank < Infinity)
       .sort((one, other) => one.rank - other.rank || other.coins - one.coins || one.tag.length - other.tag.length)
       .slice(0, SHOWN);
     const isKnown = ranked.some(({ rank }) => rank === 0);
-    const fresh = removes || isKnown || this.onlyKnown ? [] : [{ tag: name, isNew: true }];
+    const fresh = { tag: name, coins: 0, removes, isNew: true, rank: 3 };
     // A typo match does not outrank the typed word; a prefix of a known tag does.
     const sure = ranked.filter(({ rank }) => rank < 3);
-    return [...sure, ...fresh, ...ranked.filter(({ rank }) => rank >= 3)];
+    return [
+      ...sure,
+      ...(removes || isKnown || this.onlyKnown ? [] : [fresh]),
+      ...ranked.filter(({ rank }) => rank >= 3),
+    ];
   }
 
+  /** @param {Offer} offer */
   option(offer) {
     const { tag, category, coins, removes, isNew } = offer;
     const note = isNew
@@ -204,6 +253,7 @@ export class TagField {
     );
   }
 
+  /** @param {number} at */
   mark(at) {
     this.at = at;
     [...this.list.children].forEach((node, place) => {
@@ -216,6 +266,7 @@ export class TagField {
   }
 
   refresh() {
+    /** @type {Chip[]} */
     const kept = Object.entries(this.has).map(([tag, coins]) => ({
       tag,
       coins,
@@ -239,10 +290,14 @@ export class TagField {
       (each) => [each, this.among],
       (each) => this.chip(each),
     );
-    this.changed?.();
+    this.changed();
   }
 
-  /** A suggestion that one click accepts; its figure says how often such a suggestion is right in this library. */
+  /**
+   * A suggestion that one click accepts; its figure says how often such a suggestion is right in this library.
+   *
+   * @param {Likely} suggestion
+   */
   likelyButton(suggestion) {
     const [tag, confidence, addresses] = suggestion;
     const percent = `${Math.round(confidence * 100)} %`;
@@ -256,28 +311,35 @@ export class TagField {
     );
   }
 
+  /** @param {Chip} chip */
   chip({ tag, state, coins = 0 }) {
     if (state === "early") return el("span", { class: "chip early" }, el("span", { dir: "auto" }, `${tag} …`));
     const isOurs = Boolean(state);
     const number = this.only.get(tag)?.length ?? coins;
     const note = state.includes("new") ? "new tag" : number && number < this.among ? `${number} of ${this.among}` : "";
-    const button = el("button", {
-      type: "button",
-      "aria-label": state === "removed" ? `Keep ${tag}` : `Remove ${tag}`,
-      onclick: () => (isOurs ? this.withdraw(tag) : (this.removed.add(tag), this.refresh(), this.input.focus())),
-    });
-    setText(button, state === "removed" ? "↺" : "×");
+    const turn = () => {
+      if (isOurs) return this.withdraw(tag);
+      this.removed.add(tag);
+      this.refresh();
+      this.input.focus();
+    };
+    const [sign, verb] = state === "removed" ? ["↺", "Keep"] : ["×", "Remove"];
     return el(
       "span",
       { class: `chip ${state}`, "data-tag": tag },
       el("span", { dir: "auto" }, tag),
       note && (state !== "added" || this.only.has(tag)) ? el("small", {}, note) : null,
-      button,
+      button("", sign, turn, { "aria-label": `${verb} ${tag}` }),
     );
   }
 }
 
-/** How well a tag matches the typed text: 0 for equality, Infinity for no match. */
+/**
+ * How well a tag matches the typed text: 0 for equality, Infinity for no match.
+ *
+ * @param {string} tag
+ * @param {string} typed
+ */
 function rank(tag, typed) {
   if (tag === typed) return 0;
   if (tag.startsWith(typed)) return 1;
@@ -286,19 +348,30 @@ function rank(tag, typed) {
   return isMisspelt(typed, tag) ? 4 : Infinity;
 }
 
-/** Whether a text may be a tag with letters that are wrong, missing, superfluous or swapped. */
+/**
+ * Whether a text may be a tag with letters that are wrong, missing, superfluous or swapped.
+ *
+ * @param {string} typed
+ * @param {string} tag
+ */
 export function isMisspelt(typed, tag) {
   return typed.length > 3 && distance(tag, typed) <= NEAR;
 }
 
-/** The Damerau–Levenshtein distance of two words; stops above NEAR. */
+/**
+ * The Damerau–Levenshtein distance of two words; stops above NEAR.
+ *
+ * @param {string} one
+ * @param {string} other
+ */
 function distance(one, other) {
   if (Math.abs(one.length - other.length) > NEAR) return Infinity;
   const rows = [Array.from({ length: other.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= one.length; i++) {
     rows[i] = [i];
     for (let j = 1; j <= other.length; j++) {
-      rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (one[i - 1] !== other[j - 1]));
+      const changed = one[i - 1] === other[j - 1] ? 0 : 1;
+      rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + changed);
       if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1])
         rows[i][j] = Math.min(rows[i][j], rows[i - 2][j - 2] + 1);
     }

@@ -2,84 +2,64 @@
 // fit moves behind the last button.
 
 import { arrange, el, setAttribute, setText } from "../../shell/js/elements.js";
-import { count, icon } from "./dom.js";
-import { Reasons, placeBelow } from "./reasons.js";
+import { button, count, icon } from "./dom.js";
 
-const SIZES = [
-  ["S", 120, "Small cards"],
-  ["M", 168, "Medium cards"],
-  ["L", 248, "Large cards"],
-];
+/** @import { Attributes, Child } from "../../shell/js/elements.js" */
+/** @import { Action } from "./decisions.js" */
+/** @import { Grid } from "./main.js" */
+/** @import { Model } from "./model.js" */
+
+const SIZES = { S: 120, M: 168, L: 248 };
 const ALWAYS = 3; // actions that stay visible as long as possible
 const READ = 5000; // ms until a message fades; a refusal stays
 
 export class Tools {
+  /** @type {ReturnType<Tools["buttonOf"]>[]} */
+  buttons = [];
+  /** @type {HTMLElement[]} what else can be asked of search results */
+  also = [];
+  /** @type {string | null} the actions of the buttons, as one text */
+  made = null;
+  /** @type {string | null} what was measured last, as one text */
+  fitted = null;
+  width = 0;
+  /** @type {Animation | undefined} */
+  fading;
+
+  /** @param {Grid} grid */
   constructor(grid) {
     this.grid = grid;
+    const square = (/** @type {string} */ name, /** @type {Child} */ label, /** @type {() => void} */ act) =>
+      button("tool square", label, act, { "aria-label": name });
     this.chosen = el("span", { class: "chosen-count" });
     this.verbs = el("span", { class: "verbs" });
     this.message = el("div", { class: "message", role: "status", "aria-live": "polite", popover: "manual" });
-    this.all = tool("All", "ctrl a", "Select all on this page", () => grid.selectPage());
-    this.everything = tool("", "", "Select all that match, on every page", () => grid.selectEverything());
-    this.none = el(
-      "button",
-      {
-        type: "button",
-        class: "tool square",
-        title: "Clear the selection (esc)",
-        "aria-label": "Clear the selection",
-        onclick: () => grid.clear(),
-      },
-      icon("cross"),
-    );
-    this.back = el("button", { type: "button", class: "tool", onclick: () => grid.bringBack() });
+    this.all = button("tool", "All", () => grid.selectPage(), { key: "ctrl a", title: "Select all on this page" });
+    this.everything = button("tool", "", () => grid.selectEverything(), {
+      key: "",
+      title: "Select all that match, on every page",
+    });
+    this.none = square("Clear the selection", icon("cross"), () => grid.clear());
+    this.none.title = "Clear the selection (esc)";
+    this.back = button("tool", "", () => grid.bringBack());
     this.picking = el("span", { class: "picking" });
-    this.undo = el(
-      "button",
-      {
-        type: "button",
-        class: "tool square",
-        "aria-label": "Undo",
-        onclick: (event) => grid.decisions.press(event, () => grid.decisions.undoOrRedo("undo")),
-      },
-      icon("undo"),
-    );
-    this.redo = el(
-      "button",
-      {
-        type: "button",
-        class: "tool square",
-        "aria-label": "Redo",
-        onclick: (event) => grid.decisions.press(event, () => grid.decisions.undoOrRedo("redo")),
-      },
-      icon("redo"),
-    );
+    this.undo = undoButton(grid, "undo");
+    this.redo = undoButton(grid, "redo");
     this.sizes = el("span", { class: "sizes", role: "group", "aria-label": "Card size" });
-    for (const [label, size, title] of SIZES) {
-      this.sizes.append(
-        el(
-          "button",
-          { type: "button", title, "aria-label": title, "data-size": size, onclick: () => grid.resize(size) },
-          label,
-        ),
-      );
-    }
-    this.help = el(
-      "button",
-      { type: "button", class: "tool square", "aria-label": "Keys", onclick: () => grid.help.show() },
-      "?",
-    );
-    this.menu = el("div", { class: "menu", popover: "auto", onclick: () => this.menu.hidePopover() });
-    this.more = el(
-      "button",
-      { type: "button", class: "tool square", title: "More", "aria-label": "More" },
-      el("b", {}, "⋯"),
-    );
-    this.more.popoverTargetElement = this.menu;
-    this.menu.addEventListener("beforetoggle", () => this.placeMenu());
+    this.sizeButtons = Object.entries(SIZES).map(([label, size]) => {
+      const title = `${{ S: "Small", M: "Medium", L: "Large" }[label]} cards`;
+      return {
+        size,
+        node: button("", label, () => grid.resize(size), { title, "aria-label": title, "data-size": size }),
+      };
+    });
+    this.sizes.append(...this.sizeButtons.map(({ node }) => node));
+    this.help = square("Keys", "?", () => grid.help.show());
+    this.more = square("More", el("b", {}, "⋯"), () => {});
+    this.more.title = "More";
+    this.menu = menuOf(this.more, { class: "menu", onclick: () => this.menu.hidePopover() });
     this.right = el("span", { class: "right" });
-    this.lead = el("span", { class: "lead", hidden: true }); // the views of search results …
-    this.also = []; // … and what else can be asked of them
+    this.lead = el("span", { class: "lead", hidden: true }); // the views of search results
     this.node = el(
       "div",
       { class: "tools", role: "toolbar", "aria-label": "What to do" },
@@ -90,72 +70,86 @@ export class Tools {
       this.menu,
       this.message,
     );
-    this.buttons = [];
   }
 
-  /** Creates the buttons, once for each set of actions. */
+  /**
+   * Creates the buttons, once for each set of actions.
+   *
+   * @param {Action[]} actions
+   * @param {{undoable: boolean}} data
+   */
   offer(actions, { undoable }) {
     const made = JSON.stringify(actions);
     this.undo.hidden = this.redo.hidden = !undoable;
     if (this.made === made) return;
     this.made = made;
     this.fitted = null;
-    this.buttons = actions.map((action) => {
-      const label = el("span");
-      const button = el(
-        "button",
-        {
-          type: "button",
-          class: `verb ${action.tone}`,
-          "data-verb": action.verb,
-          onclick: (event) => this.grid.decisions.press(event, () => this.grid.decisions.make(action)),
-        },
-        label,
-        el("kbd", {}, this.grid.keyMap.label(action.key)),
-      );
-      const reasons = action.reasons?.length ? new Reasons(this.grid, action) : null;
-      return {
-        action,
-        button,
-        label,
-        reasons,
-        node: reasons ? el("span", { class: "split" }, button, reasons.opener, reasons.menu) : button,
-      };
+    this.buttons = actions.map((action) => this.buttonOf(action));
+  }
+
+  /** @param {Action} action */
+  buttonOf(action) {
+    const { decisions, keyMap } = this.grid;
+    const label = el("span");
+    const node = button(`verb ${action.tone}`, label, (event) => decisions.press(event, () => decisions.make(action)), {
+      key: keyMap.label(action.key),
+      "data-verb": action.verb,
     });
+    if (!action.reasons.length) return { action, button: node, label, node, opener: null, menu: null };
+    // The reasons, for mouse and touch; the digits do the same.
+    const title = `${action.label} with a reason`;
+    const opener = button(`verb ${action.tone} opener`, "▾", () => {}, { title, "aria-label": title });
+    const reasons = action.reasons.map((reason, at) =>
+      button("tool", reason, (event) => decisions.press(event, () => decisions.make(action, { reason })), {
+        key: keyMap.label(String(at + 1)),
+      }),
+    );
+    const menu = menuOf(opener, { class: "menu", onclick: () => menu.hidePopover() }, ...reasons);
+    return { action, button: node, label, opener, menu, node: el("span", { class: "split" }, node, opener, menu) };
   }
 
   /** Names the keys as they are set now. */
   nameKeys() {
-    const key = (name) => this.grid.keyMap.label(name);
+    const key = (/** @type {string} */ name) => this.grid.keyMap.label(name);
     setAttribute(this.undo, "title", `Undo (${key("z")})`);
     setAttribute(this.redo, "title", `Redo (${key("shift z")})`);
     setAttribute(this.help, "title", `Keys (${key("?")})`);
     setText(this.everything.lastChild, key("shift a"));
   }
 
-  /** Shows these before the actions, and those buttons after them. */
+  /**
+   * Shows these before the actions, and those buttons after them.
+   *
+   * @param {HTMLElement[]} lead
+   * @param {HTMLElement[]} also
+   */
   join(lead, also) {
     this.lead.replaceChildren(...lead);
     this.lead.hidden = false;
     this.also = also;
   }
 
-  /** Hides everything but the first part, or shows it again. */
+  /**
+   * Hides everything but the first part, or shows it again.
+   *
+   * @param {boolean} isIdle
+   */
   rest(isIdle) {
     for (const part of [this.verbs, this.picking, this.right]) part.hidden = isIdle;
     this.fitted = null;
     this.fit();
   }
 
+  /** @param {Model} model */
   refresh(model) {
     this.nameKeys();
     const size = model.chosenCount;
-    const matching = this.grid.data?.matching;
+    const { matching } = this.grid.data;
     const elsewhere = [...model.selection.keys()].filter((address) => !model.visible.includes(address)).length;
-    for (const { action, button, label, reasons } of this.buttons) {
+    for (const { action, button, label, opener } of this.buttons) {
       setText(label, size > 1 && !action.single ? `${action.label} ${size.toLocaleString("en")}` : action.label);
       button.disabled = !model.targets(action).length;
-      if (reasons) reasons.opener.disabled = button.disabled;
+      if (opener) opener.disabled = button.disabled;
     }
     if (model.everything)
       setText(
@@ -173,8 +167,7 @@ export class Tools {
     const gone = model.canBringBack(matching);
     this.back.hidden = !gone;
     if (gone) setText(this.back, `Bring back ${count(gone, "selected coin")}`);
-    for (const button of this.sizes.children)
-      button.setAttribute("aria-pressed", String(Number(button.dataset.size) === this.grid.size));
+    for (const { node, size } of this.sizeButtons) node.setAttribute("aria-pressed", String(size === this.grid.size));
     this.fit();
   }
 
@@ -218,10 +211,13 @@ export class Tools {
 
   /**
    * Moves the first of these behind the last button, and all others into the bar; whether the bar has room for them.
+   *
+   * @param {HTMLElement[]} folding
+   * @param {number} number
    */
   fold(folding, number) {
     const folded = folding.slice(0, number).reverse();
-    const unfolded = (...nodes) => nodes.filter((node) => !folded.includes(node));
+    const unfolded = (/** @type {HTMLElement[]} */ ...nodes) => nodes.filter((node) => !folded.includes(node));
     this.more.hidden = !number;
     arrange(this.menu, folded);
     arrange(this.verbs, unfolded(...this.buttons.map(({ node }) => node)));
@@ -230,28 +226,33 @@ export class Tools {
     return this.node.scrollWidth <= this.node.clientWidth;
   }
 
-  placeMenu() {
-    placeBelow(this.menu, this.more);
-  }
-
   /** Whether a menu was open. */
   closeMenu() {
-    const open = [this.menu, ...this.buttons.flatMap(({ reasons }) => reasons?.menu ?? [])].filter((menu) =>
+    const open = [this.menu, ...this.buttons.flatMap(({ menu }) => menu ?? [])].filter((menu) =>
       menu.matches(":popover-open"),
     );
     open.forEach((menu) => menu.hidePopover());
     return open.length > 0;
   }
 
-  /** Shows a message with a button, which stays until the next one. */
+  /**
+   * Shows a message with a button, which stays until the next one.
+   *
+   * @param {string} text
+   * @param {string} label
+   * @param {() => void} act
+   */
   ask(text, label, act) {
     this.say(text, "asking");
-    this.message.append(
-      el("button", { type: "button", class: "verb", onclick: (event) => this.grid.decisions.press(event, act) }, label),
-    );
+    this.message.append(button("verb", label, (event) => this.grid.decisions.press(event, act)));
   }
 
-  /** Shows a message, also to screen readers. */
+  /**
+   * Shows a message, also to screen readers.
+   *
+   * @param {string} text
+   * @param {"" | "red" | "asking"} tone
+   */
   say(text, tone = "") {
     if (!tone && this.grid.data.presents) return;
     const { message, grid } = this;
@@ -265,6 +266,47 @@ export class Tools {
   }
 }
 
-function tool(label, key, title, onclick) {
-  return el("button", { type: "button", class: "tool", title, onclick }, label, el("kbd", {}, key));
+/**
+ * The button that undoes the last decision, or repeats what was undone.
+ *
+ * @param {Grid} grid
+ * @param {"undo" | "redo"} verb
+ */
+export function undoButton({ decisions }, verb) {
+  const press = (/** @type {PointerEvent} */ event) => decisions.press(event, () => decisions.undoOrRedo(verb));
+  return button("tool square", icon(verb), press, { "aria-label": verb === "undo" ? "Undo" : "Redo" });
+}
+
+/**
+ * The menu that a button opens, below it or above it.
+ *
+ * @param {HTMLButtonElement} opener
+ * @param {Attributes} attributes
+ * @param {Node[]} children
+ */
+export function menuOf(opener, attributes, ...children) {
+  const menu = el("div", { popover: "auto", ...attributes }, ...children);
+  opener.popoverTargetElement = menu;
+  menu.addEventListener("beforetoggle", () => placeBelow(menu, opener));
+  return menu;
+}
+
+/**
+ * Puts a menu below its button, or above it in the lower half of the window, in line with its edge that is nearer to
+ * the edge of the window.
+ *
+ * @param {HTMLElement} menu
+ * @param {HTMLElement} button
+ */
+function placeBelow(menu, button) {
+  const { top, bottom, left, right } = button.getBoundingClientRect();
+  const { clientWidth, clientHeight } = document.documentElement;
+  const isLeft = left + right < clientWidth;
+  const isLow = top + bottom > clientHeight;
+  Object.assign(menu.style, {
+    top: isLow ? "auto" : `${bottom + 6}px`,
+    bottom: isLow ? `${clientHeight - top + 6}px` : "auto",
+    right: isLeft ? "auto" : `${clientWidth - right}px`,
+    left: isLeft ? `${left}px` : "auto",
+  });
 }

@@ -1,42 +1,49 @@
-// The views of the results: cards, a table, or two settings side by side.
+// The views of the results: cards, a table, or two settings side by side; and why one result ranks above another.
 
 import { el, setAttribute, setText } from "../../shell/js/elements.js";
-import { ResultTable } from "./table.js";
-import { Versus } from "./versus.js";
-import { explainOrder, whyDialog } from "./why.js";
+import { scoreText } from "./bars.js";
+import { button } from "./dom.js";
+import { changesOf, FACET_NAMES, RAW, rank } from "./rank.js";
+import { ResultTable, thumbOf } from "./table.js";
+
+/** @import { Hit } from "./rank.js" */
+/** @import { Ranking, Scores } from "./ranking.js" */
+/** @import { Result } from "./table.js" */
+
+/** @typedef {keyof typeof VIEWS} View */
+/** @typedef {Record<string, number | boolean>} Setting weights, and whether they are calibrated */
+/** @typedef {{present: boolean, contribution: number}} Part of a score */
+/** @typedef {{name: string, more: number, above: Part, below: Part}} Gap in one facet */
+
+const VIEWS = { cards: "Cards", table: "Table", versus: "Compare", map: "Map" };
 
 export class Views {
+  isChosen = false;
+  /** @type {View | null} */
+  view = null;
+
+  /** @param {Ranking} ranking */
   constructor(ranking) {
     this.ranking = ranking;
     this.table = new ResultTable(ranking);
     this.versus = new Versus(ranking);
-    this.why = whyDialog();
-    this.buttons = [
-      ["cards", "Cards"],
-      ["table", "Table"],
-      ["versus", "Compare"],
-      ["map", "Map"],
-    ].map(([view, label]) =>
-      el("button", { type: "button", "data-view": view, onclick: () => this.turnTo(view) }, label),
-    );
+    this.why = el("dialog", { class: "why", "aria-label": "Why this order" });
+    this.why.addEventListener("click", (event) => event.target === this.why && this.why.close());
+    const views = /** @type {[View, string][]} */ (Object.entries(VIEWS));
+    this.buttons = views.map(([view, label]) => button("", label, () => this.turnTo(view), { "data-view": view }));
     this.found = el("span", { role: "status" });
-    this.ask = el(
-      "button",
-      { type: "button", class: "tool", onclick: () => this.askWhy() },
-      "Why this order?",
-      el("kbd"),
-    );
-    this.csv = el(
-      "button",
-      { type: "button", class: "tool", hidden: true, onclick: () => this.table.download() },
-      "Download CSV",
-    );
-    this.switch = el("span", { class: "sizes", role: "group", "aria-label": "View" }, ...this.buttons);
-    ranking.grid.tools.join([this.switch, this.csv], [this.ask]);
+    this.ask = button("tool", "Why this order?", () => this.askWhy(), { key: "" });
+    this.csv = button("tool", "Download CSV", () => this.table.download(), { hidden: true });
+    const choice = el("span", { class: "sizes", role: "group", "aria-label": "View" }, ...this.buttons);
+    ranking.grid.tools.join([choice, this.csv], [this.ask]);
     ranking.sliders.node.append(el("span", { class: "found" }, this.found), this.why);
   }
 
-  /** Switches the view and notifies the server: the map is a separate component. */
+  /**
+   * Switches the view and notifies the server: the map is a separate component.
+   *
+   * @param {View} view
+   */
   turnTo(view) {
     this.isChosen = true;
     if (view === "versus") this.versus.pin();
@@ -44,7 +51,12 @@ export class Views {
     this.ranking.grid.tell("view", view);
   }
 
-  /** Uses the view from the link until the user chooses one. */
+  /**
+   * Uses the view from the link until the user chooses one.
+   *
+   * @param {View} view
+   * @param {Setting | null} held
+   */
   take(view, held) {
     if (this.isChosen || view === this.view) return;
     if (held) this.versus.hold(held);
@@ -55,10 +67,11 @@ export class Views {
     return this.view === "cards" || this.view === "table";
   }
 
+  /** @param {View} view */
   choose(view) {
     const { grid } = this.ranking;
     this.view = view;
-    for (const button of this.buttons) button.setAttribute("aria-pressed", String(button.dataset.view === view));
+    for (const each of this.buttons) each.setAttribute("aria-pressed", String(each.dataset.view === view));
     this.table.node.hidden = view !== "table";
     this.versus.node.hidden = view !== "versus";
     this.csv.hidden = view !== "table";
@@ -84,25 +97,247 @@ export class Views {
 
   /** The two results selected; else the one under the cursor, and the one above it (below the first). */
   askWhy() {
-    const results = this.ranking.results().map((result, at) => ({ ...result, place: at + 1 }));
+    const results = this.ranking.results();
     const { model } = this.ranking.grid;
     const chosen = results.filter(({ card }) => model.isChosen(card.address));
     const at = Math.max(
       0,
       results.findIndex(({ card }) => card.address === model.cursor),
     );
-    const two = chosen.length >= 2 ? chosen.slice(0, 2) : [results[at ? at - 1 : 0], results[at || 1]];
-    if (!two[0] || !two[1]) return false;
-    explainOrder(this.why, two);
+    const [above, below] = chosen.length >= 2 ? chosen : [results[at ? at - 1 : 0], results[at || 1]];
+    if (!above || !below) return false;
+    explainOrder(this.why, above, below);
     this.why.showModal();
     return true;
   }
 }
 
-/** The effect of the last movement: results with another rank, and new results. */
+/**
+ * The effect of the last movement: results with another rank, and new results.
+ *
+ * @param {Scores} scores
+ */
 function changes({ list, before }) {
   if (!before?.size) return "";
-  const came = list.filter(({ row }) => !before.has(row)).length;
-  const moved = list.filter(({ row }, at) => before.has(row) && before.get(row) !== at).length;
+  const { moved, came } = changesOf(
+    before,
+    list.map(({ row }) => row),
+  );
   return moved || came ? `${moved.toLocaleString("en")} changed rank, ${came.toLocaleString("en")} new` : "no change";
+}
+
+/** Two slider settings side by side: common results, results of one only, and changed ranks. */
+class Versus {
+  /** @type {Setting | null} the one to compare with */
+  held = null;
+
+  /** @param {Ranking} ranking */
+  constructor(ranking) {
+    this.ranking = ranking;
+    this.sentence = el("p", { class: "versus-sentence" });
+    this.left = el("ol", {});
+    this.right = el("ol", {});
+    this.before = el("h2", {});
+    this.now = el("h2", {});
+    const pin = () => {
+      this.pin();
+      this.show();
+    };
+    this.node = el(
+      "div",
+      { class: "versus", hidden: true },
+      el("header", {}, this.sentence, button("tool", "Save as A", pin, { title: "Use the current weights as A" })),
+      el("div", { class: "sides" }, el("section", {}, this.before, this.left), el("section", {}, this.now, this.right)),
+    );
+    // Highlights the same result on both sides.
+    this.node.addEventListener("pointerover", ({ target }) =>
+      this.light((target instanceof Element && target.closest("li")?.dataset.row) || null),
+    );
+    this.node.addEventListener("pointerleave", () => this.light(null));
+  }
+
+  /** Keeps the current setting as the one to compare with. */
+  pin() {
+    this.hold(this.current);
+    this.ranking.grid.tell("held", this.held);
+  }
+
+  /** @param {Setting} setting the one from the link, or the first one */
+  hold(setting) {
+    this.held = setting;
+  }
+
+  /** @returns {Setting} */
+  get current() {
+    return { ...this.ranking.weights, calibrated: this.ranking.calibrated };
+  }
+
+  /** @param {Setting} setting */
+  ranked({ calibrated, ...weights }) {
+    const { similarities, data } = this.ranking;
+    return similarities ? rank(similarities, weights, data.top, (calibrated && data.calibrated) || RAW).list : [];
+  }
+
+  show() {
+    if (this.node.hidden || !this.ranking.similarities) return;
+    this.held ??= this.current;
+    const [before, now] = [this.ranked(this.held), this.ranked(this.current)];
+    const [was, is] = [before, now].map((list) => new Map(list.map((hit, at) => [hit.row, at])));
+    const both = [...was.keys()].filter((row) => is.has(row));
+    const moved = both.filter((row) => was.get(row) !== is.get(row));
+    const [a, b] = [textOf(this.held), textOf(this.current)];
+    this.before.textContent = `A: saved weights · ${a}`;
+    this.now.textContent = `B: current weights · ${a === b ? "same as A" : b}`;
+    const overlap = before.length ? Math.round((100 * both.length) / Math.max(before.length, now.length)) : 0;
+    const tau = kendall(both.map((row) => is.get(row) ?? 0));
+    this.sentence.textContent = [
+      `Overlap ${overlap} %`,
+      `rank correlation ${tau === null ? "–" : tau.toFixed(2)}`,
+      `${now.length - both.length} new`,
+      `${before.length - both.length} dropped`,
+      `${moved.length} changed rank`,
+    ].join(" · ");
+    this.sentence.title = "Rank correlation: Kendall's τ over the results that both have";
+    this.left.replaceChildren(...before.map((hit, at) => this.item(hit, at, is.get(hit.row), "out")));
+    this.right.replaceChildren(...now.map((hit, at) => this.item(hit, at, was.get(hit.row), "in")));
+  }
+
+  /** @param {Hit} hit @param {number} at @param {number | undefined} elsewhere @param {"in" | "out"} only */
+  item(hit, at, elsewhere, only) {
+    const card = this.ranking.cardOf(hit);
+    let [away, tone] = ["", ""];
+    if (elsewhere === undefined) [away, tone] = [only, only];
+    else if (only === "out" && elsewhere !== at) away = `→ ${elsewhere + 1}`;
+    else if (elsewhere > at) [away, tone] = [`▲${elsewhere - at}`, "up"];
+    else if (elsewhere < at) [away, tone] = [`▼${at - elsewhere}`, "down"];
+    return el(
+      "li",
+      { "data-row": String(hit.row), ondblclick: () => this.ranking.grid.open(card.address) },
+      el("span", { class: "place" }, String(at + 1)),
+      thumbOf(card),
+      el("span", { class: "name", dir: "auto" }, card.name),
+      el("span", { class: `away ${tone}` }, away),
+      el("span", { class: "number" }, scoreText(hit)),
+    );
+  }
+
+  /** @param {string | null} row */
+  light(row) {
+    for (const item of this.node.querySelectorAll("li"))
+      item.classList.toggle("lit", row !== null && item.dataset.row === row);
+  }
+}
+
+/** @param {Setting} setting */
+function textOf({ calibrated, ...weights }) {
+  const given = FACET_NAMES.filter((name) => weights[name]).map((name) => `${name} ${weights[name]}`);
+  return (given.join(" · ") || "no weight") + (calibrated ? " · calibrated" : "");
+}
+
+/**
+ * Kendall's τ between the given order and these ranks.
+ *
+ * @param {number[]} places
+ */
+function kendall(places) {
+  const n = places.length;
+  if (n < 2) return null;
+  let agree = 0;
+  for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) agree += places[i] < places[j] ? 1 : -1;
+  return agree / ((n * (n - 1)) / 2);
+}
+
+/**
+ * Shows why the first of two results ranks above the second: the difference in each facet's contribution.
+ *
+ * @param {HTMLDialogElement} dialog
+ * @param {Result} above
+ * @param {Result} below
+ */
+function explainOrder(dialog, above, below) {
+  const rows = FACET_NAMES.map((name, at) => gapOf(name, above.hit.facets[at], below.hit.facets[at])).filter(
+    (_, at) => above.hit.facets[at].weight,
+  );
+  const words = gapOf("words", wordsOf(above), wordsOf(below));
+  if (words.above.contribution || words.below.contribution) rows.push(words);
+  const most = Math.max(...rows.map(({ more }) => Math.abs(more)), 1e-9);
+  dialog.replaceChildren(
+    el(
+      "div",
+      { class: "sheet" },
+      el("header", { class: "two" }, sideOfTwo(above), el("span", { class: "over" }, "ranks above"), sideOfTwo(below)),
+      el("p", { class: "sentence-of-two" }, reason(rows, above, below)),
+      el(
+        "table",
+        { class: "breakdown" },
+        el("tbody", {}, ...rows.map((row) => gapRow(row, most)), totalOfTwo(above, below)),
+      ),
+      button("tool", "Close", () => dialog.close(), { key: "esc" }),
+    ),
+  );
+}
+
+/** @param {string} name @param {Part} above @param {Part} below @returns {Gap} */
+function gapOf(name, above, below) {
+  return { name, more: above.contribution - below.contribution, above, below };
+}
+
+/**
+ * The words in the form of a facet: a record without the words gets 0 for them.
+ *
+ * @param {Result} result
+ */
+function wordsOf({ hit }) {
+  return { present: true, contribution: hit.words.contribution };
+}
+
+/** @param {Result} result */
+function sideOfTwo({ card, hit, at }) {
+  return el(
+    "figure",
+    {},
+    thumbOf(card),
+    el("figcaption", {}, el("strong", { dir: "auto" }, card.name), ` ${at + 1}. · ${scoreText(hit)}`),
+  );
+}
+
+/** @param {Gap[]} rows @param {Result} above @param {Result} below */
+function reason(rows, above, below) {
+  if (above.hit.isExact && !below.hit.isExact)
+    return "What was asked for is its name, ticker or address, so it is first with any score.";
+  const gap = above.hit.score - below.hit.score;
+  if (!gap) return "Both have the same score; equal scores are in the order of their addresses.";
+  const for_ = rows.filter(({ more }) => more > 0).sort((a, b) => b.more - a.more);
+  const against = rows.filter(({ more }) => more < 0).sort((a, b) => a.more - b.more);
+  const listed = (/** @type {Gap[]} */ list) =>
+    list.map(({ name, more }) => `${name} ${more > 0 ? "+" : "−"}${Math.abs(more).toFixed(3)}`).join(", ");
+  return `By ${gap.toFixed(3)}: ${listed(for_)}${against.length ? `; against it ${listed(against)}` : ""}.`;
+}
+
+/** @param {Gap} gap @param {number} most */
+function gapRow({ name, more, above, below }, most) {
+  const bar = el("i", { class: `gap ${name} ${more < 0 ? "against" : ""}` });
+  bar.style.width = `${(Math.abs(more) / most) * 50}%`;
+  const value = (/** @type {Part} */ facet) =>
+    `${facet.contribution.toFixed(3)}${facet.present ? "" : " (not written)"}`;
+  return el(
+    "tr",
+    {},
+    el("th", { scope: "row" }, el("i", { class: `dot ${name}` }), name),
+    el("td", { class: "number" }, value(above)),
+    el("td", { class: "gaps" }, bar),
+    el("td", { class: "number" }, value(below)),
+  );
+}
+
+/** @param {Result} above @param {Result} below */
+function totalOfTwo(above, below) {
+  return el(
+    "tr",
+    { class: "total" },
+    el("th", { scope: "row" }, "score"),
+    el("td", { class: "number" }, above.hit.score.toFixed(3)),
+    el("td", {}),
+    el("td", { class: "number" }, below.hit.score.toFixed(3)),
+  );
 }

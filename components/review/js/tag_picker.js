@@ -1,10 +1,19 @@
 // The tags to rename, in the field of the grid's dialog: Enter accepts only typed or marked tags.
 
 import { TagField } from "../../grid/js/tag_field.js";
+import { part } from "../../shell/js/elements.js";
+
+/** @import { KnownTag } from "../../grid/js/tag_field.js" */
+/** @import { Mount } from "../../shell/js/streamlit_page.js" */
+
+/** @typedef {{chosen: string[], known: KnownTag[], longest: number}} PickerData */
 
 class TagPicker {
-  constructor(root, chosen) {
-    this.root = root;
+  known = "";
+
+  /** @param {HTMLElement} root @param {string[]} chosen @param {(name: string, value: unknown) => void} send */
+  constructor(root, chosen, send) {
+    this.send = send;
     this.sent = JSON.stringify(chosen);
     this.field = new TagField({ applies: () => {}, changed: () => this.tell(), onlyKnown: true });
     for (const tag of chosen) this.field.added.set(tag, false);
@@ -12,6 +21,7 @@ class TagPicker {
     root.replaceChildren(this.field.node);
   }
 
+  /** @param {PickerData} data */
   know({ known, longest }) {
     const json = JSON.stringify(known);
     if (this.known === json) return; // keep half-typed text
@@ -29,12 +39,14 @@ class TagPicker {
   }
 }
 
+/** @type {WeakMap<HTMLElement, TagPicker>} */
 const pickers = new WeakMap();
 
+/** @param {Mount<PickerData>} mount */
 export default function ({ data, parentElement, setStateValue }) {
-  const root = parentElement.querySelector(".memedex-tag-picker");
-  let picker = pickers.get(root);
-  if (!picker) pickers.set(root, (picker = new TagPicker(root, data.chosen)));
+  const root = part(parentElement, ".memedex-tag-picker", HTMLElement);
+  const picker = pickers.get(root) ?? new TagPicker(root, data.chosen, setStateValue);
+  pickers.set(root, picker);
   picker.send = setStateValue;
   picker.know(data);
 }

@@ -18,6 +18,7 @@ function opened(...addresses) {
     viewer: { isOpen: false },
     comparison: { isOpen: false },
     earlyKeys: { rest: () => {} },
+    flags: new Map(),
     paint: () => model.settle(entries),
   };
   model.take(cards);
@@ -25,7 +26,14 @@ function opened(...addresses) {
   return { model, entries, decisions: new Decisions(grid) };
 }
 
-const undone = ({ cursor }, address) => ({ verb: "undo", done: [address], refused: [], message: "", cursor });
+const undone = ({ cursor }, address) => ({
+  verb: "undo",
+  done: [address],
+  again: {},
+  refused: [],
+  message: "",
+  cursor,
+});
 
 test("the cursor goes to what was taken back, which this page did not know", () => {
   const { model, entries, decisions } = opened("a", "b", "c");

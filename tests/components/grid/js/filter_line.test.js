@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { completions } from "../../../../components/grid/js/completion.js";
+import { completions } from "../../../../components/grid/js/filter_line.js";
 import { shared } from "../../../shared/shared.js";
 
 for (const { name, line, keys, known, offered } of shared("completions")) {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { copied } from "../../../../components/grid/js/copy.js";
+import { copied } from "../../../../components/grid/js/viewer.js";
 
 test("a text is copied", async () => {
   const written = [];

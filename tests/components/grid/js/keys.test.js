@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-import { KeyMap } from "../../../../components/grid/js/key_map.js";
+import { KeyMap } from "../../../../components/grid/js/keys.js";
 import { test } from "../../../shared/browser.js";
 
 test("without a change every character means itself, in either case", () => {
