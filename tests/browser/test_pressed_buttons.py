@@ -55,6 +55,10 @@ def test_a_bar_that_was_folded_unfolds_in_the_old_order(page: Page) -> None:
 def test_the_large_view_gets_its_details_while_its_button_is_pressed(page: Page) -> None:
     _mount(page)
     page.keyboard.press("Enter")
-    details = {CARDS[0]["address"]: {"description": "A frog.", "mentions": {"label": "X", "href": "/"}}}
-    _click(page.get_by_role("dialog").get_by_role("button", name="Reject"), page, details=details)
+    detail = {
+        "description": "A frog.", "tags": [], "caption": {}, "text": None, "unfit": "", "saysUnfit": False,
+        "fields": [], "explorer": None, "mentions": {"label": "X", "href": "/"}, "history": [],
+    }  # fmt: skip
+    button = page.get_by_role("dialog").get_by_role("button", name="Reject")
+    _click(button, page, details={CARDS[0]["address"]: detail})
     assert decided(page) == ["reject"]

@@ -3,6 +3,7 @@
 import csv
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -115,13 +116,17 @@ _RANKED = """
 """
 
 
+RANKING: dict[str, Any] = {
+    "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "usual": None, "top": 3, "presets": [],
+    "calibrated": None, "uncalibrated": "", "calibrate": False, "words": None, "fused": False,
+    "pictures": None, "pinned": [], "view": "cards", "held": None,
+}  # fmt: skip
+
+
 def test_a_csv_download_waits_for_the_cards_it_lists(page: Page) -> None:
     cards = [{**card, "row": row, "facets": True} for row, card in enumerate(CARDS)]
     cards[0]["name"] = "＝Coin 0"  # a spreadsheet may read this as a formula
-    ranking = {
-        "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "top": 3, "whole": True,
-        "presets": [], "calibrated": None, "calibrate": False, "view": "table", "held": None,
-    }  # fmt: skip
+    ranking = {**RANKING, "view": "table"}
     mount(page, cards=[], key="search")
     page.evaluate(_RANKED, [ranking, cards[:2]])
     expect(page.locator(".results-table tbody tr")).to_have_count(3)
@@ -134,10 +139,9 @@ def test_a_csv_download_waits_for_the_cards_it_lists(page: Page) -> None:
 
 def test_the_score_breakdown_shows_calibrated_values(page: Page) -> None:
     cards = [{**card, "row": row, "facets": True} for row, card in enumerate(CARDS[:3])]
+    calibrated = {"centre": [0.3] * 5, "spread": [0.2] * 5}
     ranking = {
-        "query": "frog", "means": [0] * 5, "weights": {"entity": 2, "context": 1}, "top": 3,
-        "whole": True, "presets": [], "calibrated": {"centre": [0.3] * 5, "spread": [0.2] * 5},
-        "calibrate": True, "view": "cards", "held": None,
+        **RANKING, "weights": {"entity": 2, "context": 1}, "calibrated": calibrated, "calibrate": True,
     }  # fmt: skip
     mount(page, cards=[], key="search")
     page.evaluate(_RANKED, [ranking, cards])
@@ -148,29 +152,22 @@ def test_the_score_breakdown_shows_calibrated_values(page: Page) -> None:
 
 
 def test_similarities_that_did_not_arrive_are_requested_until_they_do(page: Page) -> None:
-    ranking = {
-        "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "top": 3, "whole": True,
-        "presets": [], "calibrated": None, "calibrate": False, "view": "cards", "held": None,
-    }  # fmt: skip
     cards = [{**card, "row": row} for row, card in enumerate(CARDS)]
     requests = "window.told.filter(({ name }) => name === 'requested').length"
     mount(page, cards=[], key="search")
-    give(page, ranking=ranking, cards=cards)
-    give(page, ranking=ranking, cards=cards)
+    give(page, ranking=RANKING, cards=cards)
+    give(page, ranking=RANKING, cards=cards)
     assert page.evaluate(requests) == 2
-    page.evaluate(_RANKED, [ranking, cards])
+    page.evaluate(_RANKED, [RANKING, cards])
     expect(page.get_by_role("gridcell")).to_have_count(3)
-    give(page, ranking=ranking, cards=cards)
+    give(page, ranking=RANKING, cards=cards)
     assert page.evaluate(requests) == 2
 
 
 def test_choosing_a_preset_twice_sends_two_different_values(page: Page) -> None:
     """The weights of a saved search apply until the sliders send a new value, even an equal one."""
-    ranking = {
-        "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "top": 3, "whole": True,
-        "presets": [("Mine", {"image": 0, "entity": 0, "context": 0, "visual": 0, "emotions": 4}, "")],
-        "calibrated": None, "calibrate": False, "view": "cards", "held": None,
-    }  # fmt: skip
+    weights = {"image": 0, "entity": 0, "context": 0, "visual": 0, "emotions": 4}
+    ranking = {**RANKING, "presets": [("Mine", weights, "")]}
     mount(page, cards=[], key="search")
     page.evaluate(_RANKED, [ranking, [{**card, "row": row} for row, card in enumerate(CARDS)]])
     for times in (1, 2):

@@ -1,22 +1,25 @@
 // The bar above the facets: the state of the draft, who else is editing, and the actions.
 
 import { el, setText } from "../../shell/js/elements.js";
-import { icon } from "../../grid/js/dom.js";
-import { button } from "./facet.js";
+import { button, icon } from "../../grid/js/dom.js";
+
+/** @import { Editor } from "./main.js" */
+/** @import { WhoWhen } from "./server.js" */
 
 const NAMED = 4; // coins in one sentence
 
 export class Bar {
+  /** @param {Editor} editor */
   constructor(editor) {
     this.editor = editor;
     this.state = el("span", { class: "state", role: "status" });
     this.people = el("span", { class: "people" });
-    this.discard = button("Discard", () => editor.discard(), { title: "Back to what is stored" });
-    this.saveNext = button("Save & next", () => editor.saving.commit({ next: true }), {
+    this.discard = button("", "Discard", () => editor.discard(), { title: "Back to what is stored" });
+    this.saveNext = button("", "Save & next", () => editor.saving.commit({ next: true }), {
       title: "Ctrl-Enter: save, and go to the next coin that lacks its caption",
     });
-    this.save = button("Save", () => editor.saving.commit(), { main: true, title: "Ctrl-S: save and stay" });
-    this.promote = button("Save & promote", () => editor.saving.commit({ promote: true }), {
+    this.save = button("main", "Save", () => editor.saving.commit(), { title: "Ctrl-S: save and stay" });
+    this.promote = button("", "Save & promote", () => editor.saving.commit({ promote: true }), {
       title: "Ctrl-Shift-Enter: save, and add the coin to the library",
     });
     this.node = el(
@@ -30,14 +33,17 @@ export class Bar {
     this.drafts = el("p", { class: "note", hidden: true }); // those that are not stored, of coins that were left
   }
 
-  /** "rest", "draft", "keeping", "saving" or "failed". */
+  /**
+   * Shows the state of the draft; "rest" is what follows from the draft itself.
+   *
+   * @param {"rest" | "draft" | "keeping" | "saving" | "failed"} state
+   */
   say(state, why = "") {
-    const { canWrite, isChanged, conflict, draftStore, address } = this.editor;
+    const { canWrite, isChanged, conflict, draftStore, address, rows, tags } = this.editor;
     const kept = draftStore.waiting.has(address) ? "keeping" : "draft"; // never show "saved" before the server has it
     const shown = state === "rest" || state === "draft" ? (isChanged ? kept : "saved") : state;
     const words = {
-      saved:
-        this.editor.rows.some((row) => row.value !== null) || this.editor.tags.values.length ? "Saved" : "No changes",
+      saved: rows.some((row) => row.value !== null) || tags.values.length ? "Saved" : "No changes",
       draft: conflict.isWithWindow ? "Two drafts: choose below" : "Draft saved",
       keeping: "Draft …",
       saving: "Saving …",
@@ -49,16 +55,15 @@ export class Bar {
     this.editor.refresh();
   }
 
-  /** A message that stays until the next one replaces it; "" for none. */
+  /** @param {string} sentence that stays until the next one replaces it; "" for none */
   noteThat(sentence) {
     show(this.note, sentence);
   }
 
+  /** @param {WhoWhen[]} others */
   nameOthers(others) {
-    setText(
-      this.people,
-      others.length ? `${others.map(({ who, when }) => `${who} (${when})`).join(", ")} also has a draft here` : "",
-    );
+    const named = others.map(({ who, when }) => `${who} (${when})`).join(", ");
+    setText(this.people, named && `${named} also has a draft here`);
   }
 
   refresh() {
@@ -69,32 +74,34 @@ export class Bar {
     this.promote.hidden = !this.editor.data.canPromote;
     this.promote.disabled = conflict.isOpen || this.editor.rows.some((row) => row.purpose.required && !row.text.trim());
     this.node.classList.toggle("reading", !canWrite);
-    show(
-      this.drafts,
-      notStored(
-        draftStore.failing.filter(([other, , isGone]) => other !== address && !isGone),
-        names,
-      ),
-    );
+    const failing = draftStore.failing.filter(([other, , isGone]) => other !== address && !isGone);
+    show(this.drafts, notStored(failing, names));
   }
 }
 
-/** The drafts that are not stored yet, by the reason: "The drafts of A, B and C are not stored yet: …". */
+/**
+ * The drafts that are not stored yet, by the reason: "The drafts of A, B and C are not stored yet: …".
+ *
+ * @param {[address: string, why: string, ...unknown[]][]} failing
+ * @param {Map<string, string>} names
+ */
 export function notStored(failing, names) {
   const reasons = [...new Set(failing.map(([, why]) => why))];
-  const sentence = (why) => {
-    const coins = failing.filter((each) => each[1] === why).map(([address]) => names.get(address));
+  const sentence = (/** @type {string} */ why) => {
+    const coins = failing.filter((each) => each[1] === why).map(([address]) => names.get(address) ?? address);
     const [drafts, are] = coins.length === 1 ? ["draft", "is"] : ["drafts", "are"];
     return `The ${drafts} of ${listed(coins)} ${are} not stored yet: ${why}`;
   };
   return reasons.map(sentence).join(". ");
 }
 
+/** @param {string[]} names */
 function listed(names) {
   const shown = names.length > NAMED ? [...names.slice(0, NAMED - 1), `${names.length - NAMED + 1} others`] : names;
   return [shown.slice(0, -1).join(", "), shown.at(-1)].filter(Boolean).join(" and ");
 }
 
+/** @param {HTMLElement} note @param {string} sentence */
 function show(note, sentence) {
   note.hidden = !sentence;
   note.replaceChildren(...(sentence ? [icon("alert"), el("span", {}, sentence)] : []));

@@ -1,5 +1,4 @@
 // Stores drafts: in this browser immediately, on the server a moment later, with retries until it succeeds.
-// @ts-check
 
 import { newId } from "../../shell/js/post.js";
 import { stored } from "../../shell/js/storage.js";
@@ -8,10 +7,18 @@ const PAUSE = 250; // ms between the last keystroke and sending
 const SLOTS = "memedex-drafts:"; // how the keys of localStorage begin
 const AGAIN = [1000, 2000, 5000]; // ms before each retry
 
-/** @typedef {{client: string, n: number, at?: number, isGone?: boolean, [field: string]: any}} Draft */
+/** @import { Words } from "./server.js" */
+
+/** @typedef {{model: string, prompt: string, text: string}} Source the suggestion that a text started from */
+/** @typedef {Record<string, Source>} Sources by facet */
+/** @typedef {Words & {revision: number}} Base what was stored when the draft was begun */
+/** @typedef {Words & {base: Base, sources?: Sources}} Typed */
+/** @typedef {{client: string, n: number}} Window the window that a draft is from, and its number there */
+/** @typedef {Typed & Window & {at?: number, isGone?: false}} Draft */
+/** @typedef {Window & {isGone: true}} Gone */
 /** @typedef {{key: string, text: string, draft: Draft}} Slot */
 /** @typedef {"draft" | "keeping" | "failed"} State */
-/** @typedef {{address: string, draft: Draft, knows: string, seen: number}} Body */
+/** @typedef {{address: string, draft: Draft | Window, knows: string, seen: number}} Body */
 
 export class DraftStore {
   place = ""; // of library and person
@@ -24,8 +31,8 @@ export class DraftStore {
    * `ask(verb, body)` reaches the server; `say(state, why, address)` shows a state.
    *
    * @param {{
-   *   ask: (verb: string, body: Body) => Promise<{elsewhere?: Draft}>,
-   *   beacon: (verb: string, body: Body) => void,
+   *   ask: (verb: "keep" | "discard", body: Body) => Promise<{elsewhere?: Draft}>,
+   *   beacon: (verb: "keep" | "discard", body: Body) => void,
    *   say: (state: State, why: string, address: string) => void,
    *   elsewhere: (address: string, draft: Draft) => void,
    * }} seams
@@ -41,21 +48,27 @@ export class DraftStore {
     this.knows = {};
     /** @type {Map<string, number>} client and address → number of its last draft that is included here */
     this.seen = new Map();
-    /** @type {Map<string, Draft>} address → a draft that the server does not have yet, or has to delete */
+    /** @type {Map<string, Draft | Gone>} address → a draft that the server does not have yet, or has to delete */
     this.waiting = new Map();
     /** @type {Map<string, string[]>} address → keys of other windows' slots that nobody has compared yet */
     this.others = new Map();
     /** @type {Map<string, Slot | undefined>} address → the slot whose words are shown here */
     this.continued = new Map();
-    /** @type {WeakMap<Draft, string>} draft → why the server did not take it */
+    /** @type {WeakMap<Draft | Gone, string>} draft → why the server did not take it */
     this.whys = new WeakMap();
     this.failures = 0;
   }
 
-  /** What could not be stored and is sent again: address, reason, and whether it only discards a draft. */
+  /**
+   * What could not be stored and is sent again, and whether it only discards a draft.
+   *
+   * @returns {[address: string, why: string, isGone: boolean | undefined][]}
+   */
   get failing() {
-    const failed = [...this.waiting].filter(([, draft]) => this.whys.has(draft));
-    return failed.map(([address, draft]) => [address, this.whys.get(draft), draft.isGone]);
+    return [...this.waiting].flatMap(([address, draft]) => {
+      const why = this.whys.get(draft);
+      return why === undefined ? [] : [[address, why, draft.isGone]];
+    });
   }
 
   /**
@@ -131,7 +144,7 @@ export class DraftStore {
    * Number a draft and store it in this window's slot; that replaces the slot which it continues.
    *
    * @param {string} address
-   * @param {object} draft
+   * @param {Typed} draft
    */
   write(address, draft) {
     /** @type {Draft} */
@@ -191,7 +204,7 @@ export class DraftStore {
 
   /**
    * @param {string} address
-   * @param {object} draft
+   * @param {Typed} draft
    */
   keep(address, draft) {
     const numbered = this.write(address, draft);
@@ -205,7 +218,7 @@ export class DraftStore {
    * Store in this browser only: the server keeps the other window's draft until the user chooses.
    *
    * @param {string} address
-   * @param {object} draft
+   * @param {Typed} draft
    */
   hold(address, draft) {
     this.waiting.delete(address);
@@ -274,8 +287,8 @@ export class DraftStore {
 
   /**
    * @param {string} address
-   * @param {Draft} draft
-   * @returns {[verb: string, body: Body]}
+   * @param {Draft | Gone} draft
+   * @returns {[verb: "keep" | "discard", body: Body]}
    */
   request(address, draft) {
     const knows = this.knows[address] ?? "";
@@ -287,7 +300,7 @@ export class DraftStore {
 
   /**
    * @param {string} address
-   * @param {Draft} draft
+   * @param {Draft | Gone} draft
    */
   done(address, draft) {
     if (this.waiting.get(address)?.n !== draft.n) return; // there is a newer one

@@ -1,16 +1,40 @@
 // One facet: its text, its question, its share of the model's limit, and suggestions for it.
 
-import { el, setText } from "../../shell/js/elements.js";
-import { count, icon } from "../../grid/js/dom.js";
+import { el, fill, setText } from "../../shell/js/elements.js";
+import { button, count, icon } from "../../grid/js/dom.js";
 import { difference } from "./difference.js";
-import { Proposals } from "./proposals.js";
+
+/** @import { Source } from "./draft_store.js" */
+/** @import { Editor } from "./main.js" */
+/** @import { Reach, Suggestion, WhoWhen, WrittenBy } from "./server.js" */
+
+/**
+ * What a facet is for (`described` of components/editor/facets.py); `most`: characters.
+ *
+ * @typedef {{
+ *   facet: string,
+ *   label: string,
+ *   asks: string,
+ *   example: string,
+ *   leave_out: string,
+ *   weight: number,
+ *   required: boolean,
+ *   most: number,
+ * }} Purpose
+ */
+
+const HINTS = ["shorter", "more concrete", "name the meme"];
 
 export class Row {
+  nothing = false; // whether it is left empty
+  /** @type {Reach | null} */
+  reach = null;
+
+  /** @param {Editor} editor @param {Purpose} purpose */
   constructor(editor, purpose) {
     this.editor = editor;
     this.purpose = purpose;
     this.facet = purpose.facet;
-    this.nothing = false;
     this.area = el("textarea", {
       rows: "2",
       dir: "auto",
@@ -24,17 +48,10 @@ export class Row {
     this.count = el("span", { class: "count" });
     this.meter = el("i", { class: "meter" });
     this.beyond = el("p", { class: "beyond", hidden: true });
-    this.empty = el(
-      "button",
-      {
-        type: "button",
-        class: "nothing",
-        "aria-pressed": "false",
-        onclick: () => this.declare(!this.nothing),
-        title: `Leave empty for ${purpose.leave_out}`,
-      },
-      "Leave empty",
-    );
+    this.empty = button("nothing", "Leave empty", () => this.declare(!this.nothing), {
+      "aria-pressed": "false",
+      title: `Leave empty for ${purpose.leave_out}`,
+    });
     this.aside = el("div", {});
     this.proposals = new Proposals(this);
     this.node = el(
@@ -71,7 +88,11 @@ export class Row {
     return this.text.trim() ? this.text.trim() : this.nothing ? "" : null;
   }
 
-  /** Shows a stored value or a draft; the cursor does not move if nothing changes. */
+  /**
+   * Shows a stored value or a draft; the cursor does not move if nothing changes.
+   *
+   * @param {string | null} value
+   */
   show(value) {
     this.nothing = value === "" && !this.purpose.required;
     const text = value ?? "";
@@ -80,7 +101,12 @@ export class Row {
     this.refresh();
   }
 
-  /** Replaces the text as if typed, so that the browser's own undo can revert it. */
+  /**
+   * Replaces the text as if typed, so that the browser's own undo can revert it.
+   *
+   * @param {string} text
+   * @param {Source} [source]
+   */
   write(text, source) {
     this.area.focus();
     this.area.select();
@@ -98,6 +124,7 @@ export class Row {
     this.editor.changed(this);
   }
 
+  /** @param {boolean} nothing */
   declare(nothing) {
     this.nothing = nothing && !this.text.trim();
     this.refresh();
@@ -120,6 +147,7 @@ export class Row {
     }
   }
 
+  /** @param {Reach} reach */
   measure(reach) {
     this.reach = reach;
     this.tell();
@@ -143,10 +171,10 @@ export class Row {
           : characters,
     );
     this.meter.style.setProperty("--share", `${Math.min(1, written && reach ? reach.tokens / reach.limit : 0) * 100}%`);
-    const over = Boolean(written && reach && reach.windows > 1);
-    this.node.classList.toggle("over", over);
-    this.beyond.hidden = !over;
-    if (!over) return;
+    const isOver = written !== "" && reach !== null && reach.windows > 1;
+    this.node.classList.toggle("over", isOver);
+    this.beyond.hidden = !isOver;
+    if (!isOver) return;
     const rest = signs.slice(reach.first).join("").trim();
     this.beyond.replaceChildren(
       el("b", {}, `Longer than the model reads at once. `),
@@ -156,16 +184,22 @@ export class Row {
     );
   }
 
-  /** The author of the stored text. */
+  /** @param {WhoWhen & Partial<WrittenBy>} [by] who wrote the stored text */
   signed(by) {
     const model = by?.author ? `${by.author}${by.edited ? ", edited" : ""}` : "";
     setText(this.by, by ? [model, by.who, by.when].filter(Boolean).join(" · ") : "");
     this.by.title = by?.prompt ? `Prompt: ${by.prompt}` : "";
   }
 
-  /** Shows another user's text next to this one until one of them is chosen. */
+  /**
+   * Shows another user's text next to this one until one of them is chosen.
+   *
+   * @param {string | null} theirs
+   * @param {string} who
+   * @param {() => void} onDecided
+   */
   dispute(theirs, who, onDecided) {
-    const decided = (text) => {
+    const decided = (/** @type {string | undefined} */ text) => {
       this.aside.replaceChildren();
       if (text !== undefined) this.write(text);
       onDecided();
@@ -184,8 +218,8 @@ export class Row {
         el(
           "footer",
           {},
-          button("Keep mine", () => decided()),
-          button("Use theirs", () => decided(theirs ?? "")),
+          button("", "Keep mine", () => decided(undefined)),
+          button("", "Use theirs", () => decided(theirs ?? "")),
           el("span", { class: "quiet" }, "or click a change to accept only that"),
         ),
       ),
@@ -193,6 +227,92 @@ export class Row {
   }
 }
 
-export function button(label, onclick, { main = false, title = "" } = {}) {
-  return el("button", { type: "button", class: main ? "main" : "", onclick, title: title || null }, label);
+/** A language model's suggestions for one facet: accepted in full or in part, dismissed, or requested again. */
+class Proposals {
+  /** @type {Suggestion[]} */
+  list = [];
+
+  /** @param {Row} row */
+  constructor(row) {
+    this.row = row;
+    this.editor = row.editor;
+    /** @type {HTMLInputElement} */
+    this.hint = el("input", {
+      type: "text",
+      "aria-label": `Hint for ${row.purpose.label}`,
+      placeholder: `a hint, such as “${HINTS[2]}”`,
+      maxlength: "300",
+      onkeydown: (event) => event.key === "Enter" && !event.ctrlKey && this.ask(this.hint.value),
+    });
+    this.asks = el(
+      "div",
+      { class: "asking", hidden: true },
+      this.hint,
+      ...HINTS.map((hint) => button("", hint, () => this.ask(hint))),
+      button("main", "Ask", () => this.ask(this.hint.value)),
+    );
+    this.open = button("quietly", "Ask the model", () => this.toggle(), {
+      "aria-label": `Ask the model for ${row.purpose.label}`,
+    });
+    this.shown = el("div", {});
+    this.node = el("div", { class: "proposals" }, this.asks, this.shown);
+  }
+
+  toggle() {
+    this.asks.hidden = !this.asks.hidden;
+    if (!this.asks.hidden) this.hint.focus();
+  }
+
+  /** @param {string} hint */
+  ask(hint) {
+    this.asks.hidden = true;
+    this.hint.value = "";
+    this.editor.suggesting.ask(this.row.facet, hint.trim());
+  }
+
+  /** @param {Suggestion[]} list */
+  take(list) {
+    this.list = list;
+    this.refresh();
+  }
+
+  refresh() {
+    const { editor, row } = this;
+    this.open.hidden = !editor.canWrite || !editor.data.model;
+    const text = row.text.trim();
+    const open = this.list.filter((each) => each.text.trim() !== text && !editor.suggesting.refused.has(each.id));
+    fill(
+      this.shown,
+      editor.canWrite ? open : [],
+      (each) => [each, text, editor.suggesting.taken.has(each.id)],
+      (each) => this.proposal(each),
+    );
+  }
+
+  /** @param {Suggestion} each */
+  accept({ id, model, prompt, text }, part = text) {
+    this.editor.suggesting.taken.add(id);
+    this.row.write(part, { model, prompt, text });
+  }
+
+  /** @param {Suggestion} each */
+  proposal(each) {
+    const { row, editor } = this;
+    const text = row.text.trim();
+    const about = [each.prompt, each.hint && `“${each.hint}”`, each.when].filter(Boolean).join(" · ");
+    const isTaken = editor.suggesting.taken.has(each.id);
+    return el(
+      "div",
+      { class: "proposal", "data-id": each.id },
+      el("header", {}, el("b", {}, each.author), el("span", { class: "quiet" }, about)),
+      difference(text, each.text, { onTake: (part) => this.accept(each, part) }),
+      el(
+        "footer",
+        {},
+        button("main", "Accept", () => this.accept(each)),
+        button("", isTaken ? "Dismiss the rest" : "Dismiss", () => editor.suggesting.refuse(each)),
+        el("span", { class: "quiet" }, `or click a ${text ? "change" : "sentence"} to accept only that`),
+      ),
+    );
+  }
 }

@@ -1,27 +1,62 @@
 // The editor of one coin's caption: drafts are stored, commits are compared first, nothing moves unexpectedly.
 
-import { el } from "../../shell/js/elements.js";
+import { activeIn, el, part, setText } from "../../shell/js/elements.js";
 import { isLeaving } from "../../shell/js/hand.js";
+import { showPicture } from "../../grid/js/dom.js";
 import { Bar } from "./bar.js";
-import { Neighbours } from "./neighbours.js";
-import { Coin } from "./coin.js";
+import { baseOf, Conflict, sameTags } from "./conflict.js";
 import { DraftStore } from "./draft_store.js";
-import { listenToKeys } from "./keys.js";
 import { Row } from "./facet.js";
+import { Neighbours } from "./neighbours.js";
 import { Revisions } from "./revisions.js";
 import { Saving } from "./saving.js";
 import { Server } from "./server.js";
-import { Tags } from "./tags.js";
-import { Conflict } from "./conflict.js";
 import { Suggesting } from "./suggesting.js";
-import { sameTags, trimmed } from "./merge.js";
+import { Tags } from "./tags.js";
 
-class Editor {
-  constructor(root, data) {
+/** @import { Server as Place } from "../../shell/js/post.js" */
+/** @import { Mount } from "../../shell/js/streamlit_page.js" */
+/** @import { Source, Sources, Typed } from "./draft_store.js" */
+/** @import { Purpose } from "./facet.js" */
+/** @import { Content } from "./server.js" */
+
+/**
+ * What a run of the page gives (components/editor/editor.py): a coin, who may change it, and the coins before and after
+ * it and the next one that is bare.
+ *
+ * @typedef {{
+ *   server: Place,
+ *   who: string,
+ *   library: string,
+ *   canWrite: boolean,
+ *   canPromote: boolean,
+ *   model: string,
+ *   facets: Purpose[],
+ *   mostTags: number,
+ *   categories: Record<string, string>,
+ *   content: Content,
+ *   ways: {previous: string | null, following: string | null, bare: string | null},
+ * }} EditorData
+ */
+/** @typedef {(name: string, value: unknown) => void} Trigger runs the page */
+
+export class Editor {
+  address = "";
+  /** @type {Sources} */
+  sources = {};
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  measuring;
+
+  /** @param {HTMLElement} root @param {EditorData} data @param {Trigger} trigger */
+  constructor(root, data, trigger) {
     this.root = root;
     this.data = data;
-    this.names = new Map(); // address → name of each coin that was open here
-    this.server = new Server(() => this.data, { renew: () => this.trigger?.("renew", Date.now()) });
+    this.trigger = trigger;
+    this.content = data.content;
+    this.base = baseOf(data.content);
+    /** @type {Map<string, string>} address → name of each coin that was open here */
+    this.names = new Map();
+    this.server = new Server(() => this.data, { renew: () => this.trigger("renew", Date.now()) });
     this.draftStore = new DraftStore({
       ask: (verb, body) => this.server.ask(verb, body),
       beacon: (verb, body) => this.server.beacon(verb, body),
@@ -85,7 +120,7 @@ class Editor {
     );
   }
 
-  /** New data from the server: another coin, or changes to this one. */
+  /** @param {EditorData} data from the server: another coin, or changes to this one */
   update(data) {
     this.data = data;
     this.draftStore.place = `${data.library}:${data.who}`;
@@ -97,6 +132,7 @@ class Editor {
     this.bar.saveNext.hidden = !data.ways.bare;
   }
 
+  /** @param {Content} content */
   open(content) {
     const wasHere = Boolean(this.address);
     if (this.address) this.draftStore.send();
@@ -125,14 +161,15 @@ class Editor {
     this.measure();
     const first = this.rows.find((row) => row.value === null && row.purpose.required) ?? this.rows[0];
     this.look(first);
-    const idle = [null, document.body, this.root.getRootNode().host].includes(document.activeElement);
-    if (this.canWrite && (wasHere || idle)) first.area.focus({ preventScroll: !wasHere });
+    const at = document.activeElement;
+    const isIdle = at === null || at === document.body || at.shadowRoot === this.root.getRootNode();
+    if (this.canWrite && (wasHere || isIdle)) first.area.focus({ preventScroll: !wasHere });
     if (this.history.node.open) this.history.load();
   }
 
-  /** Shows the stored caption as the base of the next draft. */
+  /** @param {Content} content whose stored caption is shown, and is the base of the next draft */
   begin(content) {
-    this.goOnFrom(content);
+    this.base = baseOf(content);
     this.sources = {};
     this.rows.forEach((row) => {
       row.aside.replaceChildren();
@@ -141,11 +178,7 @@ class Editor {
     this.tags.show(content.stored.tags);
   }
 
-  /** From now on, drafts are based on the stored caption. */
-  goOnFrom({ revision, stored }) {
-    this.base = { revision, caption: trimmed(stored.caption), tags: [...stored.tags] };
-  }
-
+  /** @param {Content} content */
   identify(content) {
     this.content = content;
     this.names.set(content.address, content.name);
@@ -155,7 +188,7 @@ class Editor {
     this.suggesting.show(content.suggestions);
   }
 
-  /** The record was changed, by this page or by another user. */
+  /** @param {Content} content of the record, which was changed by this page or by another user */
   follow(content) {
     if (this.isChanged) this.conflict.meetStored(content);
     else this.begin(content);
@@ -164,11 +197,13 @@ class Editor {
     if (this.history.node.open) this.history.load();
   }
 
+  /** @param {Row} row @param {Source} source */
   wrote(row, source) {
     this.sources[row.facet] = { ...source, text: source.text.trim() };
     this.changed(row);
   }
 
+  /** @param {Row} [row] */
   changed(row) {
     if (!this.canWrite) return;
     if (this.conflict.isWithWindow) this.draftStore.hold(this.address, this.draft());
@@ -178,6 +213,7 @@ class Editor {
     this.refresh();
   }
 
+  /** @returns {Typed} */
   draft() {
     const caption = Object.fromEntries(this.rows.map((row) => [row.facet, row.text.trim() ? row.text : row.value]));
     return { caption, tags: this.tags.values, base: this.base, sources: this.attributed() };
@@ -212,12 +248,17 @@ class Editor {
     else if (this.isChanged) this.changed(); // discarded there, but still here
   }
 
-  /** Opens another coin, or shows a message if there is none. */
+  /**
+   * Opens another coin, or shows a message if there is none.
+   *
+   * @param {string | null} address
+   */
   go(address, otherwise = "Every coin of this list has its caption.") {
     if (address) this.trigger("go", address);
     else this.bar.noteThat(otherwise);
   }
 
+  /** @param {Row} row */
   look(row) {
     this.rows.forEach((other) => other.node.classList.toggle("at", other === row));
     if (this.neighbours.row !== row || !row.text || !this.neighbours.isOfThisCoin)
@@ -250,6 +291,12 @@ class Editor {
     this.bar.say("rest");
   }
 
+  /** Takes the focus from what is typed in. */
+  release() {
+    const active = activeIn(this.root);
+    if (active instanceof HTMLElement) active.blur();
+  }
+
   refresh() {
     this.bar.refresh();
     this.suggesting.refresh();
@@ -265,25 +312,95 @@ class Editor {
   }
 }
 
+/** The current coin: its picture and its names. */
+class Coin {
+  /** @param {HTMLElement} helpers */
+  constructor(helpers) {
+    this.picture = el("img", { class: "picture", alt: "" });
+    this.name = el("h2", { dir: "auto" });
+    this.ticker = el("code", { class: "ticker" });
+    this.tier = el("span", { class: "tier" });
+    this.description = el("p", { class: "description", dir: "auto" });
+    this.key = el("code", { class: "address" });
+    this.node = el(
+      "div",
+      { class: "coin" },
+      this.picture,
+      el("div", { class: "line" }, this.name, this.ticker, this.tier),
+      this.description,
+      this.key,
+      helpers,
+    );
+  }
+
+  /** @param {Content} content */
+  show(content) {
+    if (this.picture.getAttribute("src") !== content.picture) showPicture(this.picture, content.picture);
+    this.picture.alt = `Picture of ${content.name}`;
+    setText(this.name, content.name);
+    setText(this.ticker, content.ticker);
+    setText(this.tier, content.tier);
+    this.tier.dataset.tier = content.tier;
+    setText(this.description, content.description);
+    setText(this.key, content.address);
+  }
+}
+
+/**
+ * The editor's keys, with the focus in any place of the page; returns a function that stops listening.
+ *
+ * @param {Editor} editor
+ */
+function listenToKeys(editor) {
+  const pressed = (/** @type {KeyboardEvent} */ event) => {
+    if (!editor.root.isConnected || document.querySelector("[role=dialog]")) return;
+    const act = verb(editor, event);
+    if (!act) return;
+    event.preventDefault(); // the browser would offer to save the page
+    event.stopImmediatePropagation();
+    act();
+  };
+  document.addEventListener("keydown", pressed, true);
+  return () => document.removeEventListener("keydown", pressed, true);
+}
+
+/** @param {Editor} editor @param {KeyboardEvent} event */
+function verb(editor, { key, ctrlKey, metaKey, altKey, shiftKey }) {
+  const { previous, following } = editor.data.ways;
+  if ((ctrlKey || metaKey) && !altKey) {
+    if (key.toLowerCase() === "s") return () => editor.saving.commit();
+    if (key === "Enter") return () => editor.saving.commit(shiftKey ? { promote: true } : { next: true });
+  } else if (altKey) {
+    if (key === "ArrowDown") return () => editor.go(following, "That was the last one of this list.");
+    if (key === "ArrowUp") return () => editor.go(previous, "This is the first one of this list.");
+    if (key === "Enter") return () => editor.suggesting.acceptAll();
+  }
+  return null;
+}
+
+/** @type {WeakMap<Node, Editor>} */
 const editors = new WeakMap();
 
+/** @param {Mount<EditorData>} mount */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".memedex-editor");
+  const root = part(parentElement, ".memedex-editor", HTMLElement);
+  /** @type {Trigger} */
+  const trigger = (name, value) => {
+    if (!isLeaving()) setTriggerValue(name, value);
+  };
   let editor = editors.get(parentElement);
   if (editor && editor.root !== root) {
     editor.stop();
-    editor = null;
+    editor = undefined;
   }
-  if (!editor) {
-    editor = new Editor(root, data);
-    editors.set(parentElement, editor);
-  }
-  editor.trigger = (name, value) => isLeaving() || setTriggerValue(name, value);
+  editor ??= new Editor(root, data, trigger);
+  editors.set(parentElement, editor);
+  editor.trigger = trigger;
   editor.update(data);
   return () => {
     // Streamlit also calls this for an overtaken run of this function, while the page stays open.
     if (root.isConnected) return;
-    editor.stop();
+    editors.get(parentElement)?.stop();
     editors.delete(parentElement);
   };
 }

@@ -1,10 +1,25 @@
 // The nearest records of this text, and how well it describes its own picture.
 
 import { el, fill } from "../../shell/js/elements.js";
+import { whyNot } from "./server.js";
+
+/** @import { Row } from "./facet.js" */
+/** @import { Editor } from "./main.js" */
+/** @import { Nearest, Neighbour } from "./server.js" */
 
 const LOOK_PAUSE = 180; // ms after the last keystroke
 
 export class Neighbours {
+  address = ""; // of the coin that was asked for
+  /** @type {Row | null} */
+  row = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
+  isAsking = false;
+  isAsked = false; // again, meanwhile
+  isStopped = false;
+
+  /** @param {Editor} editor */
   constructor(editor) {
     this.editor = editor;
     this.title = el("h3", {}, "Nearest");
@@ -18,7 +33,11 @@ export class Neighbours {
     return this.address === this.editor.address;
   }
 
-  /** Searches again after a pause; an answer to an outdated request is dropped. */
+  /**
+   * Searches again after a pause; an answer to an outdated request is dropped.
+   *
+   * @param {Row} row
+   */
   ask(row, { wait = LOOK_PAUSE } = {}) {
     clearTimeout(this.timer);
     if (!this.isOfThisCoin) this.say("");
@@ -30,42 +49,53 @@ export class Neighbours {
   /** One request at a time: the model takes seconds for twenty pages, and every pause requests again. */
   async look() {
     const { row } = this;
+    if (!row) return;
     this.editor.measure([row]);
-    if (this.asking) return (this.again = true);
+    if (this.isAsking) {
+      this.isAsked = true;
+      return;
+    }
     const { address } = this.editor;
     const { text } = row;
-    this.asking = true;
+    this.isAsking = true;
     const slow = setTimeout(() => this.node.classList.add("behind"), 400);
     try {
       const answer = await this.editor.server.ask("look", { address, facet: row.facet, text });
-      if (address === this.editor.address && row === this.row && !this.stopped) this.take(row, answer);
+      if (address === this.editor.address && row === this.row && !this.isStopped) this.take(row, answer);
     } catch (error) {
-      if (row === this.row)
-        this.show(row, { failed: error.status === 409 ? error.message : "No answer from the server." });
+      if (row === this.row) {
+        this.entitle(row);
+        this.say(whyNot(error));
+      }
     } finally {
       clearTimeout(slow);
-      this.asking = false;
-      if (this.again) {
-        this.again = false;
-        if (!this.stopped) this.look();
+      this.isAsking = false;
+      if (this.isAsked) {
+        this.isAsked = false;
+        if (!this.isStopped) this.look();
       } else this.node.classList.remove("behind");
     }
   }
 
+  /** @param {Row} row @param {Nearest} answer */
   take(row, answer) {
     if (!answer.waits) return this.show(row, answer);
     this.say("The model is being loaded …");
     this.ask(row, { wait: 1500 });
   }
 
-  show(row, answer) {
+  /** @param {Row} row */
+  entitle(row) {
     this.title.textContent = `Nearest by ${row.purpose.label.toLowerCase()}`;
     this.node.classList.add("told");
-    const { neighbours = [], place, pictures, agreement } = answer;
-    if (answer.failed) return this.say(answer.failed);
+  }
+
+  /** @param {Row} row @param {Nearest} answer */
+  show(row, { neighbours = [], place, pictures = 0, agreement = 0 }) {
+    this.entitle(row);
     if (!row.text.trim()) return this.say("Write something to see the nearest coins here.");
-    this.fit.hidden = place === null || place === undefined;
-    if (!this.fit.hidden) {
+    this.fit.hidden = typeof place !== "number";
+    if (typeof place === "number") {
       const share = pictures > 1 ? (place - 1) / (pictures - 1) : 0;
       this.fit.dataset.tone = place <= 3 || share <= 0.02 ? "good" : share <= 0.25 ? "plain" : "warn";
       this.fit.title = `Cosine of text and picture ${agreement.toFixed(3)}, compared with every picture of the library`;
@@ -84,6 +114,7 @@ export class Neighbours {
     else this.list.replaceChildren(el("li", { class: "quiet" }, "No other coin of the library has this facet yet."));
   }
 
+  /** @param {Neighbour} other */
   neighbour({ address, name, picture, text, cosine }) {
     const bar = el("i", { class: "bar" });
     bar.style.setProperty("--share", `${Math.max(0, Math.min(1, cosine)) * 100}%`);
@@ -101,6 +132,7 @@ export class Neighbours {
     );
   }
 
+  /** @param {string} sentence */
   say(sentence) {
     this.fit.hidden = true;
     this.list.replaceChildren(el("li", { class: "quiet" }, sentence));
@@ -108,6 +140,6 @@ export class Neighbours {
 
   stop() {
     clearTimeout(this.timer);
-    this.stopped = true;
+    this.isStopped = true;
   }
 }

@@ -1,10 +1,17 @@
 // Every earlier version of this coin's caption: who, when, with which model, and what changed.
 
 import { el, fill } from "../../shell/js/elements.js";
+import { button } from "../../grid/js/dom.js";
+import { sameTags } from "./conflict.js";
 import { difference } from "./difference.js";
-import { sameTags } from "./merge.js";
+import { whyNot } from "./server.js";
+
+/** @import { Row } from "./facet.js" */
+/** @import { Editor } from "./main.js" */
+/** @import { Revision, WrittenBy } from "./server.js" */
 
 export class Revisions {
+  /** @param {Editor} editor */
   constructor(editor) {
     this.editor = editor;
     this.list = el("ol", {});
@@ -32,27 +39,22 @@ export class Revisions {
         );
       else this.list.replaceChildren(el("li", { class: "quiet" }, "Nothing has been written yet."));
     } catch (error) {
-      const why = error.status === 409 ? error.message : "No answer from the server.";
-      this.list.replaceChildren(el("li", { class: "quiet" }, why));
+      this.list.replaceChildren(el("li", { class: "quiet" }, whyNot(error)));
     }
   }
 
+  /** @param {{revision: Revision, isNow: boolean}} shown */
   item({ revision, isNow }) {
     const { before, after, who, when, verb, undone } = revision;
     const changes = this.editor.rows
       .filter(({ facet }) => before.caption[facet] !== after.caption[facet])
       .map((row) => this.change(row, before.caption[row.facet], after.caption[row.facet], revision.sources[row.facet]));
-    if (!sameTags(before.tags, after.tags))
-      changes.push(
-        el(
-          "div",
-          { class: "change-of" },
-          el("b", {}, "Tags"),
-          difference(before.tags.join(", "), after.tags.join(", ")),
-        ),
-      );
-    const back = el("button", { type: "button", onclick: () => this.editor.saving.restore(revision) }, "Restore this");
-    back.hidden = isNow || !this.editor.canWrite;
+    if (!sameTags(before.tags, after.tags)) {
+      const tags = difference(before.tags.join(", "), after.tags.join(", "));
+      changes.push(el("div", { class: "change-of" }, el("b", {}, "Tags"), tags));
+    }
+    const hidden = isNow || !this.editor.canWrite;
+    const back = button("", "Restore this", () => this.editor.saving.restore(revision), { hidden });
     return el(
       "li",
       {},
@@ -68,10 +70,14 @@ export class Revisions {
     );
   }
 
+  /**
+   * @param {Row} row
+   * @param {string | null | undefined} before
+   * @param {string | null | undefined} after
+   * @param {WrittenBy | undefined} source
+   */
   change(row, before, after, source) {
-    const model = source
-      ? `${source.author}${source.prompt ? ` · ${source.prompt}` : ""}${source.edited ? " · edited" : ""}`
-      : "";
+    const model = source && [source.author, source.prompt, source.edited && "edited"].filter(Boolean).join(" · ");
     const change = after === "" ? "left empty" : after === undefined ? "removed" : "";
     return el(
       "div",

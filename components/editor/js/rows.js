@@ -1,14 +1,35 @@
 // Captions as a list; a click anywhere on a line leads to its editor.
 
-import { el, fill } from "../../shell/js/elements.js";
+import { el, fill, part } from "../../shell/js/elements.js";
 import { difference } from "./difference.js";
 
-const lists = new WeakMap(); // the list → keys of the excluded lines, and how to report to the page's last run
+/** @import { Mount } from "../../shell/js/streamlit_page.js" */
 
+/** @typedef {{address: string, name: string, ticker: string, picture: string}} Coin */
+/**
+ * A text of a coin (components/editor/rows.py): why it is listed, with which other coin, and what it would become.
+ *
+ * @typedef {Coin & {
+ *   key: string,
+ *   label: string,
+ *   why: string,
+ *   text: string,
+ *   after: string | null,
+ *   other: Coin | null,
+ * }} Line
+ */
+/** @typedef {{out: Set<string>, send: Pick<Mount<unknown>, "setTriggerValue" | "setStateValue">}} Page */
+
+/** @type {WeakMap<HTMLElement, Page>} the list → keys of the excluded lines, and how to report to the last run */
+const lists = new WeakMap();
+
+/** @param {Mount<{rows: Line[], choose: boolean}>} mount */
 export default function ({ data, parentElement, setTriggerValue, setStateValue }) {
-  const list = parentElement.querySelector(".memedex-rows");
-  const page = lists.get(list) ?? { out: new Set() };
-  lists.set(list, Object.assign(page, { setTriggerValue, setStateValue }));
+  const list = part(parentElement, ".memedex-rows", HTMLElement);
+  const send = { setTriggerValue, setStateValue };
+  const page = lists.get(list) ?? { out: new Set(), send };
+  page.send = send;
+  lists.set(list, page);
   const known = new Set(data.rows.map((row) => row.key));
   for (const key of page.out) if (!known.has(key)) page.out.delete(key);
   fill(
@@ -19,8 +40,9 @@ export default function ({ data, parentElement, setTriggerValue, setStateValue }
   );
 }
 
+/** @param {Line} row @param {Page} page @param {boolean} isChosen */
 function line(row, page, isChosen) {
-  const go = () => page.setTriggerValue("go", row.address);
+  const go = () => page.send.setTriggerValue("go", row.address);
   const node = el(
     "li",
     {
@@ -57,6 +79,7 @@ function line(row, page, isChosen) {
   return node;
 }
 
+/** @param {Line} row @param {Page} page */
 function choice(row, page) {
   const box = el("input", { type: "checkbox", "aria-label": `Change ${row.label} of ${row.name}` });
   box.checked = !page.out.has(row.key);
@@ -64,8 +87,8 @@ function choice(row, page) {
   box.addEventListener("change", () => {
     if (box.checked) page.out.delete(row.key);
     else page.out.add(row.key);
-    box.closest("li").classList.toggle("out", !box.checked);
-    page.setStateValue("left", [...page.out]);
+    box.closest("li")?.classList.toggle("out", !box.checked);
+    page.send.setStateValue("left", [...page.out]);
   });
   return box;
 }

@@ -1,14 +1,21 @@
 // Saving: the draft becomes the stored caption, unless another user saved first.
 
 import { newId } from "../../shell/js/post.js";
-import { sameTags } from "./merge.js";
+import { baseOf, sameTags } from "./conflict.js";
+
+/** @import { Typed } from "./draft_store.js" */
+/** @import { Editor } from "./main.js" */
+/** @import { Answers, Content, Refusal, Revision } from "./server.js" */
 
 export class Saving {
+  /** @type {Set<string>} addresses */
+  underWay = new Set();
+  /** @type {Map<string, string>} what was decided → its id, until the server has said what became of it */
+  unanswered = new Map();
+
+  /** @param {Editor} editor */
   constructor(editor) {
     this.editor = editor;
-    this.underWay = new Set(); // addresses
-    // what was decided → the id of its decision, until the server has said what became of it
-    this.unanswered = new Map();
   }
 
   /** Whether the open coin is being saved; saves of others do not matter to it. */
@@ -35,8 +42,9 @@ export class Saving {
     const mayPromote = promote && editor.data.canPromote && !bar.promote.disabled;
     if (!editor.isChanged) {
       bar.say("rest");
-      if (mayPromote) return this.promote(address, name);
-      return next && editor.go(editor.data.ways.bare);
+      if (mayPromote) await this.promote(address, name);
+      else if (next) editor.go(editor.data.ways.bare);
+      return;
     }
     this.underWay.add(address);
     const draft = { ...editor.draft(), caption: editor.caption, client: draftStore.client, n: ++draftStore.n };
@@ -51,27 +59,36 @@ export class Saving {
         editor.identify(answer.conflict);
         conflict.meetStored(answer.conflict);
         bar.say("failed", "another user saved first; nothing was overwritten");
-      } else {
+      } else if (answer.saved) {
         this.saved(address, answer.saved, draft, { ids, isShown: mayPromote });
         if (mayPromote) await this.promote(address, name);
         if (next && isOpen()) editor.go(editor.data.ways.bare);
       }
     } catch (error) {
+      const { message } = /** @type {Refusal} */ (error);
       // The note stays, while the state shows that the draft is stored.
       if (isOpen()) {
         draftStore.keep(address, editor.draft());
-        bar.noteThat(`Not saved: ${error.message}`);
-        bar.say("failed", error.message);
+        bar.noteThat(`Not saved: ${message}`);
+        bar.say("failed", message);
       } else {
         if (!draftStore.waiting.has(address)) draftStore.keep(address, draft); // what waits is newer
-        bar.noteThat(`${name} was not saved: ${error.message}`);
+        bar.noteThat(`${name} was not saved: ${message}`);
       }
     } finally {
       this.underWay.delete(address);
     }
   }
 
-  /** Sends a decision; the same `content` keeps its id while it is unknown whether it was made. */
+  /**
+   * Sends a decision; the same `content` keeps its id while it is unknown whether it was made.
+   *
+   * @template {"commit" | "promote"} Verb
+   * @param {Verb} verb
+   * @param {object} message
+   * @param {unknown[]} content
+   * @returns {Promise<Answers[Verb]>}
+   */
   async decide(verb, message, content) {
     const { unanswered } = this;
     const key = JSON.stringify([verb, content]);
@@ -82,12 +99,19 @@ export class Saving {
       unanswered.delete(key);
       return answer;
     } catch (error) {
-      if (error.status === 409) unanswered.delete(key); // it was not made
+      if (/** @type {Refusal} */ (error).status === 409) unanswered.delete(key); // it was not made
       throw error;
     }
   }
 
-  /** Text typed during the save becomes a draft based on the saved caption. */
+  /**
+   * Text typed during the save becomes a draft based on the saved caption.
+   *
+   * @param {string} address
+   * @param {Content} content
+   * @param {Typed} draft
+   * @param {{ids: number[], isShown: boolean}} saving
+   */
   saved(address, content, draft, { ids, isShown }) {
     const { editor } = this;
     editor.draftStore.forget(address);
@@ -97,7 +121,7 @@ export class Saving {
         editor.rows.some((row) => row.value !== draft.caption[row.facet]) || !sameTags(editor.tags.values, draft.tags);
       editor.identify(content);
       if (typedOn) {
-        editor.goOnFrom(content);
+        editor.base = baseOf(content);
         editor.changed();
       } else editor.begin(content);
       editor.bar.say("rest");
@@ -111,25 +135,27 @@ export class Saving {
   /**
    * Promotes a coin whose caption is saved, and opens the next without a caption, unless another coin was opened
    * meanwhile.
+   *
+   * @param {string} address
+   * @param {string} name
    */
   async promote(address, name) {
     const { editor } = this;
     const isOpen = () => address === editor.address;
     // Done with typing: the page may show what comes of it.
-    if (isOpen()) editor.root.getRootNode().activeElement?.blur();
+    if (isOpen()) editor.release();
     try {
       await this.decide("promote", { address }, [address]);
       const { bare } = editor.data.ways;
       if (bare && bare !== address && isOpen()) return editor.go(bare);
     } catch (error) {
-      editor.bar.noteThat(
-        isOpen() ? `Not promoted: ${error.message}` : `${name} was saved, but not promoted: ${error.message}`,
-      );
+      const { message } = /** @type {Refusal} */ (error);
+      editor.bar.noteThat(isOpen() ? `Not promoted: ${message}` : `${name} was saved, but not promoted: ${message}`);
     }
     editor.trigger("saved", editor.content.revision);
   }
 
-  /** Stores an earlier version again. */
+  /** @param {Revision} revision an earlier one, that is stored again */
   async restore(revision) {
     const { editor } = this;
     if (editor.isChanged) return editor.bar.say("failed", "save or discard what you are writing first");

@@ -1,21 +1,34 @@
 // Suggestions of models for the current coin: requested, awaited, accepted, dismissed.
 
 import { el, setText } from "../../shell/js/elements.js";
-import { button } from "./facet.js";
+import { button } from "../../grid/js/dom.js";
+
+/** @import { Editor } from "./main.js" */
+/** @import { Proposed, Refusal, Suggestion } from "./server.js" */
 
 export class Suggesting {
+  /** @type {Suggestion[]} */
+  open = [];
+  /** @type {Set<number>} suggestions used in this draft; marked as accepted on saving */
+  taken = new Set();
+  /** @type {Set<number>} */
+  refused = new Set();
+  isAsking = false;
+  job = 0;
+  at = 0; // when they were read, by the server's clock
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  awaiting;
+
+  /** @param {Editor} editor */
   constructor(editor) {
     this.editor = editor;
-    this.open = [];
-    this.taken = new Set(); // suggestions used in this draft; marked as accepted on saving
-    this.refused = new Set();
-    this.asker = button("Suggest a caption", () => this.ask("", ""), {
+    this.asker = button("", "Suggest a caption", () => this.ask("", ""), {
       title: "Ask the language model for all four facets and tags",
     });
-    this.alike = button("Borrow from similar coins", () => this.ask("", "", "nearest"), {
+    this.alike = button("", "Borrow from similar coins", () => this.ask("", "", "nearest"), {
       title: "Without a language model: tags and phrases of the coins whose pictures are nearest",
     });
-    this.acceptButton = button("Accept all", () => this.acceptAll(), {
+    this.acceptButton = button("", "Accept all", () => this.acceptAll(), {
       title: "Alt-Enter: every newest suggestion, where nothing is written yet",
     });
     this.node = el("div", { class: "helpers" }, this.asker, this.alike, this.acceptButton);
@@ -33,8 +46,8 @@ export class Suggesting {
     const { canWrite, data, rows } = this.editor;
     this.asker.hidden = !data.model || !canWrite;
     this.alike.hidden = !canWrite;
-    this.asker.disabled = this.alike.disabled = Boolean(this.asking);
-    setText(this.asker, this.asking ? "Asking the model …" : "Suggest a caption");
+    this.asker.disabled = this.alike.disabled = this.isAsking;
+    setText(this.asker, this.isAsking ? "Asking the model …" : "Suggest a caption");
     this.acceptButton.hidden =
       !canWrite ||
       !this.open.some((each) =>
@@ -42,9 +55,10 @@ export class Suggesting {
       );
   }
 
+  /** @param {Proposed} proposed */
   show({ at, open, asking }) {
     if (at < this.at) return; // a run of the page that is older than the last answer
-    Object.assign(this, { at, open, asking });
+    Object.assign(this, { at, open, isAsking: asking });
     this.editor.rows.forEach((row) => row.proposals.take(open.filter((each) => each.facet === row.facet)));
     this.editor.tags.propose(open.filter((each) => each.facet === "tags" || each.facet === "new_tags"));
     clearTimeout(this.awaiting);
@@ -52,19 +66,20 @@ export class Suggesting {
     this.editor.refresh();
   }
 
+  /** @param {string} facet @param {string} hint @param {"suggest" | "nearest"} verb */
   async ask(facet, hint, verb = "suggest") {
     const { address } = this.editor;
-    this.asking = true;
+    this.isAsking = true;
     this.editor.refresh();
     try {
       const answer = await this.editor.server.ask(verb, { address, facet, hint });
       if (address !== this.editor.address) return;
-      this.job = answer.job ?? 0;
-      this.editor.bar.noteThat(answer.why ?? "");
-      this.show({ ...answer, asking: Boolean(answer.job) });
+      this.job = "job" in answer ? answer.job : 0;
+      this.editor.bar.noteThat("why" in answer ? answer.why : "");
+      this.show({ ...answer, asking: this.job > 0 });
     } catch (error) {
-      this.asking = false;
-      this.editor.bar.noteThat(error.message);
+      this.isAsking = false;
+      this.editor.bar.noteThat(/** @type {Refusal} */ (error).message);
       this.editor.refresh();
     }
   }
@@ -82,6 +97,7 @@ export class Suggesting {
     }
   }
 
+  /** @param {Suggestion} each */
   async refuse(each) {
     const { address } = this.editor;
     this.refused.add(each.id);
@@ -92,16 +108,14 @@ export class Suggesting {
       const answer = await this.editor.server.ask("refuse", { address, ids: [each.id] });
       if (address === this.editor.address) this.show(answer);
     } catch (error) {
-      this.editor.bar.noteThat(error.message);
+      this.editor.bar.noteThat(/** @type {Refusal} */ (error).message);
     }
   }
 
   acceptAll() {
     for (const row of this.editor.rows) {
       const each = row.proposals.list.find((one) => !this.refused.has(one.id));
-      if (!each || row.text.trim()) continue;
-      this.taken.add(each.id);
-      row.write(each.text, { model: each.model, prompt: each.prompt, text: each.text });
+      if (each && !row.text.trim()) row.proposals.accept(each);
     }
     for (const each of this.editor.tags.suggestions.filter((one) => one.facet === "tags"))
       for (const tag of each.text.split(","))

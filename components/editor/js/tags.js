@@ -1,12 +1,29 @@
 // The tags, chosen from the taxonomy or typed; the categories follow automatically.
 
 import { el, fill } from "../../shell/js/elements.js";
-import { readTags } from "./typed_tags.js";
+import { button } from "../../grid/js/dom.js";
+import { isMisspelt } from "../../grid/js/tag_field.js";
+
+/** @import { Editor } from "./main.js" */
+/** @import { Suggestion } from "./server.js" */
+
+/** @typedef {{name: string, near: string[]}} Begun what may be one of these known tags, half typed or misspelt */
+
+const NEAR = 5; // tags that are offered for one text
 
 export class Tags {
+  /** @type {string[]} */
+  values = [];
+  /** @type {Record<string, string>} tag of the taxonomy → its category */
+  of = {};
+  /** @type {Suggestion[]} */
+  suggestions = [];
+  /** @type {string | null} */
+  offeredFor = null; // what was typed when known tags were offered for it
+
+  /** @param {Editor} editor */
   constructor(editor) {
     this.editor = editor;
-    this.values = [];
     this.chips = el("span", { class: "chips" });
     this.known = el("datalist", { id: `memedex-tags-${Math.random().toString(36).slice(2)}` });
     this.input = el("input", {
@@ -17,11 +34,14 @@ export class Tags {
       placeholder: "add a tag …",
       onkeydown: (event) => this.pressed(event),
       onchange: () => this.left(),
-      oninput: (event) => (event.inputType === "insertReplacementText" ? this.add() : this.ask([])),
+      oninput: (event) => {
+        const isChosen = event instanceof InputEvent && event.inputType === "insertReplacementText";
+        if (isChosen) this.add();
+        else this.ask([]);
+      },
     });
     this.proposed = el("div", { class: "proposed" });
     this.question = el("div", { class: "proposed", role: "status" });
-    this.suggestions = [];
     this.categories = el("span", { class: "categories" });
     this.node = el(
       "section",
@@ -34,6 +54,7 @@ export class Tags {
     );
   }
 
+  /** @param {Record<string, string>} categories */
   offer(categories) {
     this.of = categories;
     if (this.known.childElementCount !== Object.keys(categories).length)
@@ -42,50 +63,37 @@ export class Tags {
       );
   }
 
+  /** @param {string[]} values */
   show(values) {
     this.values = [...values];
     this.refresh();
   }
 
-  /** Tags that a model suggests; new ones are marked until a person adds them to the taxonomy. */
+  /**
+   * Tags that a model suggests; new ones are marked until a person adds them to the taxonomy.
+   *
+   * @param {Suggestion[]} suggestions
+   */
   propose(suggestions) {
     this.suggestions = suggestions;
     this.refresh();
   }
 
+  /** @param {Suggestion} each */
   offersOf(each) {
-    return each.text
-      .split(",")
-      .filter((tag) => tag && !this.values.includes(tag) && !this.editor.suggesting.refused.has(each.id))
-      .map((tag) => ({ tag, each }));
+    const tags = each.text.split(",").filter((tag) => tag && !this.values.includes(tag));
+    return this.editor.suggesting.refused.has(each.id) ? [] : tags.map((tag) => ({ tag, each }));
   }
 
-  proposal({ title, tag, each }) {
-    if (title) return el("span", { class: "quiet" }, title);
-    if (tag)
-      return el(
-        "button",
-        {
-          type: "button",
-          class: "offered",
-          title: [each.author, each.prompt].filter(Boolean).join(" · "),
-          onclick: () => this.accept(tag, each),
-        },
-        `+ ${tag}`,
-        each.facet === "new_tags" ? el("i", {}, "new") : null,
-      );
-    return el(
-      "button",
-      {
-        type: "button",
-        class: "offered",
-        "aria-label": "Dismiss these tags",
-        onclick: () => this.suggestions.forEach((one) => this.editor.suggesting.refuse(one)),
-      },
-      "×",
-    );
+  /** @param {{tag: string, each: Suggestion}} offer */
+  proposal({ tag, each }) {
+    const title = [each.author, each.prompt].filter(Boolean).join(" · ");
+    const made = button("offered", `+ ${tag}`, () => this.accept(tag, each), { title });
+    if (each.facet === "new_tags") made.append(el("i", {}, "new"));
+    return made;
   }
 
+  /** @param {string} tag @param {boolean} can */
   chip(tag, can) {
     return el(
       "span",
@@ -95,12 +103,11 @@ export class Tags {
       },
       tag,
       this.category(tag) ? null : el("i", {}, "new"),
-      can
-        ? el("button", { type: "button", "aria-label": `Remove ${tag}`, onclick: () => this.remove(tag) }, "×")
-        : null,
+      can ? button("", "×", () => this.remove(tag), { "aria-label": `Remove ${tag}` }) : null,
     );
   }
 
+  /** @param {string} tag @param {Suggestion} each */
   accept(tag, each) {
     this.editor.suggesting.taken.add(each.id);
     this.values.push(tag);
@@ -108,16 +115,18 @@ export class Tags {
     this.editor.changed();
   }
 
+  /** @param {KeyboardEvent} event */
   pressed(event) {
+    const last = this.values.at(-1);
     if ((event.key === "Enter" && !event.ctrlKey) || event.key === ",") {
       event.preventDefault();
       this.add();
-    } else if (event.key === "Backspace" && !this.input.value && this.values.length) this.remove(this.values.at(-1));
+    } else if (event.key === "Backspace" && !this.input.value && last !== undefined) this.remove(last);
   }
 
   /** Adds what is typed; the beginning or misspelling of a known tag only if it is meant, which a second time says. */
   add() {
-    const { known, fresh, begun } = readTags(this.input.value, Object.keys(this.of ?? {}));
+    const { known, fresh, begun } = readTags(this.input.value, Object.keys(this.of));
     const isMeant = begun.length > 0 && this.input.value === this.offeredFor;
     this.put([...known, ...fresh, ...(isMeant ? begun.map(({ name }) => name) : [])]);
     this.input.value = isMeant ? "" : begun.map(({ name }) => name).join(", ");
@@ -126,13 +135,14 @@ export class Tags {
 
   /** The field was left: known tags are added, and what would be new waits for enter. */
   left() {
-    const { known, fresh, begun } = readTags(this.input.value, Object.keys(this.of ?? {}));
+    const { known, fresh, begun } = readTags(this.input.value, Object.keys(this.of));
     const waiting = [...begun, ...fresh.map((name) => ({ name, near: [] }))];
     this.put(known);
     this.input.value = waiting.map(({ name }) => name).join(", ");
     this.ask(waiting);
   }
 
+  /** @param {string[]} tags */
   put(tags) {
     const fresh = [...new Set(tags)].filter((tag) => !this.values.includes(tag));
     if (!fresh.length) return;
@@ -141,22 +151,25 @@ export class Tags {
     this.editor.changed();
   }
 
-  /** Says that these would be new tags, and offers the known ones that they may be. */
+  /**
+   * Says that these would be new tags, and offers the known ones that they may be.
+   *
+   * @param {Begun[]} waiting
+   */
   ask(waiting) {
     this.offeredFor = waiting.length ? this.input.value : null;
-    const chosen = (tag) => ((this.input.value = ""), this.ask([]), this.put([tag]), this.input.focus());
-    const sentence = waiting.length
-      ? [{ text: `“${this.input.value}” is not in the taxonomy; enter adds it as new.` }]
-      : [];
-    const near = waiting.flatMap((each) => each.near).map((tag) => ({ tag }));
+    const chosen = (/** @type {string} */ tag) => {
+      this.input.value = "";
+      this.ask([]);
+      this.put([tag]);
+      this.input.focus();
+    };
+    const sentence = `“${this.input.value}” is not in the taxonomy; enter adds it as new.`;
     fill(
       this.question,
-      [...sentence, ...near],
-      (each) => each,
-      ({ text, tag }) =>
-        text
-          ? el("span", { class: "quiet" }, text)
-          : el("button", { type: "button", class: "offered", onclick: () => chosen(tag) }, `+ ${tag}`),
+      waiting.length ? [null, ...waiting.flatMap((each) => each.near)] : [],
+      (tag) => tag ?? sentence,
+      (tag) => (tag ? button("offered", `+ ${tag}`, () => chosen(tag)) : el("span", { class: "quiet" }, sentence)),
     );
   }
 
@@ -173,6 +186,7 @@ export class Tags {
     return halfTyped;
   }
 
+  /** @param {string} tag */
   remove(tag) {
     this.values = this.values.filter((other) => other !== tag);
     this.refresh();
@@ -190,12 +204,19 @@ export class Tags {
       (tag) => this.chip(tag, can),
     );
     const offered = can ? this.suggestions.flatMap((each) => this.offersOf(each)) : [];
-    const all = offered.length ? [{ title: "Suggested:" }, ...offered, { dismisses: true }] : [];
+    /** @type {("title" | "dismisses" | typeof offered[number])[]} */
+    const all = offered.length ? ["title", ...offered, "dismisses"] : [];
+    const dismiss = () => this.suggestions.forEach((one) => this.editor.suggesting.refuse(one));
     fill(
       this.proposed,
       all,
       (each) => each,
-      (each) => this.proposal(each),
+      (each) =>
+        each === "title"
+          ? el("span", { class: "quiet" }, "Suggested:")
+          : each === "dismisses"
+            ? button("offered", "×", dismiss, { "aria-label": "Dismiss these tags" })
+            : this.proposal(each),
     );
     const categories = [...new Set(this.values.map((tag) => this.category(tag) ?? "other"))];
     const { mostTags } = this.editor.data;
@@ -206,7 +227,31 @@ export class Tags {
     else this.categories.textContent = categories.length ? `Categories: ${categories.join(", ")}` : "No categories yet";
   }
 
+  /** @param {string} tag @returns {string | undefined} */
   category(tag) {
-    return this.of?.[tag.trim().toLowerCase()];
+    return this.of[tag.trim().toLowerCase()];
   }
+}
+
+/**
+ * What a text typed as tags means; `taxonomy` has the known tags in lower case.
+ *
+ * @param {string} text
+ * @param {string[]} taxonomy
+ */
+export function readTags(text, taxonomy) {
+  const known = /** @type {string[]} */ ([]);
+  const fresh = /** @type {string[]} */ ([]);
+  const begun = /** @type {Begun[]} */ ([]);
+  const names = new Set(taxonomy);
+  const typed = text.split(",").map((each) => each.trim());
+  for (const name of typed.filter(Boolean)) {
+    const lower = name.toLowerCase();
+    const beginning = taxonomy.filter((tag) => tag.startsWith(lower));
+    const near = (beginning.length ? beginning : taxonomy.filter((tag) => isMisspelt(lower, tag))).slice(0, NEAR);
+    if (names.has(lower)) known.push(lower);
+    else if (near.length) begun.push({ name, near });
+    else fresh.push(name);
+  }
+  return { known, fresh, begun };
 }

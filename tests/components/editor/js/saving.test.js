@@ -44,7 +44,7 @@ function editorWith() {
     suggesting: { taken: new Set() },
     tags: { left() {}, values: [] },
     data: { canPromote: true, ways: { bare: "next" } },
-    root: { getRootNode: () => ({ activeElement: { blur: () => log.blurred.push(editor.address) } }) },
+    release: () => log.blurred.push(editor.address),
     draft() {
       return { caption: this.caption, tags: [] };
     },

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { hunks, taken } from "../../../../components/editor/js/text_difference.js";
+import { hunks, taken } from "../../../../components/editor/js/difference.js";
 
 const PAIRS = [
   ["", ""],

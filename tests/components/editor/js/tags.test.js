@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { readTags } from "../../../../components/editor/js/typed_tags.js";
+import { readTags } from "../../../../components/editor/js/tags.js";
 
 const KNOWN = ["neon", "neon lights", "dog"];
 
