@@ -1,9 +1,7 @@
 """Transcript databases of every version, in SQLite or DuckDB: recognised, read and taken."""
 
 import json
-import shutil
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from typing import Any
 
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, FoundKind
 from store.adopting.texts import Adoption, Entry, model_of
-from store.disk.sqlite_identity import CATALOG_ID, MEMORY_ID, check_size
+from store.disk.sqlite_identity import CATALOG_ID, MEMORY_ID, opened_foreign
 from store.disk.sqlite_values import marks
 from store.errors import BadSource, MemedexError, ModelUnavailable
 from store.memory.engine import foreign_metadata
@@ -32,7 +30,6 @@ from store.outcome import Refusal
 from store.progress import Progress, batches
 
 NEWEST = 3
-_LOGS = ("-wal", "-journal")
 _SQLITE, _DUCK = b"SQLite format 3\0", b"DUCK"  # DuckDB's is at byte 8
 _BATCH = 100
 
@@ -171,24 +168,15 @@ def opened(path: Path) -> Iterator[TranscriptTables]:
 
 @contextmanager
 def _sqlite(path: Path) -> Iterator[TranscriptTables]:
-    logs = [path.with_name(f"{path.name}{ending}") for ending in _LOGS]
-    with tempfile.TemporaryDirectory(prefix="memedex-") as place:
-        uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
-        if any(log.is_file() and log.stat().st_size for log in logs):  # its writer may be at work
-            for file in (path, *logs):
-                if file.is_file():
-                    shutil.copyfile(file, Path(place) / file.name)
-            uri = (Path(place) / path.name).as_uri()
-        try:
-            check_size(path)
-            with closing(sqlite3.connect(uri, uri=True)) as db:
-                (application,) = db.execute("PRAGMA application_id").fetchone()
-                if application in (CATALOG_ID, MEMORY_ID):
-                    raise BadSource(f"{path.name} is a database of Memedex; `restore-backup` takes those")
-                db.text_factory = lambda text: text.decode("utf-8", "replace")
-                yield TranscriptTables(db, _COLUMNS_SQLITE)
-        except sqlite3.Error as error:
-            raise BadSource(f"{path.name} cannot be read: {error}") from error
+    try:
+        with opened_foreign(path) as db:
+            (application,) = db.execute("PRAGMA application_id").fetchone()
+            if application in (CATALOG_ID, MEMORY_ID):
+                raise BadSource(f"{path.name} is a database of Memedex; `restore-backup` takes those")
+            db.text_factory = lambda text: text.decode("utf-8", "replace")
+            yield TranscriptTables(db, _COLUMNS_SQLITE)
+    except sqlite3.Error as error:
+        raise BadSource(f"{path.name} cannot be read: {error}") from error
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import contextlib
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from store.chroma.contents import MARK, own_names, read_contents
+from store.progress import batches
 from store.records import Facet
 
 if TYPE_CHECKING:
@@ -51,12 +52,6 @@ def made_with(model: str, owner: str = "") -> dict[str, str]:
     return {"model": model, **({MARK: owner} if owner else {})}
 
 
-def in_pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """The items in groups of at most `size`."""
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
-
-
 class Collections(ABC):
     """Our collections in one place; opened at the first call, never to show a page."""
 
@@ -92,9 +87,9 @@ class Collections(ABC):
     def put(self, name: str, points: Sequence[Point], *, gone: Sequence[str]) -> None:
         """Delete the ids that are gone, then add or replace points; missing fields stay as they were."""
         collection = self.collection(name)
-        for ids in in_pages(gone, self._page):
-            self._ask(partial(collection.delete, ids=list(ids)))
-        for some in in_pages(points, self._page):
+        for ids in batches(gone, self._page):
+            self._ask(partial(collection.delete, ids=ids))
+        for some in batches(points, self._page):
             self._ask(
                 partial(
                     collection.upsert,
@@ -120,8 +115,8 @@ class Collections(ABC):
     def metadata(self, name: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """The metadata of these entries, by id; ids that Chroma lacks are left out."""
         collection, found = self.collection(name), dict[str, dict[str, Any]]()
-        for some in in_pages(ids, self._page):
-            got = self._ask(partial(collection.get, ids=list(some), include=["metadatas"]))
+        for some in batches(ids, self._page):
+            got = self._ask(partial(collection.get, ids=some, include=["metadatas"]))
             rows = got["metadatas"] or []
             found |= {id: dict(fields or {}) for id, fields in zip(got["ids"], rows, strict=True)}
         return found
@@ -129,8 +124,8 @@ class Collections(ABC):
     def vectors(self, name: str, ids: Sequence[str]) -> dict[str, np.ndarray[Any, Any]]:
         """The vectors (d,) of these entries, by id; ids that Chroma lacks are left out."""
         collection, found = self.collection(name), dict[str, np.ndarray[Any, Any]]()
-        for some in in_pages(ids, self._page):
-            got = self._ask(partial(collection.get, ids=list(some), include=["embeddings"]))
+        for some in batches(ids, self._page):
+            got = self._ask(partial(collection.get, ids=some, include=["embeddings"]))
             if (rows := got["embeddings"]) is not None:
                 found |= dict(zip(got["ids"], np.asarray(rows), strict=True))
         return found

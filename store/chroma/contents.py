@@ -2,18 +2,16 @@
 
 import json
 import re
-import shutil
 import sqlite3
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from store.disk.sqlite_identity import check_size
+from store.disk.sqlite_identity import opened_foreign
 
 MARK = "memedex"  # in every collection's metadata: the token of what the collection is derived from
 DATABASE = "chroma.sqlite3"
@@ -219,21 +217,10 @@ def _tables(db: sqlite3.Connection) -> set[str]:
 
 @contextmanager
 def _opened(folder: Path) -> Iterator[sqlite3.Connection]:
-    """The database for reading; a copy if its writer was killed, because SQLite may have to recover it."""
     path = folder / DATABASE
     if not path.is_file():
         raise OSError("its database is missing" if not path.exists() else f"{DATABASE} is no file")
-    check_size(path)
-    logs = [path.with_name(f"{DATABASE}{ending}") for ending in ("-wal", "-journal")]
-    with ExitStack() as stack:
-        uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
-        if any(log.is_file() and log.stat().st_size for log in logs):
-            copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="memedex-")))
-            for file in (path, *logs):
-                if file.is_file():
-                    shutil.copyfile(file, copy / file.name)
-            uri = (copy / DATABASE).as_uri()
-        db = stack.enter_context(closing(sqlite3.connect(uri, uri=True)))
+    with opened_foreign(path) as db:
         db.row_factory = sqlite3.Row
         yield db
 

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from store.chroma.collections import open_client
 from store.chroma.contents import FoundCollection, own_names, read_entries
 from store.chroma.process import ChildProcess, ChromaFailed
+from store.progress import batches
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -49,13 +50,8 @@ class ForeignChroma:
 
     def entries(self, collection: FoundCollection) -> Iterator[ForeignEntry]:
         """Every entry, in the order of SQLite's rows; without vectors once the index cannot be read."""
-        batch: list[tuple[str, str | None, dict[str, Any]]] = []
-        for entry in read_entries(self._folder, collection):
-            batch.append(entry)
-            if len(batch) == _BATCH:
-                yield from self._with_vectors(collection, batch)
-                batch = []
-        yield from self._with_vectors(collection, batch)
+        for batch in batches(read_entries(self._folder, collection), _BATCH):
+            yield from self._with_vectors(collection, batch)
 
     def close(self) -> None:
         """End the process; how it ends does not matter, since it has nothing to store."""
@@ -66,7 +62,7 @@ class ForeignChroma:
         self, collection: FoundCollection, batch: list[tuple[str, str | None, dict[str, Any]]]
     ) -> Iterator[ForeignEntry]:
         vectors: Mapping[str, bytes] = {}
-        if batch and not self.fault:
+        if not self.fault:
             try:
                 vectors = self._process.vectors(collection.name, [id for id, _, _ in batch])
             except ChromaFailed as error:
@@ -122,12 +118,12 @@ class _ReaderProcess(ChildProcess[_Reader]):
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Entries of a collection; the four have the same length."""
+    """Entries of a collection; the four have the same length, unless there are no documents."""
 
-    ids: list[str]
-    documents: list[str]
-    metadata: list[dict[str, Any]]
-    vectors: list[bytes]  # float32
+    ids: list[str] = field(default_factory=list)
+    documents: list[str] | None = field(default_factory=list)
+    metadata: list[dict[str, Any]] = field(default_factory=list)
+    vectors: list[bytes] = field(default_factory=list)  # float32
 
 
 class CollectionWriter:

@@ -1,9 +1,11 @@
 """Whose a SQLite file is, and how to read one that may not be ours without changing it."""
 
 import os
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -145,3 +147,23 @@ def to_read(path: Path) -> str:
     except FileNotFoundError:  # another process may just have removed it
         has_log = False
     return uri if has_log else f"{uri}&immutable=1"
+
+
+@contextmanager
+def opened_foreign(path: Path) -> Iterator[sqlite3.Connection]:
+    """Another program's database for reading, without writing a byte next to it.
+
+    It is a copy if there is a log, whose writer may be at work, or was killed: SQLite may have to recover it.
+    Raises sqlite3.DatabaseError if it is damaged.
+    """
+    check_size(path)
+    logs = [path.with_name(f"{path.name}{ending}") for ending in _BEGINNINGS]
+    with ExitStack() as stack:
+        uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        if any(log.is_file() and log.stat().st_size for log in logs):
+            copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="memedex-")))
+            for file in (path, *logs):
+                if file.is_file():
+                    shutil.copyfile(file, copy / file.name)
+            uri = (copy / path.name).as_uri()
+        yield stack.enter_context(closing(sqlite3.connect(uri, uri=True)))

@@ -15,19 +15,19 @@ from secrets import token_hex
 from typing import IO, Any, Literal, Protocol, get_args
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-import numpy as np
 from filelock import FileLock, Timeout
 
 from store.captions.caption_text import HOLDS, JOINED, joined
-from store.chroma.collections import COLLECTIONS, open_client
-from store.chroma.process import ChildProcess, ChromaFailed
+from store.chroma.collections import COLLECTIONS
+from store.chroma.foreign import CollectionWriter, Texts, WriterProcess
+from store.chroma.process import ChromaFailed
 from store.disk.csv import inert
 from store.disk.layout import Layout
 from store.errors import BadSource
 from store.exporting import token_list
 from store.importing import Refusal
 from store.importing.tables import MORE
-from store.progress import Progress
+from store.progress import Progress, batches
 from store.records import CAPTION_FACETS, Facet, Record, chroma_metadata, sidecar_bytes
 
 HALF = ".memedex-export-"  # how the folder of an export that is not complete is called
@@ -36,7 +36,6 @@ _BATCH = 200  # records handed over at once
 _CHUNK = 1 << 20
 
 VectorsOf = Callable[[str], Mapping[Facet, bytes]]
-_Row = tuple[str, bytes, dict[str, Any], str | None]
 Format = Literal["reference", "jsonl", "csv", "imagefolder", "txt", "tokenlist"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
@@ -155,12 +154,13 @@ def write_chroma(
     """
     with tempfile.TemporaryDirectory(prefix="memedex-") as temporary:
         made = Path(temporary)
-        writer = _WriterProcess(_Writer, made)
         try:
-            with closing(writer):
-                for batch in _batches(records, vectors_of):
-                    writer.add(batch)
-                writer.add({})  # the collections are there even if they are empty
+            with closing(WriterProcess(CollectionWriter, made)) as writer:
+                for name in COLLECTIONS.values():  # they are there even if they are empty
+                    writer.add(name, Texts())
+                for batch in batches(records, _BATCH):
+                    for facet, texts in _entries(batch, vectors_of).items():
+                        writer.add(COLLECTIONS[facet], texts)
         except ChromaFailed as error:
             raise BadSource(f"Chroma could not be written: {error}") from error
         for path in sorted(made.rglob("*")):
@@ -170,47 +170,18 @@ def write_chroma(
                         target.write(content)
 
 
-def _batches(records: Iterable[Record], vectors_of: VectorsOf) -> Iterator[dict[Facet, list[_Row]]]:
-    batch: dict[Facet, list[_Row]] = {}
-    for count, record in enumerate(records, start=1):
+def _entries(records: Sequence[Record], vectors_of: VectorsOf) -> dict[Facet, Texts]:
+    """The entries of these records in each collection; pictures have no document."""
+    found: dict[Facet, Texts] = {}
+    for record in records:
         for facet, vector in vectors_of(record.address).items():
-            document = None if facet == "image" else record.caption.get(facet)
-            row = (record.address, vector, dict(chroma_metadata(record)), document)
-            batch.setdefault(facet, []).append(row)
-        if count % _BATCH == 0:
-            yield batch
-            batch = {}
-    yield batch
-
-
-class _Writer:
-    """In the process of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        client = self._client = open_client(folder)
-        self._collections = {
-            facet: client.get_or_create_collection(name, metadata={"hnsw:space": "cosine"})
-            for facet, name in COLLECTIONS.items()
-        }
-
-    def add(self, batch: Mapping[Facet, Sequence[_Row]]) -> None:
-        for facet, rows in batch.items():
-            texts = [document or "" for _, _, _, document in rows]
-            self._collections[facet].upsert(
-                ids=[id for id, _, _, _ in rows],
-                embeddings=np.stack([np.frombuffer(vector, np.float32) for _, vector, _, _ in rows]),
-                metadatas=[metadata for _, _, metadata, _ in rows],
-                documents=None if facet == "image" else texts,
-            )
-
-    def close(self) -> None:
-        """Write what is still in memory."""
-        self._client.close()  # type: ignore[attr-defined]  # of Client, not in ClientAPI
-
-
-class _WriterProcess(ChildProcess[_Writer]):
-    def add(self, batch: Mapping[Facet, Sequence[_Row]]) -> None:
-        self._call(_Writer.add, batch)
+            texts = found.setdefault(facet, Texts(documents=None if facet == "image" else []))
+            texts.ids.append(record.address)
+            texts.metadata.append(dict(chroma_metadata(record)))
+            texts.vectors.append(vector)
+            if texts.documents is not None and facet != "image":
+                texts.documents.append(record.caption.get(facet, ""))
+    return found
 
 
 @dataclass(slots=True)
