@@ -6,7 +6,7 @@ recorded, so that no language model is needed to see them.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def load(library: Library, *, progress: Progress | None = None, folder: Path = F
     progress.total = len(coins) + sum(tier == "library" for tier in tiers.values())
     _put_vectors(library, folder)
     _put_texts(library, folder)
-    report = library.add(_candidates(coins), source="demo", progress=progress, actor=WHO)
+    report = library.add((entry.candidate() for entry in coins), source="demo", progress=progress, actor=WHO)
     at_hand = [*report.done, *(address for address in report.present if _is_untouched(library, address))]
     if not progress.cancelled:
         waiting = [address for address in at_hand if _is_before(library, address, tiers, tier="pending")]
@@ -135,10 +135,6 @@ def _propose(library: Library, added: list[str], folder: Path) -> None:
     for address in added:
         if address in drafts:
             library.suggestions.save(address, drafts[address], model=RECORDED, actor=WHO)
-
-
-def _candidates(coins: list[DemoCoin]) -> Iterator[Candidate]:
-    return (entry.candidate() for entry in coins)
 
 
 def _is_untouched(library: Library, address: str) -> bool:

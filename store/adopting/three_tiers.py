@@ -280,8 +280,7 @@ def _embed_rest(library: "Library", report: AdoptionReport, progress: Progress) 
 
 
 def _vectors(library: "Library") -> int:
-    with library.catalog.reading() as db:
-        return int(db.execute("SELECT count(*) FROM vectors").fetchone()[0])
+    return int(library.catalog.row("SELECT count(*) FROM vectors")[0])
 
 
 class ThreeTierLibrary:

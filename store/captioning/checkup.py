@@ -129,10 +129,7 @@ class CheckUp:
         """All findings among the approved and the library, the most urgent of each kind first."""
         with self._lock:
             embedder = self._reader.embedder if self._reader.status().model_status == "ready" else None
-            with (
-                self._reader.catalog.reading() as db
-            ):  # captions of the approved are embedded in their own time
-                newest = db.execute("SELECT max(rowid) FROM vectors").fetchone()[0]
+            newest = self._reader.catalog.row("SELECT max(rowid) FROM vectors")[0]
             model = embedder and embedder.fingerprint
             state = self._reader.generation, newest, model, tuple(taxonomy.tags)
             if self._done[0] != state:
@@ -156,11 +153,10 @@ class CheckUp:
 
     def _all(self, embedder: Embedder | None) -> list[_Row]:
         model = embedder.fingerprint if embedder else ""
-        with self._reader.catalog.reading() as db:
-            stored = db.execute(
-                "SELECT r.address, r.tier, r.image_hash, r.sidecar_hash, s.text FROM records r "
-                "JOIN sidecars s ON s.hash = r.sidecar_hash WHERE r.tier IN ('approved', 'library')"
-            ).fetchall()
+        stored = self._reader.catalog.rows(
+            "SELECT r.address, r.tier, r.image_hash, r.sidecar_hash, s.text FROM records r "
+            "JOIN sidecars s ON s.hash = r.sidecar_hash WHERE r.tier IN ('approved', 'library')"
+        )
         rows = {}
         for address, tier, picture, digest, text in stored:
             key = digest, model

@@ -28,8 +28,7 @@ class Drafts:
 
     def of(self, address: str) -> list[UnsavedText]:
         """Everybody's drafts of one coin, the latest first."""
-        with self._catalog.reading() as db:
-            rows = db.execute("SELECT * FROM drafts WHERE address = ? ORDER BY at DESC", [address]).fetchall()
+        rows = self._catalog.rows("SELECT * FROM drafts WHERE address = ? ORDER BY at DESC", [address])
         return [
             UnsavedText(
                 row["address"],

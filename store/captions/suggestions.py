@@ -78,10 +78,9 @@ class Suggestions:
 
     def waiting(self) -> list[str]:
         """Addresses of records with open suggestions, oldest suggestion first."""
-        with self._catalog.reading() as db:
-            rows = db.execute(
-                "SELECT address FROM suggestions WHERE state = 'open' GROUP BY address ORDER BY min(id)"
-            ).fetchall()
+        rows = self._catalog.rows(
+            "SELECT address FROM suggestions WHERE state = 'open' GROUP BY address ORDER BY min(id)"
+        )
         return [row[0] for row in rows]
 
     def save(
@@ -113,8 +112,7 @@ class Suggestions:
             ).rowcount
 
     def _found(self, where: str, *values: str | int) -> list[Suggestion]:
-        with self._catalog.reading() as db:
-            rows = db.execute(f"SELECT * FROM suggestions WHERE {where}", values).fetchall()
+        rows = self._catalog.rows(f"SELECT * FROM suggestions WHERE {where}", values)
         return [Suggestion(**renamed(row, actor="who", created_at="at")) for row in rows]
 
 

@@ -48,8 +48,7 @@ class CoinSets:
 
     def addresses(self, id: str) -> list[str] | None:
         """The addresses of a selection, in any tier by now; None if it is not stored."""
-        with self._catalog.reading() as db:
-            row = db.execute("SELECT value FROM meta WHERE key = ?", [_KEY + id]).fetchone()
+        row = self._catalog.row("SELECT value FROM meta WHERE key = ?", [_KEY + id])
         if row is None:
             return None
         addresses: list[str] = read_json(row[0], f"the selection {id}")["addresses"]

@@ -48,8 +48,7 @@ class DeletedItems:
 
     def all(self, *, limit: int = 100) -> list[DeletedItem]:
         """Deleted things, newest first."""
-        with self._catalog.reading() as db:
-            rows = db.execute("SELECT * FROM removed ORDER BY id DESC LIMIT ?", [limit]).fetchall()
+        rows = self._catalog.rows("SELECT * FROM removed ORDER BY id DESC LIMIT ?", [limit])
         return [_removed(row) for row in rows]
 
     def can_restore(self, removed: DeletedItem) -> bool:

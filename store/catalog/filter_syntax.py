@@ -1,6 +1,6 @@
 """Lines of conditions, such as `tag:dog -tag:nsfw (category:animals OR moon*)`, as filters, and back."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -231,7 +231,8 @@ def nodes(filter: Filter) -> list[Node]:
 
 def values(line: str, key: str, dialect: Dialect = "filter") -> list[str]:
     """The line's values for one key, such as `tag` or `-tag`, as far as they apply to all that it finds."""
-    return [next(_conditions(item)).value for item in parse(line, dialect).tree.items if _key(item) == key]
+    found = (item for item in parse(line, dialect).tree.items if _key(item) == key)
+    return [leaf.value for item in found for leaf in leaves(item) if isinstance(leaf, Condition)]
 
 
 def edited(line: str, key: str, new: Iterable[str], dialect: Dialect = "filter") -> str:
@@ -274,10 +275,6 @@ def _key(item: Node) -> str:
     if isinstance(item, Not) and isinstance(item.item, Condition):
         return f"-{item.item.key}"
     return item.key if isinstance(item, Condition) else ""
-
-
-def _conditions(item: Node) -> Iterator[Condition]:
-    return (leaf for leaf in leaves(item) if isinstance(leaf, Condition))
 
 
 def _nearest(tag: str, by_name: Mapping[str, str]) -> str | None:

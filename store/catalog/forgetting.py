@@ -55,7 +55,8 @@ def forget(db: sqlite3.Connection, addresses: Sequence[str]) -> list[ForgottenCo
         rows = db.execute("SELECT id, before, after FROM history WHERE address = ?", [address]).fetchall()
         states = [json.loads(text) for row in rows for text in (row["before"], row["after"]) if text]
         hashes = {state["image_hash"] for state in states}
-        used = {one for one in hashes if _has(db, "records", "image_hash", one)}
+        find = "SELECT 1 FROM records WHERE image_hash = ?"
+        used = {one for one in hashes if db.execute(find, [one]).fetchone()}
         first = min((row["id"] for row in rows), default=following + place)
         was_in_library = any(state["tier"] == "library" for state in states)
         pictures = tuple(sorted(hashes - used - {""}))
@@ -178,7 +179,3 @@ def waiting(db: sqlite3.Connection) -> list[ForgottenCoin]:
 
 def _tables(db: sqlite3.Connection) -> set[str]:
     return {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-
-
-def _has(db: sqlite3.Connection, table: str, column: str, value: str) -> bool:
-    return db.execute(f"SELECT 1 FROM {table} WHERE {column} = ?", [value]).fetchone() is not None

@@ -301,8 +301,7 @@ class Answers:
 
         Raises NotPermitted if another person made it.
         """
-        with self._catalog.reading() as db:
-            row = db.execute("SELECT who, answer FROM answers WHERE id = ?", [decision]).fetchone()
+        row = self._catalog.row("SELECT who, answer FROM answers WHERE id = ?", [decision])
         if row is None:
             return None
         if row["who"] != self._catalog.actor.name:

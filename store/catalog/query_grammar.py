@@ -461,7 +461,11 @@ class _Text:
 
     def _group(self, node: Node) -> str:
         """In parentheses that cannot be taken for plain text."""
-        inner = self._choice(node) if isinstance(node, AnyOf) else self._all(_items(node))
+        inner = (
+            self._choice(node)
+            if isinstance(node, AnyOf)
+            else self._all(node.items if isinstance(node, AllOf) else (node,))
+        )
         return f"({inner})" if isinstance(node, AnyOf) else f"({inner};)"
 
     def _one(self, node: Node) -> str:
@@ -498,10 +502,6 @@ class _Text:
         if isinstance(node, Word) and is_plain and (self._dialect == "filter" or is_starred(node.text)):
             return f"-{node.text}"
         return f"-{self._group(node)}"
-
-
-def _items(node: Node) -> tuple[Node, ...]:
-    return node.items if isinstance(node, AllOf | AnyOf) else (node,)
 
 
 def _needs_end(node: Node) -> bool:

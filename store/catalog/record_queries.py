@@ -310,17 +310,15 @@ class RecordLists:
 
     def embedded_facets(self, address: str) -> list[Facet]:
         """The facets that have at least one vector in the library."""
-        with self.catalog.reading() as db:
-            rows = db.execute(
-                "SELECT e.facet FROM embeddings e JOIN records r ON r.id = e.record WHERE r.address = ?",
-                [address],
-            ).fetchall()
+        rows = self.catalog.rows(
+            "SELECT e.facet FROM embeddings e JOIN records r ON r.id = e.record WHERE r.address = ?",
+            [address],
+        )
         return [row[0] for row in rows]
 
     def spelling_of(self, address: str) -> str | None:
         """The address as stored, for one that differs at most in case."""
-        with self.catalog.reading() as db:
-            row = db.execute("SELECT address FROM records WHERE folded = ?", [address.lower()]).fetchone()
+        row = self.catalog.row("SELECT address FROM records WHERE folded = ?", [address.lower()])
         return row[0] if row else None
 
     def picture(self, address: str) -> Path:
@@ -331,6 +329,5 @@ class RecordLists:
 
     def picture_by_hash(self, image_hash: str) -> Path | None:
         """The path of a JPG with this SHA-256."""
-        with self.catalog.reading() as db:
-            row = db.execute("SELECT address FROM records WHERE image_hash = ?", [image_hash]).fetchone()
+        row = self.catalog.row("SELECT address FROM records WHERE image_hash = ?", [image_hash])
         return self.picture(row[0]) if row else None

@@ -12,8 +12,7 @@ _KEY = "written_at"  # in `meta`, UNIX seconds by the writer's clock
 
 def stamp(catalog: Catalog, *, now: float) -> bool:
     """Store the time for replicas; False, with nothing written, if Litestream does not copy this catalog."""
-    with catalog.reading() as db:
-        is_copied = db.execute("SELECT 1 FROM sqlite_master WHERE name = '_litestream_seq'").fetchone()
+    is_copied = catalog.row("SELECT 1 FROM sqlite_master WHERE name = '_litestream_seq'")
     if is_copied:
         catalog.set_meta(_KEY, f"{now:.3f}")
     return bool(is_copied)

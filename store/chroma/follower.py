@@ -49,8 +49,7 @@ class LibraryFollower(ChromaFollower):
     @property
     def behind(self) -> int:
         """How many records Chroma does not have yet."""
-        with self._catalog.reading() as db:
-            return int(db.execute("SELECT count(*) FROM chroma_queue").fetchone()[0])
+        return int(self._catalog.row("SELECT count(*) FROM chroma_queue")[0])
 
     def rebuild(self) -> None:
         """Rebuild Chroma from the catalog's vectors; needs no model."""
@@ -74,11 +73,10 @@ class LibraryFollower(ChromaFollower):
 
     @property
     def _is_lost(self) -> bool:
-        with self._catalog.reading() as db:
-            expected = db.execute(
-                "SELECT 1 FROM records WHERE tier = 'library' "
-                "AND address NOT IN (SELECT address FROM chroma_queue)"
-            ).fetchone()
+        expected = self._catalog.row(
+            "SELECT 1 FROM records WHERE tier = 'library' "
+            "AND address NOT IN (SELECT address FROM chroma_queue)"
+        )
         return expected is not None
 
     def _probe(self) -> list[str]:

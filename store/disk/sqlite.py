@@ -141,6 +141,16 @@ class SqliteFile:
             if shared.is_closed:  # while this was read
                 shared.close_pool()
 
+    def rows(self, sql: str, values: Any = ()) -> list[Any]:
+        """All rows that one question finds; raises as `reading` does."""
+        with self.reading() as db:
+            return db.execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Any = ()) -> Any:
+        """The first row that one question finds, None if there is none; raises as `reading` does."""
+        with self.reading() as db:
+            return db.execute(sql, values).fetchone()
+
     @contextmanager
     def one_moment(self) -> Iterator[sqlite3.Connection]:
         """Lend a connection that sees the file as it is at one moment, until the block ends."""
@@ -222,8 +232,7 @@ class SqliteFile:
 
     def meta(self, key: str) -> str:
         """The value stored under this key; "" if there is none."""
-        with self.reading() as db:
-            row = db.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchone()
+        row = self.row("SELECT value FROM meta WHERE key = ?", [key])
         return str(row[0]) if row else ""
 
     def set_meta(self, key: str, value: str) -> None:

@@ -262,13 +262,11 @@ class Confirmation:
         return certain
 
     def _of_picture(self, image_hash: str) -> PictureViews | None:
-        with self._catalog.reading() as db:
-            row = db.execute("SELECT address FROM records WHERE image_hash = ?", [image_hash]).fetchone()
+        row = self._catalog.row("SELECT address FROM records WHERE image_hash = ?", [image_hash])
         return self._read(image_hash, row["address"]) if row else None
 
     def _of_record(self, address: str) -> PictureViews | None:
-        with self._catalog.reading() as db:
-            row = db.execute("SELECT image_hash FROM records WHERE address = ?", [address]).fetchone()
+        row = self._catalog.row("SELECT image_hash FROM records WHERE address = ?", [address])
         return self._read(row["image_hash"], address) if row else None
 
     def _read(self, image_hash: str, address: str) -> PictureViews | None:

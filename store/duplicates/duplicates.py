@@ -127,8 +127,7 @@ class LikenessFinder:
 
     def _forget_others(self, model: str) -> None:
         """Drop what another model, or another threshold, found."""
-        with self._catalog.reading() as db:
-            is_current = not db.execute("SELECT 1 FROM likened WHERE model <> ? LIMIT 1", [model]).fetchone()
+        is_current = not self._catalog.row("SELECT 1 FROM likened WHERE model <> ? LIMIT 1", [model])
         if not is_current:
             with self._catalog.writing() as db:
                 db.execute("DELETE FROM likenesses")
@@ -154,12 +153,8 @@ def _store(db: sqlite3.Connection, picture: str, near: dict[str, float], *, mode
             pairs = [(picture, row[0], sure), (row[0], picture, sure)]
             db.executemany("INSERT OR REPLACE INTO likenesses VALUES (?, ?, ?)", pairs)
     if near:
-        for address in _addresses(db, picture):
-            weigh(db, address)
-
-
-def _addresses(db: sqlite3.Connection, picture: str) -> Sequence[str]:
-    return [row[0] for row in db.execute("SELECT address FROM records WHERE image_hash = ?", [picture])]
+        for row in db.execute("SELECT address FROM records WHERE image_hash = ?", [picture]).fetchall():
+            weigh(db, row["address"])
 
 
 NEAR = 27  # differing bits of 256: 0.8 sure (findings._PER_BIT); beyond it they stay apart
@@ -260,8 +255,7 @@ class Duplicates:
 
     def unexamined(self) -> int:
         """How many records were not compared with the others yet."""
-        with self._catalog.reading() as db:
-            return int(db.execute("SELECT count(*) FROM unexamined").fetchone()[0])
+        return int(self._catalog.row("SELECT count(*) FROM unexamined")[0])
 
     def judgements(self, address: str) -> list[Judgement]:
         """All verdicts on this record and another, newest first."""

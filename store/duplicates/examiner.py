@@ -201,10 +201,7 @@ class Examiner:
         self._come_back()
 
     def _add_spellings(self, progress: Progress) -> None:
-        with self._catalog.reading() as db:
-            unspelt = db.execute(
-                "SELECT id FROM records WHERE id NOT IN (SELECT record FROM spellings)"
-            ).fetchall()
+        unspelt = self._catalog.rows("SELECT id FROM records WHERE id NOT IN (SELECT record FROM spellings)")
         for start in range(0, len(unspelt), _SPELT):
             if progress.cancelled:
                 return
@@ -220,11 +217,10 @@ class Examiner:
         """Examine those again whose pictures could not be read and can be now."""
         if not self._missing:
             return
-        with self._catalog.reading() as db:
-            rows = db.execute(
-                f"{_WITHOUT_PRINT} AND image_hash IN (SELECT value FROM json_each(?))",
-                [json.dumps([*self._missing])],
-            ).fetchall()
+        rows = self._catalog.rows(
+            f"{_WITHOUT_PRINT} AND image_hash IN (SELECT value FROM json_each(?))",
+            [json.dumps([*self._missing])],
+        )
         back = [row for row in rows if self._content(row["address"], row["image_hash"])]
         self._missing = {row["image_hash"] for row in rows} - {row["image_hash"] for row in back}
         if back:

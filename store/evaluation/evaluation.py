@@ -229,12 +229,11 @@ def by_tag(reader: "Reader", one: Evaluation, row: PresetResult, *, k: int = TOP
     """
     answers = answers_of(reader, one)
     wanted = {address for own in answers for address in own}
-    with reader.catalog.reading() as db:
-        tags = db.execute(
-            "SELECT r.address, l.label FROM records r JOIN labels l ON l.record = r.id AND l.kind = 'tag' "
-            "WHERE r.tier = 'library' AND r.address IN (SELECT value FROM json_each(?))",
-            [json.dumps(sorted(wanted))],
-        ).fetchall()
+    tags = reader.catalog.rows(
+        "SELECT r.address, l.label FROM records r JOIN labels l ON l.record = r.id AND l.kind = 'tag' "
+        "WHERE r.tier = 'library' AND r.address IN (SELECT value FROM json_each(?))",
+        [json.dumps(sorted(wanted))],
+    )
     tags_of: dict[str, set[str]] = {}
     for address, tag in tags:
         tags_of.setdefault(address, set()).add(tag)
@@ -275,8 +274,7 @@ def store(reader: "Reader", evaluation: Evaluation, *, actor: str) -> None:
 
 def stored(reader: "Reader") -> list[Evaluation]:
     """The last evaluation of each model, newest first."""
-    with reader.catalog.reading() as db:
-        rows = db.execute("SELECT report FROM evaluations ORDER BY at DESC").fetchall()
+    rows = reader.catalog.rows("SELECT report FROM evaluations ORDER BY at DESC")
     reports = [json.loads(row["report"]) for row in rows]
     return [
         _read(report) for report in reports if "lines" in report

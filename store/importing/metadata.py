@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from typing import Any
 
 from store.captions.caption_text import HOLDS
@@ -73,7 +74,8 @@ def unix_seconds(value: Any) -> int | None:
     number = _number(value)
     found: int | None
     if number is not None:
-        found = _of_day(int(number)) if number in _DAY else _seconds(Decimal(number))
+        day = next(_moments(f"{int(number):08d}"), None) if number in _DAY else None
+        found = day or _seconds(Decimal(number))
     else:
         found = next(_moments(value.strip()), None) if isinstance(value, str) else None
     if found is None or not 0 <= found < _LATEST:
@@ -123,25 +125,17 @@ def _seconds(number: Decimal) -> int | None:
     return int(number // unit)
 
 
-def _of_day(number: int) -> int | None:
-    return next(_moments(f"{number:08d}"), None) or _seconds(Decimal(number))
-
-
 def _moments(text: str) -> Iterator[int]:
     text = _WEEKDAY.sub("", text, count=1) if _WEEKDAY.match(text) else text
     plain = _ZONE.sub("", text) if re.search(r"[+-]\d\d:?\d\d\s*\w+$", text) else _ZONE.sub("+00:00", text)
     plain = _OFFSET.sub("", plain)
-    readers = [datetime.fromisoformat, *(_reader(form) for form in _FORMATS)]
-    for reader in readers:
+    plain = re.sub(r"^(\d{4})/(\d\d?)/(\d\d?)", r"\1-\2-\3", plain)
+    for form in (None, *_FORMATS):
         try:
-            moment = reader(re.sub(r"^(\d{4})/(\d\d?)/(\d\d?)", r"\1-\2-\3", plain))
+            moment = datetime.strptime(plain, form) if form else datetime.fromisoformat(plain)
             yield int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
         except (ValueError, OverflowError):
             continue
-
-
-def _reader(form: str) -> Any:
-    return lambda text: datetime.strptime(text, form)
 
 
 def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,7 +210,10 @@ def meaning(key: str) -> str:
 def _numbers(rest: dict[str, Any]) -> dict[str, Any]:
     """The date and the numbers that can be read; removes from `rest` the keys that they are taken from."""
     found = date_of(rest)
-    for field, read in (("decimals", _decimals), ("chainId", chain_id)):
+    for field, read in (
+        ("decimals", partial(whole_number, least=0, most=MAX_DECIMALS)),
+        ("chainId", chain_id),
+    ):
         for name in _stating(rest, field):
             if (number := read(rest[name])) is not None:
                 found[field] = number
@@ -253,10 +250,6 @@ def _stating(rest: Mapping[str, Any], field: str) -> list[str]:
     if not is_empty(rest.get(field)):
         named[_plain(field)] = field
     return [named[plain] for plain in READ[field] if plain in named]
-
-
-def _decimals(value: Any) -> int | None:
-    return whole_number(value, least=0, most=MAX_DECIMALS)
 
 
 def _plain(name: str) -> str:

@@ -512,10 +512,7 @@ def _batches(catalog: Catalog, *, columns: str = "*") -> Iterator[list[sqlite3.R
     """All records; no reading stays open between two batches, so that the log of changes can be merged."""
     last = -1
     while True:
-        with catalog.reading() as db:
-            rows = db.execute(
-                f"SELECT {columns} FROM records WHERE id > ? ORDER BY id LIMIT ?", [last, _BATCH]
-            ).fetchall()
+        rows = catalog.rows(f"SELECT {columns} FROM records WHERE id > ? ORDER BY id LIMIT ?", [last, _BATCH])
         if not rows:
             return
         yield rows
@@ -544,8 +541,8 @@ def _all_silent(readers: ThreadPoolExecutor, files: list[_File]) -> list[_File]:
 
 
 def _silent_among(files: list[_File]) -> list[_File]:
-    return [file for file in files if _is_silent(file)]
-
-
-def _is_silent(file: _File) -> bool:
-    return file_hash(file.path) not in (None, file.expected) and stat_text(file.path) == file.stat
+    return [
+        file
+        for file in files
+        if file_hash(file.path) not in (None, file.expected) and stat_text(file.path) == file.stat
+    ]

@@ -126,11 +126,10 @@ class PictureSharing:
         """Copy what is not there yet. Raises BadSource if the place refuses; the next call goes on."""
         if self._there is None:
             self._there = self._place.hashes()
-        with self._catalog.reading() as db:
-            rows = db.execute(
-                "SELECT address, image_hash, generation FROM records WHERE generation > ?",
-                [self._generation],
-            ).fetchall()
+        rows = self._catalog.rows(
+            "SELECT address, image_hash, generation FROM records WHERE generation > ?",
+            [self._generation],
+        )
         missing = [(row[0], row[1]) for row in rows if row[1] not in self._there]
         progress.what, progress.total = "copying pictures", len(missing)
         for address, image_hash in missing:

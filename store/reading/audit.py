@@ -77,12 +77,11 @@ def moves_by_day(
 
     None as a tier means outside the library.
     """
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            f"SELECT CAST(at / {_QUARTER} AS INTEGER), json_extract(before, '$.tier'), "
-            "json_extract(after, '$.tier'), count(*) FROM history WHERE at >= ? GROUP BY 1, 2, 3",
-            [since],
-        ).fetchall()
+    rows = reader.catalog.rows(
+        f"SELECT CAST(at / {_QUARTER} AS INTEGER), json_extract(before, '$.tier'), "
+        "json_extract(after, '$.tier'), count(*) FROM history WHERE at >= ? GROUP BY 1, 2, 3",
+        [since],
+    )
     moved = Counter[tuple[int, Tier | None, Tier | None]]()
     for quarter, gone, come, number in rows:
         moved[_day(quarter, zone), gone, come] += number
@@ -99,8 +98,7 @@ def find(reader: Reader, filter: AuditFilter, *, offset: int = 0, limit: int = 1
 def count(reader: Reader, filter: AuditFilter) -> int:
     """How many decisions match."""
     where, values = _conditions("d", filter)
-    with reader.catalog.reading() as db:
-        return int(db.execute(f"SELECT count(*) FROM decisions d WHERE {where}", values).fetchone()[0])
+    return int(reader.catalog.row(f"SELECT count(*) FROM decisions d WHERE {where}", values)[0])
 
 
 def people(reader: Reader) -> list[str]:
@@ -135,8 +133,7 @@ def figures(reader: Reader, filter: AuditFilter) -> AuditFigures:
 
 def count_by_verb(reader: Reader) -> dict[str, int]:
     """How many decisions of each verb were ever made, undone ones included."""
-    with reader.catalog.reading() as db:
-        rows = db.execute("SELECT verb, count(*) FROM decisions GROUP BY verb ORDER BY verb").fetchall()
+    rows = reader.catalog.rows("SELECT verb, count(*) FROM decisions GROUP BY verb ORDER BY verb")
     return {row[0]: row[1] for row in rows}
 
 
@@ -146,14 +143,13 @@ def decisions_by_day(reader: Reader, filter: AuditFilter, zone: tzinfo = UTC) ->
     A redo counts as the verb that it carries out again.
     """
     where, values = _conditions("d", filter)
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            f"{CHAIN}, meant (id, verb) AS "
-            "(SELECT chain.id, d.verb FROM chain JOIN decisions d ON d.id = chain.root WHERE place % 2 = 0) "
-            f"SELECT CAST(d.at / {_QUARTER} AS INTEGER), coalesce(meant.verb, d.verb), count(*) "
-            f"FROM decisions d LEFT JOIN meant ON meant.id = d.id WHERE {where} GROUP BY 1, 2",
-            values,
-        ).fetchall()
+    rows = reader.catalog.rows(
+        f"{CHAIN}, meant (id, verb) AS "
+        "(SELECT chain.id, d.verb FROM chain JOIN decisions d ON d.id = chain.root WHERE place % 2 = 0) "
+        f"SELECT CAST(d.at / {_QUARTER} AS INTEGER), coalesce(meant.verb, d.verb), count(*) "
+        f"FROM decisions d LEFT JOIN meant ON meant.id = d.id WHERE {where} GROUP BY 1, 2",
+        values,
+    )
     made = Counter[tuple[int, str]]()
     for quarter, verb, number in rows:
         made[_day(quarter, zone), verb] += number
@@ -163,12 +159,11 @@ def decisions_by_day(reader: Reader, filter: AuditFilter, zone: tzinfo = UTC) ->
 def reviews_by_day(reader: Reader, filter: AuditFilter, zone: tzinfo = UTC) -> list[ReviewsOfDay]:
     """The approvals and rejections of `figures` by day in a time zone, oldest first."""
     standing, values = _standing(filter)
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            f"SELECT CAST(h.at / {_QUARTER} AS INTEGER), sum(h.verb = 'approve'), sum(h.verb = 'reject') "
-            f"{standing} GROUP BY 1",
-            values,
-        ).fetchall()
+    rows = reader.catalog.rows(
+        f"SELECT CAST(h.at / {_QUARTER} AS INTEGER), sum(h.verb = 'approve'), sum(h.verb = 'reject') "
+        f"{standing} GROUP BY 1",
+        values,
+    )
     approved, rejected = Counter[int](), Counter[int]()
     for quarter, ups, downs in rows:
         day = _day(quarter, zone)
@@ -184,12 +179,11 @@ def since(reader: Reader, at: float, *, filter: AuditFilter) -> list[str]:
     since `at` has odd length; an even one cancels out.
     """
     where, values = _conditions("d", filter)
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            f"SELECT d.id, d.reverses, d.reversed FROM decisions d WHERE {where} AND d.at >= ? "
-            "AND d.verb NOT IN (SELECT value FROM json_each(?)) ORDER BY d.number DESC",
-            [*values, at, json.dumps(FINAL)],
-        ).fetchall()
+    rows = reader.catalog.rows(
+        f"SELECT d.id, d.reverses, d.reversed FROM decisions d WHERE {where} AND d.at >= ? "
+        "AND d.verb NOT IN (SELECT value FROM json_each(?)) ORDER BY d.number DESC",
+        [*values, at, json.dumps(FINAL)],
+    )
     links: dict[str, int] = {}
     for row in reversed(rows):
         links[row["id"]] = 1 + links.get(row["reverses"], 0)

@@ -285,8 +285,7 @@ class Reader(RecordLists):
 
     def sidecar_text(self, digest: str) -> str:
         """A former sidecar, by the hash in the history."""
-        with self.catalog.reading() as db:
-            row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [digest]).fetchone()
+        row = self.catalog.row("SELECT text FROM sidecars WHERE hash = ?", [digest])
         return str(row[0]) if row else ""
 
     # -- search -------------------------------------------------------------------------------------------

@@ -44,13 +44,12 @@ class Spending(NamedTuple):
 
 def caption_lengths(reader: Reader, tier: Tier = "library") -> list[CaptionLengths]:
     """A histogram of caption lengths of a tier, by facet, shortest first."""
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            "SELECT c.key, length(c.value) / :width * :width AS start, count(*) "
-            "FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash, json_each(s.text, '$.caption') c "
-            "WHERE r.tier = :tier AND length(c.value) > 0 GROUP BY 1, 2 ORDER BY 1, 2",
-            {"width": LENGTH, "tier": tier},
-        ).fetchall()
+    rows = reader.catalog.rows(
+        "SELECT c.key, length(c.value) / :width * :width AS start, count(*) "
+        "FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash, json_each(s.text, '$.caption') c "
+        "WHERE r.tier = :tier AND length(c.value) > 0 GROUP BY 1, 2 ORDER BY 1, 2",
+        {"width": LENGTH, "tier": tier},
+    )
     return [CaptionLengths(*row) for row in rows]
 
 
@@ -59,32 +58,30 @@ def spending(reader: Reader) -> list[Spending]:
 
     Jobs of versions before 1.1 only have a total, which counts on their first day.
     """
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            "WITH drafting (note, options, made_at) AS ("
-            "  SELECT note, options, made_at FROM jobs WHERE kind = 'draft' UNION ALL "
-            "  SELECT kept ->> '$.note', kept ->> '$.options', kept ->> '$.made_at' FROM removed "
-            "  WHERE what = 'job' AND kept ->> '$.kind' = 'draft'), "
-            "spent (day, model, used) AS ("
-            "  SELECT CAST(d.key AS INTEGER), m.key, m.value "
-            "  FROM drafting, json_each(note, '$.spent') d, json_each(d.value) m UNION ALL "
-            "  SELECT CAST(made_at / 86400 AS INTEGER), (SELECT group_concat(model, ', ') FROM "
-            "    (SELECT DISTINCT value ->> '$[0]' AS model FROM json_each(options, '$.variants'))), note "
-            "  FROM drafting WHERE note ->> '$.spent' IS NULL AND note ->> '$.prompt_tokens' > 0) "
-            "SELECT day, model, sum(used ->> '$.prompt_tokens'), sum(used ->> '$.completion_tokens'), "
-            "sum(used ->> '$.cost') FROM spent GROUP BY 1, 2 ORDER BY 1, 2"
-        ).fetchall()
+    rows = reader.catalog.rows(
+        "WITH drafting (note, options, made_at) AS ("
+        "  SELECT note, options, made_at FROM jobs WHERE kind = 'draft' UNION ALL "
+        "  SELECT kept ->> '$.note', kept ->> '$.options', kept ->> '$.made_at' FROM removed "
+        "  WHERE what = 'job' AND kept ->> '$.kind' = 'draft'), "
+        "spent (day, model, used) AS ("
+        "  SELECT CAST(d.key AS INTEGER), m.key, m.value "
+        "  FROM drafting, json_each(note, '$.spent') d, json_each(d.value) m UNION ALL "
+        "  SELECT CAST(made_at / 86400 AS INTEGER), (SELECT group_concat(model, ', ') FROM "
+        "    (SELECT DISTINCT value ->> '$[0]' AS model FROM json_each(options, '$.variants'))), note "
+        "  FROM drafting WHERE note ->> '$.spent' IS NULL AND note ->> '$.prompt_tokens' > 0) "
+        "SELECT day, model, sum(used ->> '$.prompt_tokens'), sum(used ->> '$.completion_tokens'), "
+        "sum(used ->> '$.cost') FROM spent GROUP BY 1, 2 ORDER BY 1, 2"
+    )
     return [Spending(*row) for row in rows]
 
 
 def reasons_of(reader: Reader, addresses: Sequence[str]) -> dict[str, str]:
     """Why each of these records was rejected, by address; those without a reason are left out."""
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            f"SELECT r.address, {REJECTED_FOR} AS why FROM records r "
-            "WHERE r.tier = 'trash' AND r.address IN (SELECT value FROM json_each(?)) AND why <> ''",
-            [json.dumps(list(addresses))],
-        ).fetchall()
+    rows = reader.catalog.rows(
+        f"SELECT r.address, {REJECTED_FOR} AS why FROM records r "
+        "WHERE r.tier = 'trash' AND r.address IN (SELECT value FROM json_each(?)) AND why <> ''",
+        [json.dumps(list(addresses))],
+    )
     return dict(map(tuple, rows))
 
 
@@ -93,12 +90,11 @@ def rejection_reasons(reader: Reader, filter: Filter) -> dict[str, int]:
     if filter.tier not in (None, "trash"):
         return {}
     where, values = conditions(replace(filter, tier="trash"))
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            f"SELECT coalesce({REJECTED_FOR}, '') AS why, count(*) FROM records r WHERE {where} "
-            "GROUP BY why COLLATE NOCASE ORDER BY count(*) DESC, why",
-            values,
-        ).fetchall()
+    rows = reader.catalog.rows(
+        f"SELECT coalesce({REJECTED_FOR}, '') AS why, count(*) FROM records r WHERE {where} "
+        "GROUP BY why COLLATE NOCASE ORDER BY count(*) DESC, why",
+        values,
+    )
     return dict(map(tuple, rows))
 
 
@@ -149,11 +145,10 @@ class DraftsKept(NamedTuple):
 def tiers_by_month(reader: Reader, filter: Filter) -> list[MonthCount]:
     """These coins by the month of their creation and their tier, oldest first."""
     where, values = conditions(filter)
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            f"SELECT {_MONTH}, r.tier, count(*) FROM records r WHERE {where} GROUP BY 1, 2 ORDER BY 1, 2",
-            values,
-        ).fetchall()
+    rows = reader.catalog.rows(
+        f"SELECT {_MONTH}, r.tier, count(*) FROM records r WHERE {where} GROUP BY 1, 2 ORDER BY 1, 2",
+        values,
+    )
     return [MonthCount(*row) for row in rows]
 
 
@@ -163,25 +158,23 @@ def categories_by_month(reader: Reader, filter: Filter) -> list[MonthCount]:
     A coin counts in each of its categories.
     """
     where, values = conditions(filter)
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            f"SELECT {_MONTH}, l.label, count(*) FROM records r CROSS JOIN labels l "
-            f"ON l.record = r.id AND l.kind = 'category' WHERE {where} GROUP BY 1, 2 ORDER BY 1, 2",
-            values,
-        ).fetchall()
+    rows = reader.catalog.rows(
+        f"SELECT {_MONTH}, l.label, count(*) FROM records r CROSS JOIN labels l "
+        f"ON l.record = r.id AND l.kind = 'category' WHERE {where} GROUP BY 1, 2 ORDER BY 1, 2",
+        values,
+    )
     return [MonthCount(*row) for row in rows]
 
 
 def sources(reader: Reader, filter: Filter) -> list[SourceCount]:
     """These coins by the source of their import and their tier."""
     where, values = conditions(filter)
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            "SELECT h.reason, r.tier, count(DISTINCT r.id) FROM history h JOIN records r "
-            f"ON r.address = h.address WHERE h.verb = 'import' AND h.reason <> '' AND {where} "
-            "GROUP BY 1, 2 ORDER BY 1, 2",
-            values,
-        ).fetchall()
+    rows = reader.catalog.rows(
+        "SELECT h.reason, r.tier, count(DISTINCT r.id) FROM history h JOIN records r "
+        f"ON r.address = h.address WHERE h.verb = 'import' AND h.reason <> '' AND {where} "
+        "GROUP BY 1, 2 ORDER BY 1, 2",
+        values,
+    )
     return [SourceCount(*row) for row in rows]
 
 
@@ -189,37 +182,34 @@ def review_speed(reader: Reader, filter: Filter) -> list[ReviewSpeed]:
     """Each person who approved or rejected some of these coins, the busiest first; without the demo."""
     where, values = conditions(filter)
     among = "" if filter.is_open and filter.tier is None else _AMONG.format(where)
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            "SELECT h.who, sum(h.verb = 'approve'), sum(h.verb = 'reject'), "
-            "count(DISTINCT CAST(h.at / 3600 AS INTEGER)) FROM history h "
-            f"WHERE h.verb IN ('approve', 'reject') AND h.who NOT IN (?, ?) "
-            f"AND h.decision NOT IN {UNDONE} {among} GROUP BY h.who ORDER BY count(*) DESC, h.who",
-            [*NOBODY, *(values if among else [])],
-        ).fetchall()
+    rows = reader.catalog.rows(
+        "SELECT h.who, sum(h.verb = 'approve'), sum(h.verb = 'reject'), "
+        "count(DISTINCT CAST(h.at / 3600 AS INTEGER)) FROM history h "
+        f"WHERE h.verb IN ('approve', 'reject') AND h.who NOT IN (?, ?) "
+        f"AND h.decision NOT IN {UNDONE} {among} GROUP BY h.who ORDER BY count(*) DESC, h.who",
+        [*NOBODY, *(values if among else [])],
+    )
     return [ReviewSpeed(*row) for row in rows]
 
 
 def drafts_kept(reader: Reader, filter: Filter) -> list[DraftsKept]:
     """For each model, how many of its caption texts for these coins people saved, changed or refused."""
     settled, values = _settled(filter)
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            f"{settled} SELECT by, sum(fate = 'unchanged'), sum(fate = 'edited'), sum(fate = 'refused') "
-            "FROM settled GROUP BY by ORDER BY count(*) DESC, by",
-            values,
-        ).fetchall()
+    rows = reader.catalog.rows(
+        f"{settled} SELECT by, sum(fate = 'unchanged'), sum(fate = 'edited'), sum(fate = 'refused') "
+        "FROM settled GROUP BY by ORDER BY count(*) DESC, by",
+        values,
+    )
     return [DraftsKept(*row) for row in rows]
 
 
 def drafted(reader: Reader, filter: Filter, model: str, fate: DraftFate) -> list[str]:
     """The coins of which people saved, changed or refused texts of this model."""
     settled, values = _settled(filter)
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            f"{settled} SELECT DISTINCT address FROM settled WHERE by = ? AND fate = ?",
-            [*values, model, fate],
-        ).fetchall()
+    rows = reader.catalog.rows(
+        f"{settled} SELECT DISTINCT address FROM settled WHERE by = ? AND fate = ?",
+        [*values, model, fate],
+    )
     return [row["address"] for row in rows]
 
 

@@ -93,11 +93,10 @@ class GoldenQueries:
 
     def all(self, *, collection: str | None = None) -> list[Golden]:
         """All golden queries, or those of one collection, oldest first."""
-        with self._catalog.reading() as db:
-            rows = db.execute(
-                "SELECT * FROM golden WHERE collection = coalesce(?, collection) ORDER BY at, rowid",
-                [collection],
-            ).fetchall()
+        rows = self._catalog.rows(
+            "SELECT * FROM golden WHERE collection = coalesce(?, collection) ORDER BY at, rowid",
+            [collection],
+        )
         return [_golden(row, row["collection"]) for row in rows]
 
     def save(self, line: str, answers: Iterable[str], *, collection: str = OWN, actor: str = "") -> None:
@@ -169,10 +168,7 @@ class GoldenQueries:
 
     def relevance_of(self, line: str) -> dict[str, bool]:
         """The judgements of this query's results by address."""
-        with self._catalog.reading() as db:
-            rows = db.execute(
-                "SELECT address, good FROM judgements WHERE line = ?", [checked_line(line)]
-            ).fetchall()
+        rows = self._catalog.rows("SELECT address, good FROM judgements WHERE line = ?", [checked_line(line)])
         return {row["address"]: bool(row["good"]) for row in rows}
 
     def judgements(self) -> dict[str, dict[str, bool]]:
@@ -185,11 +181,10 @@ class GoldenQueries:
 
     def by_judgement(self) -> list[Golden]:
         """The judged queries as golden queries whose relevant coins are the results judged good."""
-        with self._catalog.reading() as db:
-            rows = db.execute(
-                "SELECT line, json_group_array(address) AS answers, max(who) AS who, max(at) AS at "
-                "FROM judgements WHERE good GROUP BY line ORDER BY min(at)"
-            ).fetchall()
+        rows = self._catalog.rows(
+            "SELECT line, json_group_array(address) AS answers, max(who) AS who, max(at) AS at "
+            "FROM judgements WHERE good GROUP BY line ORDER BY min(at)"
+        )
         return [_golden(row, "judged") for row in rows]
 
     def import_content(self, collection: str, content: bytes) -> None:

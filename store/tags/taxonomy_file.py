@@ -44,8 +44,7 @@ def undo(catalog: Catalog, layout: Layout, disk: Disk, *, decision: DecisionInte
     changed since.
     """
     assert decision.reverses
-    with catalog.reading() as db:
-        row = db.execute("SELECT * FROM taxonomies WHERE decision = ?", [decision.reverses]).fetchone()
+    row = catalog.row("SELECT * FROM taxonomies WHERE decision = ?", [decision.reverses])
     if row is None:
         return False
     with catalog.lock:
@@ -92,8 +91,7 @@ def set_aside_if_broken(layout: Layout) -> str:
         place = move_aside([name], source=layout.root, into=into, what=f"a broken {name}", disk=disk)
         carry_out_moves(into, disk=disk)
         with contextlib.closing(Catalog(layout.catalog, disk=disk, writable=True)) as catalog:
-            with catalog.reading() as db:
-                row = db.execute("SELECT after FROM taxonomies ORDER BY number DESC").fetchone()
+            row = catalog.row("SELECT after FROM taxonomies ORDER BY number DESC")
             if row and not waiting(catalog):
                 catalog.set_meta(_TO_WRITE, row["after"])
     finally:
@@ -118,10 +116,7 @@ def _is_edited_by_hand(catalog: Catalog, layout: Layout, text: str) -> bool:
     """Whether the file has neither the decided text nor the one before, so it was edited."""
     if not layout.own_taxonomy.exists():
         return False
-    with catalog.reading() as db:
-        row = db.execute(
-            "SELECT before FROM taxonomies WHERE after = ? ORDER BY number DESC", [text]
-        ).fetchone()
+    row = catalog.row("SELECT before FROM taxonomies WHERE after = ? ORDER BY number DESC", [text])
     try:
         return row is not None and written(Taxonomy.load(layout.own_taxonomy)) not in (row["before"], text)
     except BadSource:
@@ -130,8 +125,7 @@ def _is_edited_by_hand(catalog: Catalog, layout: Layout, text: str) -> bool:
 
 def _is_made_by(catalog: Catalog, decision: str) -> bool:
     """Whether this decision has changed the taxonomy already."""
-    with catalog.reading() as db:
-        row = db.execute("SELECT 1 FROM taxonomies WHERE decision = ?", [decision]).fetchone()
+    row = catalog.row("SELECT 1 FROM taxonomies WHERE decision = ?", [decision])
     return row is not None
 
 

@@ -27,7 +27,11 @@ _NAP = 1.0
 
 def start(library: "Library", found: Iterable[RemoteLogo], *, name: str, actor: str = "") -> Job | None:
     """Start to download these logos and add the coins to pending; None if no logo is missing."""
-    items = [(logo.address, _payload(logo)) for logo in found if not _is_there(library, logo.address)]
+    items = [
+        (logo.address, {"uri": logo.uri, "sidecar": logo.sidecar, "item": logo.item})
+        for logo in found
+        if not _is_there(library, logo.address)
+    ]
     return library.jobs.start("logos", items, name=name, actor=actor) if items else None
 
 
@@ -131,7 +135,3 @@ def _is_there(reader: "Reader", address: str) -> bool:
     except UnknownRecord:
         return False
     return True
-
-
-def _payload(logo: RemoteLogo) -> dict[str, object]:
-    return {"uri": logo.uri, "sidecar": logo.sidecar, "item": logo.item}

@@ -102,8 +102,7 @@ class Inbox:
             return True
 
     def _known(self, found: Iterable[str]) -> dict[str, tuple[str, str]]:
-        with self._library.catalog.reading() as db:
-            rows = db.execute("SELECT path, stat, reason FROM inbox").fetchall()
+        rows = self._library.catalog.rows("SELECT path, stat, reason FROM inbox")
         known = {row["path"]: (row["stat"], row["reason"]) for row in rows}
         return {name: known[_stored(name)] for name in found if _stored(name) in known}
 
@@ -174,17 +173,15 @@ class Inbox:
 
 def refused(library: "Library", *, limit: int = 200) -> list[RefusedFile]:
     """Files of the inbox that were refused, and why, newest first."""
-    with library.catalog.reading() as db:
-        rows = db.execute(
-            "SELECT path, reason, at FROM inbox WHERE reason <> '' ORDER BY at DESC, path LIMIT ?", [limit]
-        ).fetchall()
+    rows = library.catalog.rows(
+        "SELECT path, reason, at FROM inbox WHERE reason <> '' ORDER BY at DESC, path LIMIT ?", [limit]
+    )
     return [RefusedFile(*row) for row in rows]
 
 
 def taken_files(library: "Library") -> int:
     """How many files of the inbox were imported."""
-    with library.catalog.reading() as db:
-        return int(db.execute("SELECT count(*) FROM inbox WHERE reason = ''").fetchone()[0])
+    return int(library.catalog.row("SELECT count(*) FROM inbox WHERE reason = ''")[0])
 
 
 def may_be_taken(name: str) -> bool:

@@ -104,11 +104,10 @@ def carrying(reader: "Reader", tags: Iterable[str]) -> list[str]:
 
 def straying(reader: "Reader", taxonomy: Taxonomy) -> list[str]:
     """Records whose categories differ from those that this taxonomy gives to their tags."""
-    with reader.catalog.reading() as db:
-        rows = db.execute(
-            "SELECT r.address, l.labels FROM (SELECT record, group_concat(kind || label, char(31)) AS labels "
-            "FROM labels GROUP BY record) l JOIN records r ON r.id = l.record ORDER BY l.record"
-        ).fetchall()
+    rows = reader.catalog.rows(
+        "SELECT r.address, l.labels FROM (SELECT record, group_concat(kind || label, char(31)) AS labels "
+        "FROM labels GROUP BY record) l JOIN records r ON r.id = l.record ORDER BY l.record"
+    )
     strays: dict[str, bool] = {}  # of so many records most have the same labels as others
     for labels in {row["labels"] for row in rows}:
         each = labels.split("\x1f")

@@ -80,9 +80,6 @@ def start(
     if count <= at_once:
         return None
     awaited = None if count else library.jobs.of_decision(decisions[0])  # it has not changed anything yet
-    name = awaited.name if awaited else _name(count)
+    coins = "1 coin" if count == 1 else f"{count:,} coins"
+    name = awaited.name if awaited else f"Undo what was done to {coins}"
     return library.jobs.start(KIND.name, name=name, options={"decisions": [*decisions]}, decision=decision)
-
-
-def _name(count: int) -> str:
-    return f"Undo what was done to {count:,} coins" if count != 1 else "Undo what was done to 1 coin"

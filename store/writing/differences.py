@@ -49,8 +49,7 @@ class Differences:
 
 def is_large(catalog: Catalog) -> bool:
     """Whether comparing all files would keep people waiting."""
-    with catalog.reading() as db:
-        (last,) = db.execute("SELECT max(id) FROM records").fetchone()
+    (last,) = catalog.row("SELECT max(id) FROM records")
     return (last or 0) > LARGE
 
 
@@ -61,8 +60,7 @@ def find_suspects(catalog: Catalog, layout: Layout, *, progress: Progress | None
     """
     progress = progress or Progress()
     progress.what = "comparing the files"
-    with catalog.reading() as db:
-        (count,) = db.execute("SELECT count(*) FROM records").fetchone()
+    (count,) = catalog.row("SELECT count(*) FROM records")
     progress.total = len(_KINDS) * count
     found = Suspects()
     absent: set[int] = set()

@@ -145,7 +145,6 @@ class WritePath:
     def _sidecar(self, digest: str, payload: Payload) -> dict[str, Any]:
         content: bytes | str | None = payload.sidecars.get(digest)
         if content is None:
-            with self._catalog.reading() as db:
-                content = db.execute("SELECT text FROM sidecars WHERE hash = ?", [digest]).fetchone()[0]
+            content = self._catalog.row("SELECT text FROM sidecars WHERE hash = ?", [digest])[0]
         sidecar: dict[str, Any] = json.loads(content)
         return sidecar

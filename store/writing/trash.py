@@ -111,10 +111,7 @@ class Trash:
         return TrashContents(tuple(outcome.done), len(gone), sum(gone), tuple(outcome.refused), left)
 
     def _change(self, address: str) -> Change | None:
-        with self._catalog.reading() as db:
-            row = db.execute(
-                "SELECT * FROM records WHERE address = ? AND tier = 'trash'", [address]
-            ).fetchone()
+        row = self._catalog.row("SELECT * FROM records WHERE address = ? AND tier = 'trash'", [address])
         state = rows.state_of(row) if row else None
         return Change(address, state, state, row["revision"]) if state else None
 

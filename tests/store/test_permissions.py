@@ -157,7 +157,7 @@ def arguments(stocked: Library, tmp_path: Path) -> Iterator[dict[str, Any]]:
             "name": "dogs", "number": 1, "options": {}, "order": "approved", "others": [SECOND],
             "progress": Progress(), "query": query, "records": [captioned], "removed": removed,
             "space": "image", "state": "taken", "target": tmp_path / "copy.sqlite3", "text": "a frog",
-            "texts": {"entity": "x"}, "thread": 0, "unfit": True,
+            "sql": "SELECT 1", "texts": {"entity": "x"}, "thread": 0, "unfit": True,
             "thing": "tag:dog", "ticker": "C1", "value": "x", "verb": "approve", "verdict": "different",
             "captions": {captioned.address: values}, "actor": "eve", "reason": "repair", "words": "frog",
             "answer": "", "work": lambda _: 0,

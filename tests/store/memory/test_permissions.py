@@ -66,7 +66,7 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "progress": Progress(), "prompt": "dragons", "protocol": "aave", "protocols": ["aave"],
         "purge": lambda: None, "query": "tickers", "question": "rates", "root": stocked.places.root,
         "rows": [{**kept, "id": "mem_7"}], "scope": "peaks", "session": "s1", "session_id": "s1",
-        "source": "paper.md", "text": "tickers", "texts": ["tickers"], "thread": 0,
+        "source": "paper.md", "sql": "SELECT 1", "text": "tickers", "texts": ["tickers"], "thread": 0,
         "value": kept["timestamp"],
         "vector": kind.vector(kept["id"]), "verb": "store", "world": World("sea", "Sea", "", "salt"),
         "world_id": "peaks",
