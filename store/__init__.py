@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         search_memory,
         store_memory,
     )
-    from store.memory.verbs.verbs import MemoryVerbs
+    from store.memory.verbs import MemoryVerbs
     from store.operations import CaptionSource
     from store.outcome import ImportReport, Outcome, Refusal
     from store.permissions import OPERATOR, Actor, may_view
@@ -79,7 +79,7 @@ _FROM = {
             "RagManager add_lore add_memory delete_session_memory query_lore query_memory search_memory "
             "store_memory"
         ),
-        "memory.verbs.verbs": "MemoryVerbs",
+        "memory.verbs": "MemoryVerbs",
         "operations": "CaptionSource",
         "outcome": "ImportReport Outcome Refusal",
         "permissions": "Actor OPERATOR may_view",

@@ -37,7 +37,9 @@ store/tasks
 store/generation store/captioning store/maintenance store/mcp store/demo store/adopting
 store/library
 store/backup store/evaluation
+store/memory/values
 store/memory/verbs store/memory/reference_names
+store/memory/asking store/memory/searching
 store/memory/chroma_check store/memory/demo store/memory/doctor
 store/memory/trust
 store/memory/inspect store/memory/exporting
@@ -68,7 +70,11 @@ DOORS = (
     *("store.tasks", "store.jobs", "store.captioning", "store.embedding", "store.generation"),
     *("store.catalog", "store.reading", "store.search", "store.evaluation", "store.maps"),
     *("store.importing", "store.exporting", "store.disk", "store.maintenance"),
+    "store.memory.values",
 )
+
+# Where command line and agents enter the text memory: its verbs, and the values that these take and return.
+DOOR_OF_MEMORY = {"store.memory.verbs", "store.memory.values"}
 
 # Known imports that point upwards or form a cycle, and why; nothing may be added.
 KNOWN: Mapping[tuple[str, str], str] = {}
@@ -181,6 +187,16 @@ def test_no_folder_imports_itself_through_others() -> None:
     assert shortest_circle(folders) == ""
 
 
+def test_command_line_and_agents_enter_the_text_memory_by_its_door() -> None:
+    assert [
+        f"{name} → {other}"
+        for name, others in graph().items()
+        if name.startswith(("store.cli", "store.mcp"))
+        for other in sorted(others)
+        if other.startswith("store.memory.") and other not in DOOR_OF_MEMORY
+    ] == []
+
+
 def test_the_shortest_circle_is_named() -> None:
     assert shortest_circle({"a": {"b"}, "b": {"c"}, "c": {"d", "b"}, "d": {"a"}}) == "b → c → b"
     assert shortest_circle({"a": {"b", "c"}, "b": {"c"}}) == ""
@@ -228,7 +244,7 @@ def test_components_and_pages_enter_the_store_by_its_doors() -> None:
     elsewhere = [
         f"{name}: from {node.module} import {alias.name}"
         for name, path in files().items()
-        if not name.startswith(("store", "components.memory"))
+        if not name.startswith("store")
         for node in ast.walk(tree(path))
         if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "store"
         for alias in node.names

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import streamlit as st
 
@@ -15,19 +14,18 @@ from components.shell.page import forms, job_bar, uploads
 from components.shell.page.forms import Button, Field
 from components.shell.server import server_paths
 from components.shell.session import resources
+from store import MemoryVerbs
 from store.disk.files import content_hash
 from store.errors import BadSource
 from store.jobs import Job, Jobs
-from store.memory.memory import Memory
-from store.memory.story.sessions import exchange
-from store.memory.story.worlds import parse_world
+from store.memory.values import exchange, parse_world
 from store.progress import Progress
 
 _ADDED = "Stored."
 _PAPERS = ["pdf", "html", "htm", "docx", "md", "markdown", "txt", "text", "rst"]
 
 
-def menu(memory: Memory, kind: str, scope: str | None) -> None:
+def menu(memory: MemoryVerbs, kind: str, scope: str | None) -> None:
     """A popover with the ways to add to this kind."""
     with st.popover("Add", icon=":material/add:"):
         {
@@ -39,9 +37,9 @@ def menu(memory: Memory, kind: str, scope: str | None) -> None:
         }[kind](memory, scope)
 
 
-def _memory(memory: Memory, scope: str | None) -> None:
+def _memory(memory: MemoryVerbs, scope: str | None) -> None:
     def add(given: Mapping[str, Any]) -> str:
-        memory.memories.store_memory(given["text"], given["tags"])
+        memory.store(given["text"], tags=given["tags"])
         return _ADDED
 
     forms.show(
@@ -50,12 +48,12 @@ def _memory(memory: Memory, scope: str | None) -> None:
     )  # fmt: skip
 
 
-def _lore(memory: Memory, scope: str | None) -> None:
+def _lore(memory: MemoryVerbs, scope: str | None) -> None:
     def add(given: Mapping[str, Any]) -> str:
         memory.lore.add_lore(given["world"], given["name"], given["text"])
         return _ADDED
 
-    worlds = sorted({*memory.passages["world_lore"].counts(), *(one.id for one in memory.lore.worlds())})
+    worlds = sorted(memory.worlds())
     forms.show(
         "add-lore", resources.library(), add, button=Button("Store", kind="primary"),
         fields=[
@@ -70,12 +68,12 @@ def _lore(memory: Memory, scope: str | None) -> None:
         "read-worlds", resources.library(), "Import worlds", lambda _: load_worlds(memory),
         button=Button(
             "Read the folder of worlds again", icon="refresh",
-            help=f"{server_paths.shown(memory.places.worlds)}/*.yaml",
+            help=f"{server_paths.shown(memory.worlds_folder)}/*.yaml",
         ),
     )  # fmt: skip
 
 
-def _worlds(memory: Memory, files: Sequence[tuple[str, bytes]]) -> None:
+def _worlds(memory: MemoryVerbs, files: Sequence[tuple[str, bytes]]) -> None:
     """Name the files that are no worlds; offer to write the others to their folder and load them."""
     worlds = []
     for name, content in files:
@@ -94,32 +92,32 @@ def _worlds(memory: Memory, files: Sequence[tuple[str, bytes]]) -> None:
     )  # fmt: skip
 
 
-def _import_worlds(memory: Memory, jobs: Jobs, worlds: Sequence[tuple[str, bytes]]) -> Job:
+def _import_worlds(memory: MemoryVerbs, jobs: Jobs, worlds: Sequence[tuple[str, bytes]]) -> Job:
     put: dict[str, bytes] = {}
     for given, content in worlds:
         name = Path(given).name
         if put.get(name, content) != content:  # from another folder: it does not replace the one before it
             name = f"{Path(name).stem}-{content_hash(content)[:16]}{Path(name).suffix}"
         put[name] = content
-        memory.lore.put_file(memory.places.worlds, name, content)
+        memory.put_world(name, content)
     return jobs.run("Import worlds", lambda _: load_worlds(memory))
 
 
-def load_worlds(memory: Memory) -> None:
+def load_worlds(memory: MemoryVerbs) -> None:
     """Load new or changed files; invalid ones are named at the end.
 
     Raises BadSource at the end if a file was refused.
     """
-    refused = memory.lore.load_worlds(memory.places.worlds).refused
+    refused = memory.load_worlds().refused
     if refused:
         raise BadSource("; ".join(f"{one.item}: {one.reason}" for one in refused))
 
 
-def _exchange(memory: Memory, scope: str | None) -> None:
+def _exchange(memory: MemoryVerbs, scope: str | None) -> None:
     def add(given: Mapping[str, Any]) -> str:
         prompt, answer = given["prompt"], given["answer"]
         text = exchange(prompt, answer) if prompt.strip() or answer.strip() else ""
-        memory.sessions.add_memory(given["key"], str(uuid4()), text)
+        memory.store(text, kind="session_memory", scope=given["key"])
         return _ADDED
 
     forms.show(
@@ -132,7 +130,7 @@ def _exchange(memory: Memory, scope: str | None) -> None:
     )  # fmt: skip
 
 
-def _papers(memory: Memory, scope: str | None) -> None:
+def _papers(memory: MemoryVerbs, scope: str | None) -> None:
     files = uploads.files("Papers", _PAPERS, "PDF, HTML, Word, Markdown, text", key="add-papers")
     replaces = st.checkbox(
         "Replace papers of the same name", key="add-papers-replace",
@@ -157,7 +155,7 @@ def _papers(memory: Memory, scope: str | None) -> None:
 
 
 def _import_papers(
-    memory: Memory, given: list[tuple[str, bytes]], protocol: str, replaces: bool, progress: Progress
+    memory: MemoryVerbs, given: list[tuple[str, bytes]], protocol: str, replaces: bool, progress: Progress
 ) -> str:
     """Import readable papers; the others are named at the end.
 
@@ -186,7 +184,7 @@ def _import_papers(
     return "; ".join([counts, *notes])
 
 
-def _transcripts(memory: Memory, scope: str | None) -> None:
+def _transcripts(memory: MemoryVerbs, scope: str | None) -> None:
     files = uploads.files("Sessions", ["jsonl", "json"], "JSONL, JSON", key="add-sessions")
     watch, jobs, name = job_bar.watcher(), resources.jobs(), server_paths.naming()
 
@@ -211,7 +209,7 @@ def _transcripts(memory: Memory, scope: str | None) -> None:
 
 
 def _import_transcripts(
-    memory: Memory, given: list[tuple[str, bytes]], paths: list[Path], progress: Progress
+    memory: MemoryVerbs, given: list[tuple[str, bytes]], paths: list[Path], progress: Progress
 ) -> str:
     """Import these files and paths; returns what came of it. Raises BadSource if items were refused."""
     with tempfile.TemporaryDirectory() as folder:

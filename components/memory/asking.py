@@ -12,19 +12,18 @@ from components.shell import format
 from components.shell.page import forms, job_bar, live
 from components.shell.page.forms import Button, Field
 from components.shell.session import login, resources
+from store import MemoryVerbs
 from store.jobs import Job
-from store.memory.memory import Memory
-from store.memory.verbs.asking import Answer, GivenEntry, configured_model
-from store.memory.verbs.verbs import MemoryVerbs
+from store.memory.values import Answer, GivenEntry, configured_model
 from store.progress import Progress
 from store.settings import settings
 
 _JOB = "Ask the text memory"  # without the question: jobs stay in the catalog
 
 
-def show(memory: Memory) -> None:
+def show(memory: MemoryVerbs) -> None:
     """The question with its model, and this person's last answer."""
-    verbs, name = MemoryVerbs(memory), settings().caption_model
+    name = settings().caption_model
     if name:
         st.caption(f"{format.plain(name)} is given three entries of each kind, and cites those it uses.")
     else:
@@ -34,12 +33,12 @@ def show(memory: Memory) -> None:
             icon=":material/info:",
         )
     forms.show(
-        "ask-memory", resources.library(), partial(_ask, verbs, job_bar.watcher()),
+        "ask-memory", resources.library(), partial(_ask, memory, job_bar.watcher()),
         button=Button("Ask", icon="forum", kind="primary"),
         fields=[
             Field("question", "Question", "text", height=80),
-            Field("world", "World", choices=[*verbs.worlds()], placeholder="every world"),
-            Field("session", "Session", choices=[*verbs.sessions()], placeholder="every session"),
+            Field("world", "World", choices=[*memory.worlds()], placeholder="every world"),
+            Field("session", "Session", choices=[*memory.sessions()], placeholder="every session"),
             *([] if name else [Field("model", "Language model", placeholder="gpt-4o-mini, ollama/llama3 …")]),
         ],
     )  # fmt: skip
@@ -48,13 +47,13 @@ def show(memory: Memory) -> None:
         _last(memory, max(own, key=lambda job: job.id))
 
 
-def _ask(verbs: MemoryVerbs, watch: Callable[[Job], Job], given: Mapping[str, Any]) -> str:
+def _ask(memory: MemoryVerbs, watch: Callable[[Job], Job], given: Mapping[str, Any]) -> str:
     model = configured_model(str(given.get("model", "")).strip())
     question, world, session = (str(given[name]).strip() for name in ("question", "world", "session"))
 
     def work(progress: Progress) -> Answer:
         progress.what = f"asking {model.name}"
-        for piece in verbs.ask(
+        for piece in memory.ask(
             question, model=model, world=world, session=session, is_stopping=lambda: progress.cancelled
         ):
             if isinstance(piece, Answer):
@@ -66,7 +65,7 @@ def _ask(verbs: MemoryVerbs, watch: Callable[[Job], Job], given: Mapping[str, An
     return "Asked."
 
 
-def _last(memory: Memory, job: Job) -> None:
+def _last(memory: MemoryVerbs, job: Job) -> None:
     if not job.is_over:
         live.answer(resources.library(), job.id, job.answer)
         st.caption("The bar stops it.")
@@ -88,8 +87,8 @@ def _last(memory: Memory, job: Job) -> None:
         st.caption("It cites no entry.")
 
 
-def _citation(memory: Memory, one: GivenEntry) -> None:
-    rows = memory.passages[one.kind].rows([one.id])
+def _citation(memory: MemoryVerbs, one: GivenEntry) -> None:
+    rows = memory.entries(one.kind).rows([one.id])
     with st.container(border=True, horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         place = format.plain(place_of(one.kind, rows[0])) if rows else "removed since"
         st.markdown(f"**[{one.number}]** {KINDS[one.kind].icon} {place}", width="content")

@@ -14,8 +14,8 @@ from components.shell import format
 from components.shell.page import address, forms, tables
 from components.shell.page.forms import Button
 from components.shell.session import resources
-from store.memory.engine.entries import Row
-from store.memory.memory import Memory
+from store import MemoryVerbs
+from store.memory.values import Row
 
 Which = Literal["all", "old", "alike"]
 _PER_PAGE = 50
@@ -36,7 +36,7 @@ _OTHER_SORTS = {"transcript_vectors": {"Most tokens": "-token_count"}, "document
 _SHOWN = 160  # characters of a text in the table
 
 
-def show(memory: Memory) -> None:
+def show(memory: MemoryVerbs) -> None:
     """The tree on the left, its selection on the right."""
     left, right = st.columns([1, 3], gap="medium")
     with left:
@@ -48,7 +48,7 @@ def show(memory: Memory) -> None:
             _entries(memory, kind, projects, scope)
 
 
-def _entries(memory: Memory, kind: str, projects: list[str], scope: str | None) -> None:
+def _entries(memory: MemoryVerbs, kind: str, projects: list[str], scope: str | None) -> None:
     if scope:
         scopes.about(memory, kind, scope)
     where: dict[str, Any] = {_SCOPES[kind]: scope} if scope else {}
@@ -81,8 +81,8 @@ def _before() -> float:
     return (time.time() // _DAY - days) * _DAY
 
 
-def _table(memory: Memory, kind: str, where: dict[str, Any], *, before: float | None) -> None:
-    passages = memory.passages[kind]
+def _table(memory: MemoryVerbs, kind: str, where: dict[str, Any], *, before: float | None) -> None:
+    passages = memory.entries(kind)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         words = st.text_input(
             "Words", **address.kept("words"), type="search", live=True,
@@ -117,9 +117,9 @@ def _page(kind: str, total: int) -> int:
         return st.pagination(pages, key=key, bind="query-params", max_visible_pages=5)
 
 
-def _rows(memory: Memory, kind: str, rows: list[Row], page: int) -> list[int]:
+def _rows(memory: MemoryVerbs, kind: str, rows: list[Row], page: int) -> list[int]:
     """The table; returns the selected rows."""
-    written = memory.passages[kind].written([row["id"] for row in rows])
+    written = memory.entries(kind).written([row["id"] for row in rows])
     shown = [
         {
             "text": " ".join(text_of(kind, row).split())[:_SHOWN],
@@ -143,7 +143,13 @@ def _rows(memory: Memory, kind: str, rows: list[Row], page: int) -> list[int]:
 
 
 def _tools(
-    memory: Memory, kind: str, rows: list[Row], chosen: list[int], *, conditions: dict[str, Any], total: int
+    memory: MemoryVerbs,
+    kind: str,
+    rows: list[Row],
+    chosen: list[int],
+    *,
+    conditions: dict[str, Any],
+    total: int,
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if not chosen:
@@ -156,7 +162,7 @@ def _tools(
         if chosen:
             ids = [rows[number]["id"] for number in chosen]
             forms.button(
-                f"delete-{kind}", resources.library(), partial(memory.passages[kind].remove, ids),
+                f"delete-{kind}", resources.library(), partial(memory.entries(kind).remove, ids),
                 button=Button(f"Remove {counted(kind, len(ids))}", icon="delete"),
                 message=f"{counted(kind, len(ids))} removed; undo brings them back.",
             )  # fmt: skip
@@ -169,9 +175,9 @@ def _tools(
                 )  # fmt: skip
 
 
-def _delete_all(memory: Memory, kind: str, conditions: dict[str, Any], _: Mapping[str, Any]) -> str:
-    ids = [row["id"] for row in memory.passages[kind].find(**conditions, limit=None)]
-    memory.passages[kind].remove(ids)
+def _delete_all(memory: MemoryVerbs, kind: str, conditions: dict[str, Any], _: Mapping[str, Any]) -> str:
+    ids = [row["id"] for row in memory.entries(kind).find(**conditions, limit=None)]
+    memory.entries(kind).remove(ids)
     return f"{counted(kind, len(ids))} removed; undo brings them back."
 
 

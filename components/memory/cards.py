@@ -8,9 +8,8 @@ import streamlit as st
 from components.memory import entry_link
 from components.memory.highlight import excerpt, highlight
 from components.memory.kinds import place_of, text_of
-from store.memory.engine.entries import Row
-from store.memory.inspect.neighbours import around
-from store.memory.memory import Memory
+from store import MemoryVerbs
+from store.memory.values import Row
 
 _REASONS = {
     "filter": "another filter",
@@ -35,7 +34,7 @@ class Card:
     is_entry: bool = True  # False: a message that nothing of is embedded, so there is no entry to open
 
 
-def show(memory: Memory, card: Card, *, question: str, n: int, place: str) -> None:
+def show(memory: MemoryVerbs, card: Card, *, question: str, n: int, place: str) -> None:
     """The card of one of `n` hits with a link to its entry; `place` makes its key unique on the page."""
     with st.container(
         border=not card.kept_out,
@@ -65,7 +64,7 @@ def _html(card: Card, question: str, surroundings: str, n: int) -> str:
     )
 
 
-def _surroundings(memory: Memory, card: Card, question: str) -> str:
+def _surroundings(memory: MemoryVerbs, card: Card, question: str) -> str:
     if card.is_entry:
         before, after = context_of(memory, card.kind, card.row)
     else:
@@ -78,9 +77,9 @@ def _surroundings(memory: Memory, card: Card, question: str) -> str:
     )
 
 
-def context_of(memory: Memory, kind: str, row: Row) -> tuple[str, str]:
+def context_of(memory: MemoryVerbs, kind: str, row: Row) -> tuple[str, str]:
     """The shortened texts before and after an entry in its source."""
-    before, after = around(memory.passages[kind], row["id"])
+    before, after = memory.around(row["id"], kind=kind)
     texts = [text_of(kind, one) for one in before], [text_of(kind, one) for one in after]
     if kind == "transcript_vectors" and not any(texts):
         texts = memory.transcripts.around(row["parent_id"])

@@ -3,13 +3,12 @@
 import streamlit as st
 
 from components.shell import format
+from store import MemoryVerbs
 from store.errors import MemedexError
-from store.memory.documents.parser import marked_page
-from store.memory.engine.entries import Row
-from store.memory.memory import Memory
+from store.memory.values import Row, marked_page
 
 
-def show(memory: Memory, row: Row) -> None:
+def show(memory: MemoryVerbs, row: Row) -> None:
     """The PDF's pages with the passage marked, and the file; for other formats only the file."""
     try:
         cited = memory.documents.cite(row["id"])

@@ -1,5 +1,6 @@
 """Connections: from a coin to the texts that mention it, and from a text to the coins it mentions."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 import streamlit as st
@@ -9,18 +10,18 @@ from components.memory.kinds import KINDS, place_of, text_of
 from components.shell import format
 from components.shell.page import address, thumbnails
 from components.shell.session import safe_mode
+from store import MemoryVerbs
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.library import Library
-from store.memory.inspect.connections import CoinMention, Mention, coins_in, coins_near, mentions
-from store.memory.memory import Memory
+from store.memory.values import CoinMention, Mention, coins_in, coins_near
 from store.records import Record
 
 _OFFERED = 20  # coins that match what is typed
 _HOW = {"name": "names it", "ticker": "by its ticker", "meaning": "near in meaning"}
 
 
-def show(library: Library, memory: Memory) -> None:
+def show(library: Library, memory: MemoryVerbs) -> None:
     """A coin to choose, and the texts about it."""
     words = st.text_input(
         "Coin", **address.kept("coin"), type="search", icon=":material/search:", live=True,
@@ -42,7 +43,7 @@ def show(library: Library, memory: Memory) -> None:
         )
     try:
         with st.spinner("Looking through the memory …"):
-            found = mentions(memory, record)
+            found = memory.mentions(record)
     except MemedexError as error:
         st.error("The memory could not be asked:")
         st.text(str(error))
@@ -73,7 +74,7 @@ def _chosen(library: Library, words: str) -> Record | None:
     return next((record for record in offered if record.address == address), None)
 
 
-def _mentions(found: list[Mention]) -> None:
+def _mentions(found: Sequence[Mention]) -> None:
     named = [mention for mention in found if mention.how != "meaning"]
     many = f"{len(named):,} entries name it." if len(named) > 1 else "1 entry names it."
     st.caption(many if named else "No entry names it; these come nearest.")

@@ -11,8 +11,9 @@ from components.shell import format
 from components.shell.page import address, forms, tables
 from components.shell.page.forms import Button
 from components.shell.session import resources
+from store import MemoryVerbs
 from store.errors import MemedexError
-from store.memory.context import (
+from store.memory.values import (
     BUDGETS,
     DEFAULT,
     KIND_OF,
@@ -20,19 +21,18 @@ from store.memory.context import (
     MEMORY_RESULTS,
     PLACEHOLDERS,
     AssembledContext,
+    Conflict,
     Section,
+    Where,
+    compared,
+    memory_key,
 )
-from store.memory.engine.resident import Where
-from store.memory.memory import Memory
-from store.memory.story.sessions import memory_key
-from store.memory.text.conflicts import Conflict, compared
-from store.memory.trust import replay
 
 _TEMPLATE = "memedex.template"
 _STORY = {"lore": LORE_RESULTS, "memory": MEMORY_RESULTS}
 
 
-def show(memory: Memory) -> None:
+def show(memory: MemoryVerbs) -> None:
     """A prompt, a world and a session on the left; on the right the context for them."""
     asking, seen = st.columns([2, 3], gap="large")
     with asking:
@@ -50,12 +50,12 @@ def show(memory: Memory) -> None:
             return
         try:
             with st.spinner("Putting it together …"):
-                context = memory.assemble(prompt, template=template, numbers=numbers, where=where)
+                context = memory.preview(prompt, template=template, numbers=numbers, where=where)
         except MemedexError as error:
             st.error("This could not be put together:", icon=":material/error:")
             st.text(str(error))
             return
-        replay.keep(memory, prompt, context)
+        memory.keep_context(prompt, context)
         _weighed(context)
         _conflicts(context)
         _whole(context)
@@ -63,13 +63,13 @@ def show(memory: Memory) -> None:
 
 
 def prompt_preview(
-    memory: Memory, question: str, *, where: Mapping[str, Where], floors: Mapping[str, float]
+    memory: MemoryVerbs, question: str, *, where: Mapping[str, Where], floors: Mapping[str, float]
 ) -> None:
     """The context of a model for this question, of the kinds that are asked (by placeholder)."""
     st.markdown(":material/smart_toy: **What a model would be told**")
     kinds = [KIND_OF[name] for name in where]
     try:
-        context = memory.assemble(question, kinds=kinds, where=where, floors=floors)
+        context = memory.preview(question, kinds=kinds, where=where, floors=floors)
     except MemedexError as error:
         st.error("This could not be put together:", icon=":material/error:")
         st.text(str(error))
@@ -77,16 +77,16 @@ def prompt_preview(
     _whole(context)
 
 
-def _best_scope(memory: Memory, kind: str, prompt: str) -> str:
+def _best_scope(memory: MemoryVerbs, kind: str, prompt: str) -> str:
     """The world or session of the entry of this kind that fits the prompt best; "" if there is none."""
-    passages = memory.passages[kind]
+    passages = memory.entries(kind)
     return "".join(str(hit.row[passages.kind.scope]) for hit in passages.best(prompt, n=1)) if prompt else ""
 
 
-def _scope(memory: Memory, prompt: str) -> tuple[dict[str, dict[str, str]], dict[str, int]]:
+def _scope(memory: MemoryVerbs, prompt: str) -> tuple[dict[str, dict[str, str]], dict[str, int]]:
     """The world and session, chosen or those that fit the prompt best, and how many chunks of each."""
-    worlds = list(memory.passages["world_lore"].counts())
-    keys = list(memory.passages["session_memory"].counts())
+    worlds = list(memory.entries("world_lore").counts())
+    keys = list(memory.entries("session_memory").counts())
     world = st.selectbox(
         "World", worlds, index=None, key="in", bind="query-params", placeholder="that of the best hit"
     )
@@ -112,7 +112,7 @@ def _scope(memory: Memory, prompt: str) -> tuple[dict[str, dict[str, str]], dict
     return where, numbers
 
 
-def _template(memory: Memory) -> str:
+def _template(memory: MemoryVerbs) -> str:
     with st.expander("Template", icon=":material/data_object:"):
         st.session_state.setdefault(_TEMPLATE, memory.template)
         st.caption("Placeholders: " + ", ".join(f"`{{{name}}}`" for name in PLACEHOLDERS))

@@ -1,18 +1,23 @@
 """Contexts that were handed out: what was in each, and what it would have been otherwise."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from components.memory.kinds import KINDS, place_of
 from components.shell import format
 from components.shell.page import tables
 from components.shell.session import presenter
+from store import MemoryVerbs
 from store.errors import MemedexError
-from store.memory.engine.retrievals import KeptContext
-from store.memory.engine.settings import memory_settings
-from store.memory.memory import Memory
-from store.memory.text.recursive_chunks import LONGEST, OVERLAP
-from store.memory.trust import replay
-from store.memory.trust.replay import ReplayedEntry, WhatIf
+from store.memory.values import (
+    CHUNK_LENGTH,
+    CHUNK_OVERLAP,
+    KeptContext,
+    ReplayedEntry,
+    WhatIf,
+    memory_settings,
+)
 
 _SHOWN = 200  # contexts in the table
 _ROW = 36  # px
@@ -23,9 +28,9 @@ _SIGNS = {
 }
 
 
-def show(memory: Memory) -> None:
+def show(memory: MemoryVerbs) -> None:
     """The table of kept contexts; the chosen one below it."""
-    found = replay.contexts(memory)
+    found = memory.contexts()
     if not found:
         _nothing()
         return
@@ -66,12 +71,12 @@ def _row(one: KeptContext) -> dict[str, object]:
     }
 
 
-def _context(memory: Memory, kept: KeptContext) -> None:
+def _context(memory: MemoryVerbs, kept: KeptContext) -> None:
     st.header(format.plain(kept.question, limit=200))
     what_if = _controls(kept)
     try:
         with st.spinner("Asking again …"):
-            found = replay.replay(memory, kept, what_if)
+            found = memory.replay(kept, what_if)
     except MemedexError as error:
         st.error("This could not be tried:", icon=":material/error:")
         st.text(str(error))
@@ -105,18 +110,18 @@ def _controls(kept: KeptContext) -> WhatIf:
 
 def _chunk(kept: KeptContext) -> tuple[int, int] | None:
     size = st.number_input(
-        "Chunk size", 50, 20_000, None, key=f"size_{kept.id}", width=130, placeholder=f"{LONGEST:,}"
+        "Chunk size", 50, 20_000, None, key=f"size_{kept.id}", width=130, placeholder=f"{CHUNK_LENGTH:,}"
     )
     overlap = st.number_input(
-        "Overlap", 0, 19_999, None, key=f"overlap_{kept.id}", width=120, placeholder=f"{OVERLAP:,}"
+        "Overlap", 0, 19_999, None, key=f"overlap_{kept.id}", width=120, placeholder=f"{CHUNK_OVERLAP:,}"
     )
     if size is None and overlap is None:
         return None
-    return int(size or LONGEST), int(OVERLAP if overlap is None else overlap)
+    return int(size or CHUNK_LENGTH), int(CHUNK_OVERLAP if overlap is None else overlap)
 
 
-def _entries(memory: Memory, kind: str, found: list[ReplayedEntry]) -> None:
-    rows = {row["id"]: row for row in memory.passages[kind].rows([one.id for one in found])}
+def _entries(memory: MemoryVerbs, kind: str, found: Sequence[ReplayedEntry]) -> None:
+    rows = {row["id"]: row for row in memory.entries(kind).rows([one.id for one in found])}
     for one in found:
         place = place_of(kind, rows[one.id]) if one.id in rows else one.id
         label, colour, icon = _SIGNS[one.what]

@@ -1,6 +1,6 @@
 """Near-duplicates of one kind: found at once among few entries, by a job among many."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 from zlib import crc32
@@ -13,12 +13,9 @@ from components.shell import format
 from components.shell.page import forms, job_bar
 from components.shell.page.forms import Button, Field
 from components.shell.session import resources
+from store import MemoryVerbs
 from store.errors import MemedexError
-from store.memory.engine.errors import changed_meanwhile
-from store.memory.engine.passages import Passages
-from store.memory.inspect.near_duplicates import NEARLY, DuplicatePair, near_duplicates
-from store.memory.memory import Memory
-from store.memory.trust import merge
+from store.memory.values import NEARLY, DuplicatePair, MergePreview, changed_meanwhile
 
 _JOB = "memedex.near_duplicates"
 _SHOWN = 10  # pairs on a page
@@ -26,25 +23,25 @@ _CUT = 200  # characters of a text
 _AT_ONCE = 3_000  # entries that are compared without asking
 
 
-def show(memory: Memory, kind: str) -> None:
+def show(memory: MemoryVerbs, kind: str) -> None:
     """The pairs of this kind, at once or by a job."""
-    passages = memory.passages[kind]
-    if passages.count() <= _AT_ONCE:
-        _pairs(memory, kind, near_duplicates(passages))
+    count = memory.entries(kind).count()
+    if count <= _AT_ONCE:
+        _pairs(memory, kind, memory.near_duplicates(kind))
         return
     is_locked = not memory.can_write or job_bar.is_busy(resources.jobs())
     name = f"{_JOB}-{kind}"
     job_bar.button(
         f"compare-{kind}", resources.library(), f"Compare {KINDS[kind].label.lower()}",
-        lambda progress: near_duplicates(passages, progress=progress), kept_as=name,
-        button=Button(f"Compare {counted(kind, passages.count())}", icon="content_copy", disabled=is_locked),
+        lambda progress: memory.near_duplicates(kind, progress=progress), kept_as=name,
+        button=Button(f"Compare {counted(kind, count)}", icon="content_copy", disabled=is_locked),
     )  # fmt: skip
     job = job_bar.begun(resources.jobs(), name)
     if job is not None and job.state == "done":
         _pairs(memory, kind, job.result)
 
 
-def _pairs(memory: Memory, kind: str, pairs: list[DuplicatePair]) -> None:
+def _pairs(memory: MemoryVerbs, kind: str, pairs: Sequence[DuplicatePair]) -> None:
     if not pairs:
         st.caption(f"No two {KINDS[kind].many} have a cosine of {NEARLY} or more.")
         return
@@ -57,7 +54,7 @@ def _pairs(memory: Memory, kind: str, pairs: list[DuplicatePair]) -> None:
         if pages > 1:
             page = st.pagination(pages, key=f"pairs_{kind}", max_visible_pages=5)
     for pair in pairs[(page - 1) * _SHOWN : page * _SHOWN]:
-        rows = memory.passages[kind].rows([pair.one, pair.other])
+        rows = memory.entries(kind).rows([pair.one, pair.other])
         with st.container(border=True, gap="xsmall"):
             st.markdown(f"**{pair.cosine:.3f}**")
             for row in rows:
@@ -70,36 +67,35 @@ def _pairs(memory: Memory, kind: str, pairs: list[DuplicatePair]) -> None:
                 _merge(memory, kind, pair)
 
 
-def _merge(memory: Memory, kind: str, pair: DuplicatePair) -> None:
+def _merge(memory: MemoryVerbs, kind: str, pair: DuplicatePair) -> None:
     """The text that both would become, to change before they are merged."""
-    passages = memory.passages[kind]
     try:
-        shown = merge.preview(passages, pair.one, [pair.other])
+        shown = memory.preview_merge(pair.one, [pair.other], kind=kind)
     except MemedexError:  # of two worlds or sessions
         return
     with st.expander("Merge", icon=":material/merge:"):
         st.caption("The first is kept, with this text, and the second removed. Undo takes it back.")
         forms.show(
             f"merge-{kind}-{pair.one}-{pair.other}", resources.library(),
-            partial(_merged, passages, pair, shown),
+            partial(_merged, memory, kind, pair, shown),
             fields=[
                 Field("text", "Text", "text", value=shown.text, is_labelled=False),
-                Field("base", "Base", "base", value=_base(passages, shown)),
+                Field("base", "Base", "base", value=_base(kind, shown)),
             ],
             button=Button("Merge both", icon="merge"),
         )  # fmt: skip
 
 
 def _merged(
-    passages: Passages, pair: DuplicatePair, shown: merge.MergePreview, given: Mapping[str, Any]
+    memory: MemoryVerbs, kind: str, pair: DuplicatePair, shown: MergePreview, given: Mapping[str, Any]
 ) -> str:
-    if given["base"] != _base(passages, shown):
+    if given["base"] != _base(kind, shown):
         raise changed_meanwhile("one of the two entries")
-    merge.merge(passages, pair.one, [pair.other], text=given["text"], shown=shown)
+    memory.merge(pair.one, [pair.other], kind=kind, text=given["text"], shown=shown)
     return "Merged; undo takes it back."
 
 
-def _base(passages: Passages, shown: merge.MergePreview) -> str:
+def _base(kind: str, shown: MergePreview) -> str:
     """A key that changes with either of the two texts."""
-    texts = [str(row[passages.kind.text]) for row in (shown.keep, *shown.removed)]
+    texts = [text_of(kind, row) for row in (shown.keep, *shown.removed)]
     return str(crc32("\n".join(texts).encode()))

@@ -14,15 +14,12 @@ from components.shell import format
 from components.shell.page import charts, forms, tables
 from components.shell.page.forms import Button, Field
 from components.shell.session import presenter
+from store import MemoryVerbs
 from store.errors import MemedexError
 from store.library import Library
-from store.memory.engine import recall
-from store.memory.engine.entries import Row
-from store.memory.engine.errors import changed_meanwhile
-from store.memory.inspect.neighbours import around, nearest_to
-from store.memory.memory import Memory
+from store.memory.values import Recall, Row, changed_meanwhile
 
-_RECALL: tuple[tuple[recall.Recall, str, str, str], ...] = (
+_RECALL: tuple[tuple[Recall, str, str, str], ...] = (
     ("pinned", "keep", "Pin", "In every context of its world, session or protocol"),
     ("never", "visibility_off", "Never recall", "In no context and no answer; it stays here"),
 )
@@ -30,14 +27,14 @@ _OFF = {"pinned": "Unpin", "never": "Recall again"}
 _FIELDS = {"documents": "content", "memories": "content", "transcript_vectors": "source_text"}
 
 
-def show_if_open(library: Library, memory: Memory) -> None:
+def show_if_open(library: Library, memory: MemoryVerbs) -> None:
     """Show the drawer if the page's address names an entry."""
     kind, _, id = st.query_params.get(entry_link.PARAM, "").partition(":")
     if not id:
         return
     try:
-        row = memory.passages[kind].get(id)
-    except (KeyError, MemedexError) as error:
+        row = memory.entries(kind).get(id)
+    except MemedexError as error:
         entry_link.close_entry()
         st.warning("This entry is not there (any more).", icon=":material/link_off:")
         st.text(str(error))
@@ -49,7 +46,7 @@ def show_if_open(library: Library, memory: Memory) -> None:
     )(_drawer)(library, memory, kind, row)  # fmt: skip
 
 
-def _drawer(library: Library, memory: Memory, kind: str, row: Row) -> None:
+def _drawer(library: Library, memory: MemoryVerbs, kind: str, row: Row) -> None:
     _text(library, memory, kind, row)
     if kind == "documents":
         citation.show(memory, row)
@@ -63,7 +60,7 @@ def _drawer(library: Library, memory: Memory, kind: str, row: Row) -> None:
         _PARTS[chosen](memory, kind, row)
 
 
-def _text(library: Library, memory: Memory, kind: str, row: Row) -> None:
+def _text(library: Library, memory: MemoryVerbs, kind: str, row: Row) -> None:
     text = text_of(kind, row)
     key, base = f"{kind}-{row['id']}", str(crc32(text.encode()))
     if not memory.can_write:
@@ -73,11 +70,11 @@ def _text(library: Library, memory: Memory, kind: str, row: Row) -> None:
     def save(given: Mapping[str, Any]) -> str:
         if given["base"] != base:
             raise changed_meanwhile(row["id"])
-        memory.passages[kind].edit(row["id"], was=text, **{_FIELDS.get(kind, "text"): given["text"]})
+        memory.entries(kind).edit(row["id"], was=text, **{_FIELDS.get(kind, "text"): given["text"]})
         return "Saved and embedded again."
 
     def delete(_: Mapping[str, Any]) -> str:
-        memory.passages[kind].remove([row["id"]])
+        memory.entries(kind).remove([row["id"]])
         return "Removed; undo brings it back."
 
     is_saved = forms.show(
@@ -100,23 +97,22 @@ def _text(library: Library, memory: Memory, kind: str, row: Row) -> None:
         st.rerun()
 
 
-def _recall(library: Library, memory: Memory, kind: str, id: str) -> bool:
+def _recall(library: Library, memory: MemoryVerbs, kind: str, id: str) -> bool:
     """Buttons that pin the entry or leave it out of all contexts; whether one was pressed."""
-    passages = memory.passages[kind]
-    state = recall.of(passages, id)
+    state = memory.recall_of(id, kind=kind)
     pressed = False
     for wanted, icon, label, about in _RECALL:
         is_on = state == wanted
         pressed |= forms.button(
             f"entry-{wanted}-{kind}-{id}", library,
-            partial(recall.set_recall, passages, [id], "" if is_on else wanted),
+            partial(memory.set_recall, [id], "" if is_on else wanted, kind=kind),
             button=Button(_OFF[wanted] if is_on else label, icon=icon, help=about),
         )  # fmt: skip
     return pressed
 
 
-def _surroundings(memory: Memory, kind: str, row: Row) -> None:
-    before, after = around(memory.passages[kind], row["id"], reach=2)
+def _surroundings(memory: MemoryVerbs, kind: str, row: Row) -> None:
+    before, after = memory.around(row["id"], kind=kind, reach=2)
     texts = [text_of(kind, one) for one in before], [text_of(kind, one) for one in after]
     if kind == "transcript_vectors" and not any(texts):
         texts = memory.transcripts.around(row["parent_id"])
@@ -132,8 +128,8 @@ def _surroundings(memory: Memory, kind: str, row: Row) -> None:
         st.text(text)
 
 
-def _near(memory: Memory, kind: str, row: Row) -> None:
-    found = nearest_to(memory.passages[kind], row["id"])
+def _near(memory: MemoryVerbs, kind: str, row: Row) -> None:
+    found = memory.nearest(row["id"], kind=kind)
     if not found:
         st.caption("Nothing is near it, or it has no vector of this model yet.")
     for other, cosine in found:
@@ -144,8 +140,8 @@ def _near(memory: Memory, kind: str, row: Row) -> None:
             st.text(text_of(kind, other)[:300])
 
 
-def _vector(memory: Memory, kind: str, row: Row) -> None:
-    vector = memory.passages[kind].vector(row["id"])
+def _vector(memory: MemoryVerbs, kind: str, row: Row) -> None:
+    vector = memory.entries(kind).vector(row["id"])
     if vector is None:
         st.caption("It has no vector yet.")
         return
@@ -167,12 +163,12 @@ def _figures(vector: Any, model: str | None) -> list[dict[str, str]]:
     return [{"what": name, "figure": value} for name, value in figures.items()]
 
 
-def _metadata(memory: Memory, kind: str, row: Row) -> None:
+def _metadata(memory: MemoryVerbs, kind: str, row: Row) -> None:
     tables.fields(described(row, *_FIELDS.values(), "text"))
 
 
-def _versions(memory: Memory, kind: str, row: Row) -> None:
-    found = memory.passages[kind].versions(row["id"])
+def _versions(memory: MemoryVerbs, kind: str, row: Row) -> None:
+    found = memory.entries(kind).versions(row["id"])
     rows = [
         {
             "since": tables.moment(version.created_at) if version.created_at else None,
@@ -195,7 +191,7 @@ def _versions(memory: Memory, kind: str, row: Row) -> None:
                 st.text(text_of(kind, version.row))
 
 
-_PARTS: dict[str, Callable[[Memory, str, Row], None]] = {
+_PARTS: dict[str, Callable[[MemoryVerbs, str, Row], None]] = {
     "Context": _surroundings,
     "Similar": _near,
     "Vector": _vector,

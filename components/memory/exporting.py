@@ -7,13 +7,13 @@ from pathlib import Path
 import streamlit as st
 
 from components.memory.kinds import KINDS
-from store.memory.memory import Memory
-from store.memory.verbs.verbs import DOCUMENTS, TRANSCRIPTS, MemoryVerbs
+from store import MemoryVerbs
+from store.memory.values import DOCUMENTS, TRANSCRIPTS
 
 _ENDINGS = {DOCUMENTS: ".jsonl", TRANSCRIPTS: ".sqlite3"}
 
 
-def show(memory: Memory) -> None:
+def show(memory: MemoryVerbs) -> None:
     """A choice of kind, and a button that writes the file when it is pressed."""
     with st.popover("Export", icon=":material/download:"):
         kind = st.selectbox("Kind", list(KINDS), format_func=lambda name: KINDS[name].label)
@@ -23,14 +23,14 @@ def show(memory: Memory) -> None:
         st.download_button(
             "Download", lambda: _content(memory, kind), f"{kind}{ending}",
             key="memedex.export_memory", icon=":material/download:", on_click="ignore",
-            disabled=not memory.passages[kind].count(),
+            disabled=not memory.entries(kind).count(),
         )  # fmt: skip
 
 
-def _content(memory: Memory, kind: str) -> bytes:
+def _content(memory: MemoryVerbs, kind: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{kind}{_ENDINGS.get(kind, '')}"
-        MemoryVerbs(memory).export(path, kinds=[kind])
+        memory.export(path, kinds=[kind])
         if path.is_dir():
             path = Path(shutil.make_archive(str(path), "zip", path))
         return path.read_bytes()

@@ -12,10 +12,8 @@ from components.shell import format
 from components.shell.page import forms, job_bar, tables
 from components.shell.page.forms import Button
 from components.shell.session import resources
-from store.memory import doctor
-from store.memory.engine.reembedding import reembed
-from store.memory.inspect.health import READ_AGAIN, Concern, MemoryFigures, concerns, figures, unread_worlds
-from store.memory.memory import Memory
+from store import MemoryVerbs
+from store.memory.values import READ_AGAIN, Concern, MemoryFigures
 from store.progress import Progress
 from store.settings import settings
 
@@ -25,10 +23,10 @@ _BARS_HEIGHT = 44  # px
 _SHOWN = 10  # entries named of each concern
 
 
-def show(memory: Memory) -> None:
+def show(memory: MemoryVerbs) -> None:
     """Show the memory's figures and concerns."""
     numbers, found = _examined(memory, settings().root, memory.generation)
-    if unread := unread_worlds(memory):
+    if unread := memory.unread_worlds():
         found = [unread, *found]
     _kinds(memory, numbers)
     with st.container(horizontal=True, gap="small"):
@@ -50,13 +48,13 @@ def show(memory: Memory) -> None:
 
 @st.cache_data(show_spinner=False, max_entries=2)
 def _examined(
-    _memory: Memory, root: Path, generation: tuple[int, ...]
-) -> tuple[list[MemoryFigures], list[Concern]]:
+    _memory: MemoryVerbs, root: Path, generation: tuple[int, ...]
+) -> tuple[Sequence[MemoryFigures], Sequence[Concern]]:
     """Computed once for each state of the memory: 100,000 entries take seconds."""
-    return [figures(_memory.passages[name]) for name in KINDS], concerns(_memory)
+    return _memory.figures(), _memory.concerns()
 
 
-def _kinds(memory: Memory, numbers: list[MemoryFigures]) -> None:
+def _kinds(memory: MemoryVerbs, numbers: Sequence[MemoryFigures]) -> None:
     status = memory.status()
     with st.grid(5, min_column_width=170) as grid:
         for each in numbers:
@@ -107,12 +105,12 @@ def _bars(numbers: Sequence[int]) -> str:
     return f'<div aria-hidden="true" style="{style}">{bars}</div>'
 
 
-def _concern(memory: Memory, concern: Concern, number: int) -> None:
+def _concern(memory: MemoryVerbs, concern: Concern, number: int) -> None:
     kind, count = concern.kind, concern.count
     label = f"{KINDS[kind].label}: {concern.what} · {count:,}"
     with st.expander(format.plain(label, limit=200), icon=":material/build:"):
         st.caption(f"Remedy: {concern.remedy}.")
-        rows = {row["id"]: row for row in memory.passages[kind].rows(concern.which[:_SHOWN])}
+        rows = {row["id"]: row for row in memory.entries(kind).rows(concern.which[:_SHOWN])}
         for id in concern.which[:_SHOWN]:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
                 st.text(text_of(kind, rows[id])[:120] if id in rows else id, width="stretch")
@@ -122,13 +120,13 @@ def _concern(memory: Memory, concern: Concern, number: int) -> None:
             _remedies(memory, concern, number)
 
 
-def _remedies(memory: Memory, concern: Concern, number: int) -> None:
+def _remedies(memory: MemoryVerbs, concern: Concern, number: int) -> None:
     kind = concern.kind
-    passages, library = memory.passages[kind], resources.library()
+    library = resources.library()
     if concern.remedy == "embed them":
         job_bar.button(
             f"embed-{kind}", library, f"Embed {KINDS[kind].label.lower()}",
-            lambda progress: reembed(passages, progress=progress),
+            lambda progress: memory.reembed([kind], progress=progress),
             button=Button("Embed them", icon="model_training"),
         )  # fmt: skip
     elif concern.remedy == "cut them into chunks":
@@ -143,23 +141,23 @@ def _remedies(memory: Memory, concern: Concern, number: int) -> None:
         )  # fmt: skip
     elif concern.remedy == "delete them":
         forms.button(
-            f"delete-{kind}-{number}", library, partial(passages.remove, concern.which),
+            f"delete-{kind}-{number}", library, partial(memory.remove, concern.which, kind=kind),
             button=Button(f"Remove {counted(kind, len(concern.which))}", icon="delete"),
             message="Removed; undo brings them back.",
         )  # fmt: skip
 
 
-def _cut(memory: Memory, progress: Progress) -> None:
+def _cut(memory: MemoryVerbs, progress: Progress) -> None:
     memory.transcripts.cut_long_chunks()
     memory.transcripts.embed_new(progress=progress)
 
 
-def _examination(memory: Memory) -> None:
+def _examination(memory: MemoryVerbs) -> None:
     library = resources.library()
     busy = job_bar.is_busy(library.jobs)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
         job_bar.button(
-            "check-memory", library, "Check the text memory", lambda _: doctor.check(memory), kept_as=_JOB,
+            "check-memory", library, "Check the text memory", lambda _: memory.check(), kept_as=_JOB,
             button=Button("Run check", icon="stethoscope", disabled=busy),
         )  # fmt: skip
         st.caption("Compares files, full text, vectors and Chroma's collections. Changes nothing.")
@@ -173,6 +171,6 @@ def _examination(memory: Memory) -> None:
     rows = [{"kind": one.kind, "what": one.what, "fix": one.remedy} for one in result]
     tables.show(rows, alt="The problems and their fixes")
     job_bar.button(
-        "repair-memory", library, "Repair the text memory", lambda _: doctor.repair(memory), kept_as=_JOB,
+        "repair-memory", library, "Repair the text memory", lambda _: memory.repair(), kept_as=_JOB,
         button=Button("Repair", icon="build", disabled=busy),
     )  # fmt: skip

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.shell import format
-from store.memory.documents.documents import pages_of
-from store.memory.engine.entries import Row
+from store.memory.values import Row, pages_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,14 @@ from components.shell import format
 from components.shell.page import job_bar
 from components.shell.page.forms import Button
 from components.shell.session import resources
-from store.embedding import open_embedder
-from store.memory.engine.reembedding import reembed
-from store.memory.engine.settings import LOCAL, memory_settings
-from store.memory.memory import Memory
+from store import MemoryVerbs
+from store.memory.values import LOCAL, memory_settings
 from store.progress import Progress
 
 _KNOWN = (LOCAL, "litellm:text-embedding-ada-002")
 
 
-def show(memory: Memory) -> None:
+def show(memory: MemoryVerbs) -> None:
     """A kind, another model for it, and a button.
 
     The old vectors are used until the new ones are complete.
@@ -29,7 +27,7 @@ def show(memory: Memory) -> None:
             kind = st.selectbox(
                 "Kind", list(KINDS), key="memory-model-kind", format_func=lambda name: KINDS[name].label
             )
-            passages = memory.passages[kind]
+            passages = memory.entries(kind)
             names = dict.fromkeys((*_KNOWN, memory_settings().embedder_of(kind)))
             names.pop(passages.model, None)
             name = (
@@ -51,9 +49,9 @@ def show(memory: Memory) -> None:
             )
 
 
-def _work(memory: Memory, kind: str, name: str) -> Callable[[Progress], bool]:
+def _work(memory: MemoryVerbs, kind: str, name: str) -> Callable[[Progress], bool]:
     def embed(progress: Progress) -> bool:
-        progress.what, progress.total = "embedding", memory.passages[kind].count()
-        return reembed(memory.passages[kind], open_embedder(name), progress=progress)
+        progress.what, progress.total = "embedding", memory.entries(kind).count()
+        return memory.reembed([kind], name, progress=progress)
 
     return embed

@@ -1,7 +1,7 @@
 """As of: a moment of the past to ask about, and what changed since."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -10,9 +10,9 @@ import streamlit as st
 
 from components.memory.kinds import KINDS
 from components.shell import format
+from store import MemoryVerbs
 from store.errors import MemedexError
-from store.memory.memory import Memory
-from store.memory.trust.difference import EntryDifference, difference
+from store.memory.values import EntryDifference
 
 _SHOWN = 50  # differences
 _ICONS = {"added": ":material/add:", "removed": ":material/remove:", "changed": ":material/edit:"}
@@ -37,23 +37,23 @@ def choose() -> Moment:
 
 
 @contextmanager
-def at(memory: Memory, moment: Moment) -> Iterator[Memory]:
+def at(memory: MemoryVerbs, moment: Moment) -> Iterator[MemoryVerbs]:
     """The memory as it was then, preceded by what changed since if that is asked for."""
     if moment.chosen is None:
         yield memory
         return
     seconds = _seconds(moment.chosen)
-    try:
-        past = memory.as_of(seconds)
-    except MemedexError as error:
-        st.error(format.plain(str(error)), icon=":material/error:")
-        st.stop()
-    with past:
+    with ExitStack() as opened:
+        try:
+            past = opened.enter_context(memory.as_of(seconds))
+        except MemedexError as error:
+            st.error(format.plain(str(error)), icon=":material/error:")
+            st.stop()
         st.caption(
             f":material/history: As it was on {moment.chosen:%Y-%m-%d %H:%M}. Nothing can be changed there."
         )
         if moment.is_compared:
-            _changes(difference(memory, seconds))
+            _changes(memory.difference(seconds))
         yield past
 
 
@@ -62,7 +62,7 @@ def _seconds(chosen: datetime) -> float:
     return chosen.replace(tzinfo=ZoneInfo(st.context.timezone or "UTC")).timestamp()
 
 
-def _changes(found: list[EntryDifference]) -> None:
+def _changes(found: Sequence[EntryDifference]) -> None:
     with st.expander(f"{format.counted(len(found), 'entry', 'entries')} changed since", expanded=True):
         if not found:
             st.caption("Nothing changed since.")

@@ -13,19 +13,19 @@ from components.shell.page import forms
 from components.shell.page import undo as shell_undo
 from components.shell.page.forms import Button
 from components.shell.session import login
+from store import Memory, MemoryVerbs
 from store.errors import MemedexError
 from store.library import Library
-from store.memory.memory import Memory
 from store.settings import settings
 
 
-def memory(*, can_write: bool) -> Memory:
+def memory(*, can_write: bool) -> MemoryVerbs:
     """The text memory of this server; if it cannot be opened the page says why, and stops.
 
     `can_write` is the library's: with a library that is only read, the memory is only read.
     """
     try:
-        return _opened(can_write=can_write)
+        return MemoryVerbs(_opened(can_write=can_write))
     except MemedexError as error:
         st.error("The text memory could not be opened. What went wrong:")
         st.text(str(error))

@@ -13,11 +13,10 @@ from components.shell import format, javascript
 from components.shell.page import forms, undo
 from components.shell.page.forms import Button, Field
 from components.shell.session import presenter
+from store import MemoryVerbs
 from store.errors import InvalidRecord
 from store.library import Library
-from store.memory.memory import Memory
-from store.memory.trust import review
-from store.memory.trust.review import ReviewItem
+from store.memory.values import ReviewItem
 
 _SHOWN = 50  # at once; the others follow as these are decided
 _VERBS = ("accept", "reject", "undo")
@@ -40,10 +39,10 @@ _component = st.components.v2.component(
 )
 
 
-def show(library: Library, memory: Memory) -> None:
+def show(library: Library, memory: MemoryVerbs) -> None:
     """The queue, oldest first."""
     at = time.time()  # before reading: what is confirmed meanwhile is not in it for certain
-    found = review.waiting(memory, most=_SHOWN)
+    found = memory.waiting(most=_SHOWN)
     if not found:
         st.info(
             "No memory waits for a decision. What agents write over HTTP is reviewed here; with "
@@ -61,16 +60,16 @@ def show(library: Library, memory: Memory) -> None:
             **sending,
             "at": at,
             "can_write": memory.can_write,
-            "total": review.count(memory),
+            "total": memory.pending_count(),
             "entries": [_card(one) for one in found],
         },
         on_done_change=lambda: None,
     )
 
 
-def badge(memory: Memory) -> None:
+def badge(memory: MemoryVerbs) -> None:
     """How many wait, if any do."""
-    if count := review.count(memory):
+    if count := memory.pending_count():
         st.badge(f"{count:,} pending", icon=":material/pending:", color="orange")
 
 
@@ -91,14 +90,14 @@ def _card(one: ReviewItem) -> dict[str, Any]:
     }
 
 
-def _decide(memory: Memory, given: Mapping[str, Any]) -> str:
+def _decide(memory: MemoryVerbs, given: Mapping[str, Any]) -> str:
     """Carry out one key press. Raises InvalidRecord with the reason if it was refused."""
     verb = given["verb"]
     if verb not in _VERBS:
         raise InvalidRecord(f"{verb} is no decision")
     if verb == "undo":
         return undo.said(memory.undo(), "Undone.")
-    outcome = (review.accept if verb == "accept" else review.reject)(memory, [given["id"]])
+    outcome = (memory.accept if verb == "accept" else memory.reject)([given["id"]])
     if outcome.refused:
         raise InvalidRecord(outcome.refused[0].reason)
     return ""

@@ -12,11 +12,9 @@ from components.memory.highlight import STYLE
 from components.memory.kinds import KINDS, counted
 from components.memory.probe_controls import Column, ProbeControls, Scores, controls, put_question
 from components.shell import format
+from store import MemoryVerbs
 from store.errors import MemedexError
-from store.memory.context import KIND_OF
-from store.memory.inspect.probe import ProbeCandidate, ProbeMessage, probe_messages
-from store.memory.inspect.probe import probe as ask_kind
-from store.memory.memory import Memory
+from store.memory.values import KIND_OF, ProbeCandidate, ProbeMessage
 
 _NEAR = 5  # misses shown of each column
 _BY_WORDS = "by words alone: the model is away"
@@ -28,7 +26,7 @@ _SCALES = (
 )
 
 
-def show(memory: Memory) -> None:
+def show(memory: MemoryVerbs) -> None:
     """The controls, and a column for each kind or protocol."""
     options = controls(memory)
     if not options.columns:
@@ -39,7 +37,7 @@ def show(memory: Memory) -> None:
         return
     st.html(STYLE)
     for note in dict.fromkeys(
-        memory.passages[each.kind].not_read(options.question) for each in options.columns
+        memory.entries(each.kind).not_read(options.question) for each in options.columns
     ):
         if note:
             st.info(format.plain(note, limit=300), icon=":material/translate:")
@@ -93,7 +91,7 @@ def _asked(
     return where, floors
 
 
-def _found(memory: Memory, options: ProbeControls) -> list[tuple[str, list[Card]]] | None:
+def _found(memory: MemoryVerbs, options: ProbeControls) -> list[tuple[str, list[Card]]] | None:
     try:
         with st.spinner("Asking; the first time, the model is loaded …", show_time=True):
             return [_ask(memory, options, column) for column in options.columns]
@@ -103,12 +101,12 @@ def _found(memory: Memory, options: ProbeControls) -> list[tuple[str, list[Card]
         return None
 
 
-def _ask(memory: Memory, options: ProbeControls, column: Column) -> tuple[str, list[Card]]:
+def _ask(memory: MemoryVerbs, options: ProbeControls, column: Column) -> tuple[str, list[Card]]:
     """How it was searched, and the cards: hits, then misses."""
     if column.kind == "transcript_vectors":
         return _ask_messages(memory, options, column)
-    answer = ask_kind(
-        memory.passages[column.kind], options.question, n=options.n, where=column.where, floor=column.floor,
+    answer = memory.probe(
+        options.question, kind=column.kind, n=options.n, where=column.where, floor=column.floor,
         budget=options.budget, mmr=options.mmr, near=_NEAR,
     )  # fmt: skip
     sentence = f"{counted(column.kind, answer.compared)} compared · {answer.search_seconds * 1000:,.0f} ms"
@@ -133,11 +131,11 @@ def _percent(cosine: float) -> str:
     return f"{cosine * 100:.1f} %"
 
 
-def _ask_messages(memory: Memory, options: ProbeControls, column: Column) -> tuple[str, list[Card]]:
+def _ask_messages(memory: MemoryVerbs, options: ProbeControls, column: Column) -> tuple[str, list[Card]]:
     """Transcripts by meaning, by words or by both, a card for each message."""
     begun = time.perf_counter()
-    found = probe_messages(
-        memory.passages[column.kind], options.question, mode=options.mode, n=options.n, where=column.where,
+    found = memory.probe_messages(
+        options.question, mode=options.mode, n=options.n, where=column.where,
         floor=column.floor, budget=options.budget, mmr=options.mmr, near=_NEAR,
     )  # fmt: skip
     how = {"full_text": "by words", "hybrid": "by words and meaning", "semantic": "by meaning"}[options.mode]
@@ -170,7 +168,13 @@ def _as_message(probed: ProbeMessage, scores: Scores) -> Card:
 
 
 def _column(
-    memory: Memory, options: ProbeControls, column: Column, sentence: str, shown: list[Card], *, place: str
+    memory: MemoryVerbs,
+    options: ProbeControls,
+    column: Column,
+    sentence: str,
+    shown: list[Card],
+    *,
+    place: str,
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown(f"{KINDS[column.kind].icon} **{format.plain(column.title)}**", width="content")
@@ -190,7 +194,7 @@ def _column(
             cards.show(memory, card, question=options.question, n=options.n, place=place)
 
 
-def _invite(memory: Memory) -> None:
+def _invite(memory: MemoryVerbs) -> None:
     counts = memory.status().counts
     entries = ", ".join(counted(name, counts[name]) for name in KINDS if counts[name])
     st.caption(f"Asks {entries}, and shows what a model would be given, and what it would not. For example:")

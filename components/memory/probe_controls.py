@@ -10,10 +10,8 @@ import streamlit as st
 from components.memory.kinds import KINDS, TYPES
 from components.memory.tree import projects
 from components.shell.page import address
-from store.memory.memories import RELEVANT
-from store.memory.memory import Memory
-from store.memory.transcripts.search import Mode
-from store.memory.verbs.verbs import MemoryVerbs
+from store import MemoryVerbs
+from store.memory.values import RELEVANT, Mode
 
 Scores = Literal["raw", "calibrated"]
 _MANY = 1_000  # worlds or sessions offered
@@ -44,7 +42,7 @@ class ProbeControls:
     mmr: float | None
 
 
-def controls(memory: Memory) -> ProbeControls:
+def controls(memory: MemoryVerbs) -> ProbeControls:
     """Draw the controls; all their values are in the page's address."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         question = st.text_input(
@@ -72,7 +70,7 @@ def put_question(question: str) -> None:
     st.session_state[_QUESTION] = question
 
 
-def _filters(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:
+def _filters(memory: MemoryVerbs) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """The filter of each kind, and the selected protocols."""
     world = _one(memory, "World", "world", "world_lore", "world_id")
     session = _one(memory, "Session memory", "session", "session_memory", "session_id")
@@ -91,7 +89,7 @@ def _filters(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:
     )
     user = _one(memory, "User", "user", "transcript_vectors", "user_id")
     tags = st.multiselect(
-        "Tags of memories", list(MemoryVerbs(memory).tags()), key="tags", bind="query-params",
+        "Tags of memories", list(memory.tags()), key="tags", bind="query-params",
         help="Memories that have all of them.",
     )  # fmt: skip
     with st.container(horizontal=True, gap="small"):
@@ -117,8 +115,8 @@ def _date(label: str, key: str, at: time) -> dict[str, float]:
     return {key: datetime.combine(day, at).timestamp()} if isinstance(day, date) else {}
 
 
-def _one(memory: Memory, label: str, key: str, kind: str, column: str) -> str | None:
-    names = [name for name in memory.passages[kind].counts(column) if name][:_MANY]
+def _one(memory: MemoryVerbs, label: str, key: str, kind: str, column: str) -> str | None:
+    names = [name for name in memory.entries(kind).counts(column) if name][:_MANY]
     return st.selectbox(label, names, index=None, key=key, bind="query-params", placeholder="all")
 
 

@@ -11,13 +11,13 @@ from components.shell import format
 from components.shell.page import forms
 from components.shell.page.forms import Button
 from components.shell.session import resources
+from store import MemoryVerbs
 from store.errors import MemedexError, NotPermitted
-from store.memory.memory import Memory
 
 _REMOVED = "Removed; undo brings it back."
 
 
-def about(memory: Memory, kind: str, scope: str) -> None:
+def about(memory: MemoryVerbs, kind: str, scope: str) -> None:
     """A few lines above the table."""
     if kind == "world_lore":
         _world(memory, scope)
@@ -29,7 +29,7 @@ def about(memory: Memory, kind: str, scope: str) -> None:
         _recorded(memory, scope)
 
 
-def _world(memory: Memory, id: str) -> None:
+def _world(memory: MemoryVerbs, id: str) -> None:
     world = next((one for one in memory.lore.worlds() if one.id == id), None)
     if world is None:
         st.caption("This world has no file; its lore was added here.")
@@ -39,7 +39,7 @@ def _world(memory: Memory, id: str) -> None:
         st.text(world.start_message)
 
 
-def _papers(memory: Memory, protocol: str) -> None:
+def _papers(memory: MemoryVerbs, protocol: str) -> None:
     for source in memory.documents.sources():
         if source.protocol != protocol:
             continue
@@ -65,7 +65,7 @@ def _papers(memory: Memory, protocol: str) -> None:
                 )  # fmt: skip
 
 
-def _recorded(memory: Memory, session: str) -> None:
+def _recorded(memory: MemoryVerbs, session: str) -> None:
     for one in memory.transcripts.sessions():
         if one["session_id"] != session:
             continue
@@ -85,7 +85,7 @@ def _recorded(memory: Memory, session: str) -> None:
                 )  # fmt: skip
 
 
-def _forgetting(memory: Memory, key: str) -> None:
+def _forgetting(memory: MemoryVerbs, key: str) -> None:
     """Delete a session's memory for good."""
     with st.popover("Delete session permanently", icon=":material/delete_forever:"):
         st.markdown(
@@ -95,21 +95,21 @@ def _forgetting(memory: Memory, key: str) -> None:
         parts = key.split("_")
         for first in range(1, len(parts)):  # a character's name may hold an underscore as well
             session = "_".join(parts[first:])
-            if len(keys := memory.sessions.keys_of(session)) > 1:
+            if len(keys := memory.session_memory.keys_of(session)) > 1:
                 label = f"Delete all {len(keys)} keys of {session}"
                 is_gone |= _forget_button(memory, keys, label)
     if is_gone:
         st.session_state.pop("scope_session_memory", None)
 
 
-def _forget_button(memory: Memory, keys: list[str], label: str) -> bool:
+def _forget_button(memory: MemoryVerbs, keys: list[str], label: str) -> bool:
     send = partial(_forget, memory, keys)
     return forms.show(f"forget-{label}", resources.library(), send, button=Button(label))
 
 
-def _forget(memory: Memory, keys: list[str], _: Mapping[str, Any]) -> str:
+def _forget(memory: MemoryVerbs, keys: list[str], _: Mapping[str, Any]) -> str:
     try:
-        gone = sum(memory.sessions.delete_session_memory(key) for key in keys)
+        gone = sum(memory.session_memory.delete_session_memory(key) for key in keys)
     except NotPermitted:
         raise
     except MemedexError as error:

@@ -4,14 +4,14 @@ import streamlit as st
 
 from components.memory.kinds import KINDS
 from components.shell.page import streamlit_style
-from store.memory.memory import Memory
+from store import MemoryVerbs
 
 EVENTS = "events"
 _ALL = "everything"
 _FEW = 15  # scopes that are all shown
 
 
-def show(memory: Memory) -> tuple[str, list[str], str | None]:
+def show(memory: MemoryVerbs) -> tuple[str, list[str], str | None]:
     """The chosen kind, projects, and world, session or protocol; empty means all."""
     st.html(streamlit_style.COUNTS)
     with st.container(key=streamlit_style.COUNTED):
@@ -22,8 +22,8 @@ def show(memory: Memory) -> tuple[str, list[str], str | None]:
         return kind, chosen, _scope(memory, kind, chosen)
 
 
-def _kind(memory: Memory) -> str:
-    counts = {name: memory.passages[name].count() for name in KINDS}
+def _kind(memory: MemoryVerbs) -> str:
+    counts = {name: memory.entries(name).count() for name in KINDS}
     counts[EVENTS] = memory.transcripts.count_events()
     names = [*KINDS, EVENTS]
     return st.radio(
@@ -37,7 +37,7 @@ def _kind(memory: Memory) -> str:
     )
 
 
-def projects(memory: Memory) -> list[str]:
+def projects(memory: MemoryVerbs) -> list[str]:
     """The chosen projects of recorded sessions; empty means all."""
     names = {one["project_slug"] for one in memory.transcripts.sessions()} - {None}
     if not names:
@@ -45,7 +45,7 @@ def projects(memory: Memory) -> list[str]:
     return st.multiselect("Projects", sorted(names), key="project", bind="query-params", placeholder="all")
 
 
-def _scope(memory: Memory, kind: str, chosen: list[str]) -> str | None:
+def _scope(memory: MemoryVerbs, kind: str, chosen: list[str]) -> str | None:
     source = "transcript_vectors" if kind == EVENTS else kind
     found = _scopes(memory, kind, chosen)
     label, names = KINDS[source].scope.capitalize(), [_ALL, *found]
@@ -64,11 +64,11 @@ def _scope(memory: Memory, kind: str, chosen: list[str]) -> str | None:
     return None if scope == _ALL else scope
 
 
-def _scopes(memory: Memory, kind: str, chosen: list[str]) -> dict[str, int]:
+def _scopes(memory: MemoryVerbs, kind: str, chosen: list[str]) -> dict[str, int]:
     """Every world, session or protocol that has entries, with their number."""
     if kind == EVENTS:
         return memory.transcripts.event_sessions(project_slug=chosen or None)
-    counts = memory.passages[kind].counts()
+    counts = memory.entries(kind).counts()
     if kind == "world_lore":
         return {**{world.id: 0 for world in memory.lore.worlds()}, **counts}
     if not chosen:

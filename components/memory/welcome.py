@@ -5,18 +5,15 @@ import streamlit as st
 from components.shell.page import job_bar
 from components.shell.page.forms import Button
 from components.shell.session import resources
-from store.memory import demo
-from store.memory.memory import Memory
+from store import MemoryVerbs
 
 
-def is_needed(memory: Memory, view: str) -> bool:
+def is_needed(memory: MemoryVerbs, view: str) -> bool:
     """Whether there is nothing to see; entries are added in Browse, and decided about in Pending."""
-    return view not in ("Browse", "Pending memories") and not any(
-        passages.count() for passages in memory.passages.values()
-    )
+    return view not in ("Browse", "Pending memories") and not any(memory.status().counts.values())
 
 
-def show(memory: Memory) -> None:
+def show(memory: MemoryVerbs) -> None:
     """The purpose of the page, and the demo."""
     st.markdown(
         "The text memory is empty. World lore, session memory, what agents remember, protocol papers and "
@@ -31,7 +28,7 @@ def show(memory: Memory) -> None:
         busy = job_bar.is_busy(resources.jobs())
         job_bar.button(
             "demo-memory", resources.library(), "Load the demo memory",
-            lambda progress: demo.load(memory, progress=progress),
+            lambda progress: memory.load_demo(progress=progress),
             button=Button("Load the demo memory", icon="auto_awesome", kind="primary", disabled=busy),
         )  # fmt: skip
     st.caption("Or add your own: Browse, choose a kind, Add.")

@@ -23,14 +23,13 @@ from store.errors import LibraryInUse, ReadOnly
 from store.library import Library
 from store.maintenance import doctor as checking
 from store.maintenance.doctor import DoctorFinding
-from store.memory.engine.places import Places
 from store.reading.reader import Reader
 from store.tags.taxonomy_file import set_aside_if_broken
 from store.tasks.models import switch_model
 from store.writing.salvage import move_foreign_catalog_aside, salvage_if_damaged
 
 if TYPE_CHECKING:
-    from store.memory.memory import Memory
+    from store.memory.verbs import Memory
 
 Vectors = Mapping[str, Sequence[ModelVectors]]
 Whose = Annotated[str | None, Argument(metavar="MODEL", help="whose; without it, list what there is")]
@@ -79,6 +78,8 @@ def index(
 ) -> int:
     """Bring Chroma's collections to where the settings say, and compare them."""
     # What was interrupted is continued the next time. The place they were in before keeps what it has.
+    from store.memory.verbs import has_memory
+
     root = call.root
     if (place := describe_place() or "the library's folder") == "off":
         call.say("Chroma is switched off (MEMEDEX_CHROMA=off)")
@@ -89,11 +90,11 @@ def index(
             if rebuild:
                 library.rebuild_chroma()
             found["library"] = _differences(library, call)
-    if Places(root).folder.is_dir():
+    if has_memory(root):
         with call.writing_memory() as memory:
             if rebuild:
-                memory.rebuild_chroma()
-            found["memory"] = _differences(memory, call)
+                memory.memory.rebuild_chroma()
+            found["memory"] = _differences(memory.memory, call)
     if call.json:
         call.answer_json({"place": place, "differences": found})
     for fault in [fault for faults in found.values() for fault in faults]:

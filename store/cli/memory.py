@@ -15,18 +15,21 @@ from store.cli.maintenance import Vectors, Whose, choose_vectors, print_deleted
 from store.cli.verbs import Model, Repair, Yes, group, typed_path
 from store.cli.verbs import verb as declare
 from store.disk.files import absolute
-from store.memory import demo as made_up
-from store.memory import doctor as checking
-from store.memory.engine.errors import InvalidInput, UnknownEntry
-from store.memory.engine.inputs import checked_moment
-from store.memory.engine.names import offered
-from store.memory.engine.reembedding import reembed
-from store.memory.exporting.export import export as write
-from store.memory.memories import FoundMemory
-from store.memory.memory import Memory
-from store.memory.verbs.asking import Answer, configured_model
-from store.memory.verbs.searching import SearchFilters
-from store.memory.verbs.verbs import LORE, MEMORIES, SESSIONS, MemoryVerbs
+from store.memory.values import (
+    LORE,
+    MEMORIES,
+    SESSIONS,
+    Answer,
+    FoundMemory,
+    InvalidInput,
+    SearchFilters,
+    UnknownEntry,
+    checked_moment,
+    configured_model,
+    offered,
+    salvage_damaged,
+)
+from store.memory.verbs import MemoryVerbs
 from store.outcome import Outcome, Refusal
 from store.progress import Progress
 
@@ -74,7 +77,7 @@ def decided(outcome: Outcome, call: Call, shown: Sequence[str] | None = None) ->
 def demo(call: Call) -> int:
     """Import a few made-up worlds, sessions, memories, papers and transcripts."""
     with call.writing_memory() as memory:
-        counts = call.watch(lambda progress: made_up.load(memory, progress=progress))
+        counts = call.watch(lambda progress: memory.load_demo(progress=progress))
     return call.answered(counts, [f"{name}: {count:,}" for name, count in counts.items()])
 
 
@@ -92,11 +95,11 @@ def status(call: Call) -> int:
 def doctor(call: Call, repair: Repair = False) -> int:
     """Check files, full text, vectors and Chroma."""
     call.check_there_is_a_memory()
-    for sentence in checking.salvage_damaged(call.root) if repair else ():
+    for sentence in salvage_damaged(call.root) if repair else ():
         call.say(sentence)
     with call.writing_memory() as memory:
-        call.has_followed(memory)
-        found = checking.repair(memory) if repair else checking.check(memory)
+        call.has_followed(memory.memory)
+        found = memory.repair() if repair else memory.check()
     for finding in found:
         call.say(f"{finding.kind}: {finding.what} ({finding.remedy})")
     well = not any(finding.is_fault for finding in found)
@@ -114,18 +117,11 @@ def model(
 ) -> int:
     """The models in use; with a name, embed everything again with that one."""
     if name:
-        from store.embedding import open_embedder
-
-        embedder = open_embedder(name)
-
-        def embed(progress: Progress) -> None:
-            for one in [kind] if kind else KindName:
-                reembed(memory.passages[one], embedder, progress=progress)
-
         with call.writing_memory() as memory:
-            call.watch(embed)
+            kinds = [kind] if kind else [*KindName]
+            call.watch(lambda progress: memory.reembed(kinds, name, progress=progress))
     with call.reading_memory(kind) as memory:
-        models = {one: memory.passages[one].model for one in KindName}
+        models = {one: memory.entries(one).model for one in KindName}
     return call.answered(models, [f"{one}: {used}" for one, used in models.items()])
 
 
@@ -139,12 +135,12 @@ def delete_vectors(
     """Delete the vectors of a model not in use."""
     with call.reading_memory(kind) as memory:
         kinds = [kind] if kind else KindName
-        found: Vectors = {kind: memory.passages[kind].vectors_by_model() for kind in kinds}
+        found: Vectors = {kind: memory.entries(kind).vectors_by_model() for kind in kinds}
     if not (chosen := choose_vectors(found, model, yes, call)):
         return 0 if model is None else REFUSED
     with call.writing_memory() as memory:
         for kind_name in chosen:
-            memory.passages[kind_name].delete_vectors(model or "", actor=call.actor)
+            memory.entries(kind_name).delete_vectors(model or "", actor=call.actor)
     return print_deleted(chosen, model or "", call)
 
 
@@ -161,7 +157,7 @@ def export(
     """Write entries in the layout of their reference."""
     with call.reading_memory() as memory:
         whole_path = absolute(path)
-        outcome = write(memory, whole_path, kinds=kinds, model=vectors)
+        outcome = memory.export(whole_path, kinds=kinds, model=vectors)
     done = {"path": str(whole_path), "done": outcome.done, "refused": as_json(outcome.refused)}
     call.say(f"exported {len(outcome.done):,} entries to {whole_path}")
     call.answered(done)
@@ -189,12 +185,12 @@ def store(
             done = memory.memories.store_memory(content, tags or [], actor=call.actor)
             return call.answered(done, [done["memory_id"]])
         if kind == LORE and not scope:
-            raise InvalidInput(f"--in has to name its world{offered('', memory.lore.names())}")
+            raise InvalidInput(f"--in has to name its world{offered('', memory.worlds())}")
         if kind == LORE and not name:
             raise InvalidInput("--name has to give it a name in its world")
         if kind == SESSIONS and not scope:
             raise InvalidInput("--in has to name its session")
-        id = MemoryVerbs(memory).store(
+        id = memory.store(
             content, kind=kind, tags=tags or [], scope=scope, name=name, is_new=new, actor=call.actor
         )
     return call.answered({"id": id}, [id])
@@ -211,8 +207,8 @@ def list_(
 ) -> int:
     """The entries of one kind."""
     with call.reading_memory(kind) as memory:
-        total, rows = MemoryVerbs(memory).list(kind=kind, scope=scope, words=words, offset=offset, limit=n)
-        text = memory.passages[kind].kind.text
+        total, rows = memory.list(kind=kind, scope=scope, words=words, offset=offset, limit=n)
+        text = memory.entries(kind).kind.text
     call.say(f"{len(rows):,} of {total:,} entries")
     lines = [f"{row['id']}  {' '.join(str(row[text]).split())[:120]}" for row in rows]
     return call.answered({"total": total, "entries": rows}, lines)
@@ -222,7 +218,7 @@ def list_(
 def show(call: Call, id: Id, kind: Kind = KindName.MEMORIES) -> int:
     """One entry."""
     with call.reading_memory(kind) as memory:
-        row = MemoryVerbs(memory).show(id, kind=kind)
+        row = memory.show(id, kind=kind)
     return call.answered(row, [f"{name}: {value}" for name, value in row.items()])
 
 
@@ -236,7 +232,7 @@ def edit(
 ) -> int:
     """Change an entry's text, or a memory's tags."""
     with call.writing_memory() as memory:
-        row = MemoryVerbs(memory).edit(id, kind=kind, text=text, tags=tags, actor=call.actor)
+        row = memory.edit(id, kind=kind, text=text, tags=tags, actor=call.actor)
     return call.answered(row, [row["id"]])
 
 
@@ -244,7 +240,7 @@ def edit(
 def remove(call: Call, ids: Ids, kind: Kind = KindName.MEMORIES) -> int:
     """Remove entries; undo brings them back."""
     with call.writing_memory() as memory:
-        outcome = MemoryVerbs(memory).remove(ids, kind=kind, actor=call.actor)
+        outcome = memory.remove(ids, kind=kind, actor=call.actor)
     return decided(outcome, call)
 
 
@@ -261,7 +257,7 @@ def forget(
     with call.writing_memory() as memory:
         for session in keys:
             try:
-                gone |= memory.sessions.delete_session(session, actor=call.actor)
+                gone |= memory.forget(session, actor=call.actor)
             except UnknownEntry as error:
                 refused.append(Refusal(session, str(error)))
     call.answered(gone, [f"{key}: {count:,} deleted" for key, count in gone.items()])
@@ -293,21 +289,21 @@ def redo(call: Call) -> int:
 def sessions(call: Call) -> int:
     """The keys of session memory, with the number of exchanges."""
     with call.reading_memory() as memory:
-        return _counted(MemoryVerbs(memory).sessions(), call)
+        return _counted(memory.sessions(), call)
 
 
 @verb("protocols")
 def protocols(call: Call) -> int:
     """The protocols of documents, with the number of passages."""
     with call.reading_memory() as memory:
-        return _counted(MemoryVerbs(memory).protocols(), call)
+        return _counted(memory.protocols(), call)
 
 
 @verb("tags")
 def tags(call: Call) -> int:
     """The tags of memories, with the number of memories."""
     with call.reading_memory() as memory:
-        return _counted(MemoryVerbs(memory).tags(), call)
+        return _counted(memory.tags(), call)
 
 
 def _counted(found: dict[str, int], call: Call) -> int:
@@ -349,10 +345,10 @@ def search(
     with call.reading_memory(kind, as_of) as memory:
         if kind == MEMORIES:
             return _search_memories(memory, query, limit, filters, call)
-        hits = MemoryVerbs(memory).search(query, kind=kind, limit=limit, filters=filters)
-        if note := memory.passages[kind].not_read(query):
+        hits = memory.search(query, kind=kind, limit=limit, filters=filters)
+        if note := memory.entries(kind).not_read(query):
             call.say(note)
-        text = memory.passages[kind].kind.text
+        text = memory.entries(kind).kind.text
     rows = [
         f"{hit['score']:.3f}  {'(near miss)  ' if 'near_miss' in hit else ''}{hit['id']}  {hit[text]}"
         for hit in hits
@@ -362,10 +358,10 @@ def search(
     return call.answered(json.loads(json.dumps(hits, default=str)), rows)
 
 
-def _search_memories(memory: Memory, query: str, limit: int, filters: SearchFilters, call: Call) -> int:
+def _search_memories(memory: MemoryVerbs, query: str, limit: int, filters: SearchFilters, call: Call) -> int:
     found = memory.memories.search_memory(
         query, limit, threshold=filters.min_score, near_misses=filters.near_misses, mmr=filters.mmr,
-        where=filters.where(memory.memories.passages),
+        where=filters.where(memory.entries(MEMORIES)),
     )  # fmt: skip
     least = memory.memories.threshold if filters.min_score is None else filters.min_score
     rows = [_memory_line(hit) for hit in found["results"]]
@@ -412,9 +408,7 @@ def assemble(
 ) -> int:
     """The context that a model gets for a prompt."""
     with call.reading_memory() as memory:
-        found = MemoryVerbs(memory).assemble(
-            prompt, world=world, session=session, kinds=kinds or list(KindName)
-        )
+        found = memory.assemble(prompt, world=world, session=session, kinds=kinds or list(KindName))
     if not found.chunks:
         call.say("nothing was found for it; the lore of a world needs --world, a session's memory --session")
     for section in found.sections:
@@ -449,7 +443,7 @@ def ask(
 
     def ask_model(progress: Progress) -> Answer:
         progress.what = f"asking {asked.name}"
-        pieces = MemoryVerbs(memory).ask(
+        pieces = memory.ask(
             question, model=asked, world=world, session=session, chunks=n,
             is_stopping=lambda: progress.cancelled,
         )  # fmt: skip

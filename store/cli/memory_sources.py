@@ -13,14 +13,19 @@ from store.cli.memory import AsOf, Mmr, Query, Since, Until, verb
 from store.cli.verbs import Paths, typed_path
 from store.disk.files import read_regular
 from store.errors import BadSource
-from store.memory.documents.documents import ImportedDocument, pages_of
-from store.memory.engine.errors import UnknownEntry
-from store.memory.engine.fusion import PassageHit
-from store.memory.engine.inputs import MOST_CHARS, checked_count, checked_moment
-from store.memory.engine.passages import Passages
-from store.memory.story.worlds import LARGEST
-from store.memory.transcripts.events import EventFilter
-from store.memory.transcripts.search import BY_WORDS
+from store.memory.values import (
+    BY_WORDS,
+    LARGEST,
+    MOST_CHARS,
+    EventFilter,
+    ImportedDocument,
+    PassageHit,
+    UnknownEntry,
+    checked_count,
+    checked_moment,
+    pages_of,
+)
+from store.memory.verbs import MemoryVerbs
 from store.outcome import Refusal
 
 Protocols = Annotated[list[str] | None, Option("--protocol", metavar="NAME", help="may be repeated")]
@@ -41,7 +46,7 @@ def lore(
     """What is known of a world."""
     with call.reading_memory("world_lore", as_of) as memory:
         memory.lore.check_known(world)
-        _say_if_not_read(memory.lore.passages, query, call)
+        _say_if_not_read(memory, "world_lore", query, call)
         most = _checked_characters(max_chars)
         found = memory.lore.search(world, query, n=n)
     return _scored(found, most, call)
@@ -58,10 +63,10 @@ def recall(
 ) -> int:
     """What a character remembers of a session."""
     with call.reading_memory("session_memory", as_of) as memory:
-        memory.sessions.check_known(key)
-        _say_if_not_read(memory.sessions.passages, query, call)
+        memory.session_memory.check_known(key)
+        _say_if_not_read(memory, "session_memory", query, call)
         most = _checked_characters(max_chars)
-        found = memory.sessions.search(key, query, n=n)
+        found = memory.session_memory.search(key, query, n=n)
     return _scored(found, most, call)
 
 
@@ -80,8 +85,8 @@ def _scored(found: Sequence[PassageHit], most: int, call: Call) -> int:
     return call.answered([{**hit.row, "score": hit.score, **hit.parts()} for hit in found], rows)
 
 
-def _say_if_not_read(passages: Passages, query: str, call: Call) -> None:
-    if note := passages.not_read(query):
+def _say_if_not_read(memory: MemoryVerbs, kind: str, query: str, call: Call) -> None:
+    if note := memory.entries(kind).not_read(query):
         call.say(note)
 
 
@@ -111,14 +116,14 @@ def worlds(
                 except OSError as error:
                     refused.append(Refusal(path.name, f"it cannot be read: {error.strerror}"))
                 else:
-                    memory.lore.put_file(memory.places.worlds, path.name, content)
-            report = memory.lore.load_worlds(memory.places.worlds, actor=call.actor)
+                    memory.put_world(path.name, content)
+            report = memory.load_worlds(actor=call.actor)
         refused += report.refused
         call.say(f"imported {len(report.done):,} worlds, refused {len(refused):,}")
     with call.reading_memory() as memory:
         found = [{"id": world.id, "name": world.name, "file": world.file} for world in memory.lore.worlds()]
         listed = {world["id"] for world in found}
-        found += [{"id": id, "name": id, "file": ""} for id in memory.lore.names() if id not in listed]
+        found += [{"id": id, "name": id, "file": ""} for id in memory.worlds() if id not in listed]
     call.answered(found, [f"{world['id']}  {world['name']}" for world in found])
     return call.named(refused)
 
@@ -181,7 +186,7 @@ def documents(
     with call.reading_memory("documents", as_of) as memory:
         found: Any
         memory.documents.check_known(protocols or (), section)
-        _say_if_not_read(memory.documents.passages, query, call)
+        _say_if_not_read(memory, "documents", query, call)
         if compare:
             names = protocols or [*memory.documents.protocols()]
             found = memory.documents.compare(query, names, n, section=section)
@@ -266,7 +271,7 @@ def transcripts(
     first, last = (checked_moment(at) if at else None for at in (since, until))
     with call.reading_memory("transcripts", as_of) as memory:
         memory.transcripts.check_known(session_id=session, project_slug=project)
-        _say_if_not_read(memory.transcripts.passages, query, call)
+        _say_if_not_read(memory, "transcript_vectors", query, call)
         hits = memory.transcripts.search(
             query, mode=mode, content_types=types or [], n=n, user_id=user, session_id=session,
             project_slug=project, since=first, until=last, min_score=min_score, mmr=mmr,

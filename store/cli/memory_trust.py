@@ -9,14 +9,7 @@ from typer import Argument, Option
 
 from store.cli.call import Call
 from store.cli.memory import Id, Ids, KindName, decided, verb
-from store.memory.engine.errors import UnknownEntry
-from store.memory.engine.inputs import checked_moment
-from store.memory.engine.names import offered
-from store.memory.engine.recall import Recall, set_recall
-from store.memory.trust import merge as merging
-from store.memory.trust import replay as replaying
-from store.memory.trust import review
-from store.memory.trust.difference import difference
+from store.memory.values import Recall, WhatIf, checked_moment
 
 Kind = Annotated[KindName, Option(help="memories")]
 Waiting = Annotated[list[str], Argument(metavar="ID", help="as `pending` lists it")]
@@ -26,7 +19,7 @@ Waiting = Annotated[list[str], Argument(metavar="ID", help="as `pending` lists i
 def versions(call: Call, id: Id, kind: Kind = KindName.MEMORIES) -> int:
     """Every version of an entry: who wrote it, when, through what."""
     with call.reading_memory(kind) as memory:
-        passages = memory.passages[kind]
+        passages = memory.entries(kind)
         found = passages.versions(id)
         text = passages.kind.text
     lines = [
@@ -48,7 +41,7 @@ def _moment(seconds: float) -> str:
 def pending(call: Call) -> int:
     """What agents wrote and nobody has decided about."""
     with call.reading_memory() as memory:
-        found = review.waiting(memory)
+        found = memory.waiting()
     lines = []
     for one in found:
         lines.append(f"{one.entry.id}  {one.entry.kind}  {one.entry.agent}  {one.text}")
@@ -62,7 +55,7 @@ def pending(call: Call) -> int:
 def accept(call: Call, ids: Waiting) -> int:
     """Accept what agents wrote."""
     with call.writing_memory() as memory:
-        outcome = review.accept(memory, ids, actor=call.actor)
+        outcome = memory.accept(ids, actor=call.actor)
     return decided(outcome, call)
 
 
@@ -70,7 +63,7 @@ def accept(call: Call, ids: Waiting) -> int:
 def reject(call: Call, ids: Waiting) -> int:
     """Reject what agents wrote."""
     with call.writing_memory() as memory:
-        outcome = review.reject(memory, ids, actor=call.actor)
+        outcome = memory.reject(ids, actor=call.actor)
     return decided(outcome, call)
 
 
@@ -96,9 +89,8 @@ def recall_again(call: Call, ids: Ids, kind: Kind = KindName.MEMORIES) -> int:
 
 
 def _marked(ids: Sequence[str], kind: str, state: Recall, call: Call) -> int:
-
     with call.writing_memory() as memory:
-        set_recall(memory.passages[kind], ids, state, actor=call.actor)
+        memory.set_recall(ids, state, kind=kind, actor=call.actor)
     return call.answered({"done": ids}, ids)
 
 
@@ -114,10 +106,10 @@ def merge(
     """Merge entries that say nearly the same into the first; shows it without --yes."""
     if yes:
         with call.writing_memory() as memory:
-            done = merging.merge(memory.passages[kind], keep, others, text=text, actor=call.actor)
+            done = memory.merge(keep, others, kind=kind, text=text, actor=call.actor)
     else:
         with call.reading_memory(kind) as memory:
-            done = merging.preview(memory.passages[kind], keep, others)
+            done = memory.preview_merge(keep, others, kind=kind)
         call.say("nothing was changed; --yes merges them into this text")
     return call.answered(asdict(done), [text or done.text])
 
@@ -134,7 +126,7 @@ def diff(
     """What was added, removed or changed between two moments."""
     last = checked_moment(until) if until else None
     with call.reading_memory() as memory:
-        found = difference(memory, checked_moment(since), last)
+        found = memory.difference(checked_moment(since), last)
     lines = []
     for one in found:
         lines.append(f"{one.what}  {one.kind}  {one.id}")
@@ -151,10 +143,10 @@ def contexts(
     """Contexts that were handed out; with an id, what was in one."""
     with call.reading_memory() as memory:
         if id:
-            shown = replaying.entries(memory, replaying.context(memory, id))
+            shown = memory.context_entries(memory.context(id))
             lines = [f"{one.score:.3f}  {one.id}  {one.text}" for one in shown]
             return call.answered([asdict(one) for one in shown], lines)
-        found = replaying.contexts(memory)
+        found = memory.contexts()
     lines = [
         f"{one.id[:8]}  {_moment(one.created_at)}  {one.kind}  {one.agent or one.actor}  {one.question}"
         for one in found
@@ -174,9 +166,9 @@ def replay(
     model: Annotated[str, Option(metavar="NAME", help="embedded by another model")] = "",
 ) -> int:
     """What a context would have been otherwise."""
-    request = replaying.WhatIf(threshold=threshold, without=without or [], chunk=chunk, model=model)
+    request = WhatIf(threshold=threshold, without=without or [], chunk=chunk, model=model)
     with call.reading_memory() as memory:
-        found = replaying.replay(memory, replaying.context(memory, id), request)
+        found = memory.replay(memory.context(id), request)
     signs = {"same": " ", "added": "+", "removed": "-"}
     lines = [f"{signs[one.what]} {one.score:.3f}  {one.id}  {one.text}" for one in found]
     return call.answered([asdict(one) for one in found], lines)
@@ -192,9 +184,6 @@ def try_chunks(
 ) -> int:
     """A paper's passages with another chunk size; stores nothing."""
     with call.reading_memory() as memory:
-        known = {one.id: one for one in memory.documents.sources()}
-        if id not in known:
-            raise UnknownEntry(f"there is no paper {id!r}{offered(id, known)}")
-        found = replaying.try_chunks(memory, known[id], size=size, overlap=overlap, question=question)
+        found = memory.try_chunks(id, size=size, overlap=overlap, question=question)
     shown = [{name: value for name, value in row.items() if name != "vector"} for row in found]
     return call.answered(shown, [f"{one['content']}\n" for one in shown])

@@ -16,8 +16,6 @@ from store.cli.verbs import port, verb
 from store.disk.layout import PROGRAM
 from store.errors import InvalidRecord, UnknownRecord, UnknownSession
 from store.identity import current_user
-from store.memory.engine.places import Places
-from store.memory.engine.settings import reviews_agents
 from store.outcome import Refusal
 from store.runtime import open_reader
 from store.sessions import LoginSession, LoginSessions
@@ -119,9 +117,11 @@ def mcp(
     from store.mcp import stdio
     from store.mcp.access import Access
     from store.mcp.tools import server
+    from store.memory.values import reviews_agents
+    from store.memory.verbs import has_memory
 
     root = call.root
-    if not has_library(root) and not Places(root).folder.is_dir():  # a mistyped --root must not make one
+    if not has_library(root) and not has_memory(root):  # a mistyped --root must not make one
         raise UnknownRecord(f"there is no library in {root}; --root names another place")
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     access = Access(

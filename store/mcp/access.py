@@ -9,8 +9,8 @@ from pathlib import Path
 
 from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
-from store.memory.engine.inputs import checked_moment
-from store.memory.memory import Memory
+from store.memory.values import checked_moment
+from store.memory.verbs import Memory, MemoryVerbs
 from store.permissions import Actor
 from store.reading.reader import Reader
 
@@ -45,7 +45,7 @@ class Access:
         return f"reading and storing{'; a person reviews what is stored' if self.is_reviewed else ''}"
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> MemoryVerbs:
         """The memory, which other processes may write to as well; opened again if it was replaced."""
         with self._lock:
             if self._memory and not self._memory.is_in_place:
@@ -54,10 +54,11 @@ class Access:
             if self._memory is None:
                 opened = Memory.open_beside if self._actor.can_write else Memory.open_for_reading
                 self._memory = opened(self.root, models=self._model)
-            return self._memory.for_actor(self._agent() if self._actor.can_write else self._actor)
+            agent = self._agent() if self._actor.can_write else self._actor
+            return MemoryVerbs(self._memory.for_actor(agent))
 
     @contextmanager
-    def memory_at(self, moment: str | None) -> Iterator[Memory]:
+    def memory_at(self, moment: str | None) -> Iterator[MemoryVerbs]:
         """The memory for reading, as it was at this date or time if one is given."""
         if not moment:
             yield self.memory

@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, MOST_CHARS
-from store.memory.memories import LONGEST_TAG, MOST_TAGS
+from store.memory.values import LONGEST, LONGEST_QUESTION, LONGEST_TAG, MOST_CHARS, MOST_TAGS
 from store.vectors.weights import MAX_WEIGHT
 
 MOST = 100  # passages, messages or coins of one answer; names in one question

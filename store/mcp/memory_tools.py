@@ -11,12 +11,8 @@ from pydantic import Field
 from store.mcp import answers
 from store.mcp.access import Access
 from store.mcp.limits import MOST, Characters, Content, Diversity, Moment, Name, Percent, Question, Tags
-from store.memory.context import Omission
-from store.memory.engine.entries import Row
-from store.memory.engine.inputs import checked_moment
-from store.memory.verbs.asking import Answer, configured_model
-from store.memory.verbs.searching import SearchFilters
-from store.memory.verbs.verbs import KINDS, MemoryVerbs
+from store.memory.values import KINDS, Answer, Omission, Row, SearchFilters, checked_moment, configured_model
+from store.memory.verbs import MemoryVerbs
 from store.outcome import Outcome
 
 Kind = Literal["memories", "world_lore", "session_memory", "documents", "transcript_vectors"]
@@ -37,7 +33,7 @@ class MemoryTools:
 
     @property
     def _verbs(self) -> MemoryVerbs:
-        return MemoryVerbs(self._access.memory)
+        return self._access.memory
 
     def list_memory(
         self, kind: Kind = "memories", scope: Name | None = None, words: Question | None = None,
@@ -67,8 +63,8 @@ class MemoryTools:
             since=seconds(since), until=seconds(until), min_score=min_score, mmr=mmr, near_misses=near_misses,
         )  # fmt: skip
         with self._access.memory_at(as_of) as memory:
-            entries = [*MemoryVerbs(memory).search(query, kind=kind, limit=limit, filters=filters)]
-            note = memory.passages[kind].caveat(query)
+            entries = [*memory.search(query, kind=kind, limit=limit, filters=filters)]
+            note = memory.entries(kind).caveat(query)
         return {"entries": entries, "note": note} if note else {"entries": entries}
 
     def show_memory(self, id: Name, kind: Kind = "memories") -> answers.EntryAnswer:

@@ -20,16 +20,27 @@ from store.mcp.access import Access, client
 from store.mcp.generator_tools import GeneratorTools
 from store.mcp.limits import MOST, Characters, Content, Moment, Name, Names, Question, Tags, Weight
 from store.mcp.memory_tools import MemoryTools
-from store.memory.documents import documents
-from store.memory.engine.fusion import PassageHit
-from store.memory.engine.names import nearest, offered
-from store.memory.engine.passages import Passages
-from store.memory.memories import FoundMemories, Stored
-from store.memory.story import lore, scoped, sessions
-from store.memory.text.extraction import ContentType
-from store.memory.transcripts import search
-from store.memory.transcripts.events import EventFilter
-from store.memory.transcripts.search import Mode
+from store.memory.values import (
+    BY_WORDS,
+    DOCUMENTS,
+    LORE,
+    LORE_CHARS,
+    MEMORY_CHARS,
+    MESSAGES,
+    N_RESULTS,
+    PASSAGES,
+    SESSIONS,
+    TRANSCRIPTS,
+    ContentType,
+    EventFilter,
+    FoundMemories,
+    Mode,
+    PassageHit,
+    Stored,
+    nearest,
+    offered,
+)
+from store.memory.verbs import MemoryVerbs
 from store.reading.query_binding import exact_matches
 from store.reading.reader import Reader
 from store.records import Facet, Record
@@ -167,35 +178,35 @@ class Tools:
         self,
         world_id: Name,
         query: Question,
-        n_results: Number = scoped.N_RESULTS,
-        max_chars: Characters = lore.MAX_CHARS,
+        n_results: Number = N_RESULTS,
+        max_chars: Characters = LORE_CHARS,
         as_of: Moment = None,
     ) -> answers.FoundTexts:
         """What is known of a world; context_warning where that is longer than max_chars together."""
         with self._access.memory_at(as_of) as memory:
             memory.lore.check_known(world_id)
             found = _within(memory.lore.search(world_id, query, n=n_results), max_chars)
-            return {**found, **_note(memory.lore.passages, query)}
+            return {**found, **_note(memory, LORE, query)}
 
     def query_memory(
         self,
         session_id: Name,
         query: Question,
-        n_results: Number = scoped.N_RESULTS,
-        max_chars: Characters = sessions.MAX_CHARS,
+        n_results: Number = N_RESULTS,
+        max_chars: Characters = MEMORY_CHARS,
         as_of: Moment = None,
     ) -> answers.FoundTexts:
         """What was said in a session, by its key {character}_{session}; context_warning as for lore."""
         with self._access.memory_at(as_of) as memory:
-            memory.sessions.check_known(session_id)
-            found = _within(memory.sessions.search(session_id, query, n=n_results), max_chars)
-            return {**found, **_note(memory.sessions.passages, query)}
+            memory.session_memory.check_known(session_id)
+            found = _within(memory.session_memory.search(session_id, query, n=n_results), max_chars)
+            return {**found, **_note(memory, SESSIONS, query)}
 
     def search_documents(
         self,
         query: Question,
         protocols: Names | None = None,
-        n: Number = documents.RESULTS,
+        n: Number = PASSAGES,
         section: Name | None = None,
         compare: bool = False,
         as_of: Moment = None,
@@ -209,7 +220,7 @@ class Tools:
         with self._access.memory_at(as_of) as memory:
             papers = memory.documents
             papers.check_known(protocols or (), section)
-            note = _note(papers.passages, query)
+            note = _note(memory, DOCUMENTS, query)
             if compare:
                 found = papers.compare(query, protocols or [*papers.protocols()], n, section=section)
                 return {"protocols": found, **note}
@@ -222,10 +233,11 @@ class Tools:
         content_types: Annotated[list[ContentType], Field(max_length=MOST)] | None = None,
         session_id: Name | None = None,
         project_slug: Name | None = None,
-        n: Number = search.RESULTS,
+        n: Number = MESSAGES,
     ) -> Answer:
         """Messages of recorded sessions, by words, by meaning or by both, each with its best passage."""
-        transcripts = self._access.memory.transcripts
+        memory = self._access.memory
+        transcripts = memory.transcripts
         transcripts.check_known(session_id=session_id, project_slug=project_slug)
         hits = transcripts.search(
             query,
@@ -235,7 +247,7 @@ class Tools:
             session_id=session_id,
             project_slug=project_slug,
         )
-        note = {"note": search.BY_WORDS} if hits.by_words_alone else _note(transcripts.passages, query)
+        note = {"note": BY_WORDS} if hits.by_words_alone else _note(memory, TRANSCRIPTS, query)
         return {
             **note,
             "results": [
@@ -343,9 +355,9 @@ class Tools:
         return CallToolResult(content=content, structured_content=fields)
 
 
-def _note(passages: Passages, query: str) -> answers.Note:
+def _note(memory: MemoryVerbs, kind: str, query: str) -> answers.Note:
     """What an agent has to know of an answer that may lack what is stored."""
-    note = passages.caveat(query)
+    note = memory.entries(kind).caveat(query)
     return {"note": note} if note else {}
 
 

@@ -8,7 +8,7 @@ import pytest
 from components.shell.page.tour import STOPS
 from store.errors import ModelUnavailable
 from store.memory.memory import Memory
-from store.memory.verbs.verbs import KINDS, MemoryVerbs
+from store.memory.verbs import KINDS, MemoryVerbs
 from store.settings import settings
 from tests.pages.conftest import finish_jobs, opened, press, rerun, send, shown, words
 from tests.store.language_model_server import running, says

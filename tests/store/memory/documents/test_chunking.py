@@ -11,8 +11,8 @@ from store.errors import BadSource
 from store.memory.documents.chunking import cut
 from store.memory.engine.errors import UnknownEntry
 from store.memory.memory import Memory
-from store.memory.verbs.searching import SearchFilters
-from store.memory.verbs.verbs import MemoryVerbs
+from store.memory.searching import SearchFilters
+from store.memory.verbs import MemoryVerbs
 from tests.store.memory.documents.small_pdf import small_pdf
 
 PAPER = (

@@ -8,8 +8,8 @@ import pytest
 from store.cli import main
 from store.memory.inspect.probe import probe
 from store.memory.memory import Memory
-from store.memory.verbs.searching import SearchFilters
-from store.memory.verbs.verbs import MemoryVerbs
+from store.memory.searching import SearchFilters
+from store.memory.verbs import MemoryVerbs
 
 PAPER = """# Liquidation
 

@@ -13,7 +13,7 @@ from store.errors import CatalogDamaged
 from store.memory.engine.retrievals import kept_contexts
 from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
-from store.memory.verbs.verbs import MemoryVerbs
+from store.memory.verbs import MemoryVerbs
 from tests.store.memory.traces import traces
 
 

@@ -14,10 +14,10 @@ from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.recall import set_recall
 from store.memory.memory import Memory
 from store.memory.trust import merge
-from store.memory.verbs.verbs import KINDS, VERBS, MemoryVerbs
+from store.memory.verbs import KINDS, VERBS, MemoryVerbs
 from store.runtime import open_reader
 
-PROJECT = Path(__file__).resolve().parents[4]
+PROJECT = Path(__file__).resolve().parents[3]
 NAMES = ("worlds", "sessions", "protocols", "tags")
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.memory import Memory
-from store.memory.verbs.searching import SearchFilters
-from store.memory.verbs.verbs import KINDS, MemoryVerbs
+from store.memory.searching import SearchFilters
+from store.memory.verbs import KINDS, MemoryVerbs
 from tests.store.memory.conftest import Clock
 
 DAY = 86_400

@@ -6,8 +6,8 @@ import pytest
 
 from store.errors import CaptioningFailed
 from store.memory.memory import Memory
-from store.memory.verbs.asking import Answer, AskedModel
-from store.memory.verbs.verbs import MemoryVerbs
+from store.memory.asking import Answer, AskedModel
+from store.memory.verbs import MemoryVerbs
 from tests.store.language_model_server import Answer as Reply
 from tests.store.language_model_server import LanguageModelServer, fails, running, says
 

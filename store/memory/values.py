@@ -1,0 +1,68 @@
+"""The plain values that `MemoryVerbs` takes and returns, and what is computed from them alone.
+
+With `verbs.py` the door of the text memory: page, command line and agents import nothing else of it.
+"""
+
+from store.memory.asking import Answer, GivenEntry, configured_model
+from store.memory.context import (
+    BUDGETS,
+    DEFAULT,
+    KIND_OF,
+    LORE_RESULTS,
+    MEMORY_RESULTS,
+    PLACEHOLDERS,
+    AssembledContext,
+    Omission,
+    Section,
+)
+from store.memory.doctor import MemoryFinding, salvage_damaged
+from store.memory.documents.documents import RESULTS as PASSAGES
+from store.memory.documents.documents import ImportedDocument, pages_of
+from store.memory.documents.parser import marked_page
+from store.memory.engine.entries import Row
+from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
+from store.memory.engine.fusion import PassageHit
+from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, MOST_CHARS, checked_count, checked_moment
+from store.memory.engine.names import nearest, offered
+from store.memory.engine.recall import Recall
+from store.memory.engine.resident import Where
+from store.memory.engine.retrievals import KeptContext
+from store.memory.engine.settings import LOCAL, memory_settings, reviews_agents
+from store.memory.inspect.connections import CoinMention, Mention, coins_in, coins_near
+from store.memory.inspect.health import READ_AGAIN, Concern, MemoryFigures
+from store.memory.inspect.near_duplicates import NEARLY, DuplicatePair
+from store.memory.inspect.probe import ProbeCandidate, ProbeMessage
+from store.memory.memories import LONGEST_TAG, MOST_TAGS, RELEVANT, FoundMemories, FoundMemory, Stored
+from store.memory.searching import SearchFilters
+from store.memory.story.lore import MAX_CHARS as LORE_CHARS
+from store.memory.story.scoped import N_RESULTS
+from store.memory.story.sessions import MAX_CHARS as MEMORY_CHARS
+from store.memory.story.sessions import exchange, memory_key
+from store.memory.story.worlds import LARGEST, parse_world
+from store.memory.text.conflicts import Conflict, compared
+from store.memory.text.extraction import ContentType
+from store.memory.text.recursive_chunks import LONGEST as CHUNK_LENGTH
+from store.memory.text.recursive_chunks import OVERLAP as CHUNK_OVERLAP
+from store.memory.transcripts.events import EventColumn, EventFilter
+from store.memory.transcripts.search import BY_WORDS, MessageHit, Mode
+from store.memory.transcripts.search import RESULTS as MESSAGES
+from store.memory.trust.difference import EntryDifference
+from store.memory.trust.merge import MergePreview
+from store.memory.trust.replay import ReplayedEntry, WhatIf
+from store.memory.trust.review import ReviewItem
+from store.memory.verbs import DOCUMENTS, KINDS, LORE, MEMORIES, SESSIONS, TRANSCRIPTS
+
+__all__ = [
+    "BUDGETS", "BY_WORDS", "CHUNK_LENGTH", "CHUNK_OVERLAP", "DEFAULT", "DOCUMENTS", "KINDS", "KIND_OF",
+    "LARGEST", "LOCAL", "LONGEST", "LONGEST_QUESTION", "LONGEST_TAG", "LORE", "LORE_CHARS", "LORE_RESULTS",
+    "MEMORIES", "MEMORY_CHARS", "MEMORY_RESULTS", "MESSAGES", "MOST_CHARS", "MOST_TAGS", "NEARLY",
+    "N_RESULTS", "PASSAGES", "PLACEHOLDERS", "READ_AGAIN", "RELEVANT", "SESSIONS", "TRANSCRIPTS", "Answer",
+    "AssembledContext", "CoinMention", "Concern", "Conflict", "ContentType", "DuplicatePair",
+    "EntryDifference", "EventColumn", "EventFilter", "FoundMemories", "FoundMemory", "GivenEntry",
+    "ImportedDocument", "InvalidInput", "KeptContext", "MemoryFigures", "MemoryFinding", "Mention",
+    "MergePreview", "MessageHit", "Mode", "Omission", "PassageHit", "ProbeCandidate", "ProbeMessage",
+    "Recall", "ReplayedEntry", "ReviewItem", "Row", "SearchFilters", "Section", "Stored", "UnknownEntry",
+    "WhatIf", "Where", "changed_meanwhile", "checked_count", "checked_moment", "coins_in", "coins_near",
+    "compared", "configured_model", "exchange", "marked_page", "memory_key", "memory_settings", "nearest",
+    "offered", "pages_of", "parse_world", "reviews_agents", "salvage_damaged",
+]  # fmt: skip
