@@ -14,12 +14,10 @@ from components.shell.page import forms, job_bar, uploads
 from components.shell.page.forms import Button, Field
 from components.shell.server import server_paths
 from components.shell.session import resources
-from store import MemoryVerbs
-from store.disk.files import content_hash
+from store import Job, Jobs, MemoryVerbs, Progress
+from store.disk import files as disk_files
 from store.errors import BadSource
-from store.jobs import Job, Jobs
 from store.memory.values import exchange, parse_world
-from store.progress import Progress
 
 _ADDED = "Stored."
 _PAPERS = ["pdf", "html", "htm", "docx", "md", "markdown", "txt", "text", "rst"]
@@ -97,7 +95,7 @@ def _import_worlds(memory: MemoryVerbs, jobs: Jobs, worlds: Sequence[tuple[str, 
     for given, content in worlds:
         name = Path(given).name
         if put.get(name, content) != content:  # from another folder: it does not replace the one before it
-            name = f"{Path(name).stem}-{content_hash(content)[:16]}{Path(name).suffix}"
+            name = f"{Path(name).stem}-{disk_files.content_hash(content)[:16]}{Path(name).suffix}"
         put[name] = content
         memory.put_world(name, content)
     return jobs.run("Import worlds", lambda _: load_worlds(memory))

@@ -12,10 +12,8 @@ from components.shell import format
 from components.shell.page import forms, job_bar, live
 from components.shell.page.forms import Button, Field
 from components.shell.session import login, resources
-from store import MemoryVerbs
-from store.jobs import Job
+from store import Job, MemoryVerbs, Progress
 from store.memory.values import Answer, GivenEntry, configured_model
-from store.progress import Progress
 from store.settings import settings
 
 _JOB = "Ask the text memory"  # without the question: jobs stay in the catalog

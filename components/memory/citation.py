@@ -3,8 +3,7 @@
 import streamlit as st
 
 from components.shell import format
-from store import MemoryVerbs
-from store.errors import MemedexError
+from store import MemedexError, MemoryVerbs
 from store.memory.values import Row, marked_page
 
 

@@ -10,12 +10,8 @@ from components.memory.kinds import KINDS, place_of, text_of
 from components.shell import format
 from components.shell.page import address, thumbnails
 from components.shell.session import safe_mode
-from store import MemoryVerbs
-from store.catalog.filters import Filter
-from store.errors import MemedexError
-from store.library import Library
+from store import Filter, Library, MemedexError, MemoryVerbs, Record
 from store.memory.values import CoinMention, Mention, coins_in, coins_near
-from store.records import Record
 
 _OFFERED = 20  # coins that match what is typed
 _HOW = {"name": "names it", "ticker": "by its ticker", "meaning": "near in meaning"}

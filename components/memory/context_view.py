@@ -11,8 +11,7 @@ from components.shell import format
 from components.shell.page import address, forms, tables
 from components.shell.page.forms import Button
 from components.shell.session import resources
-from store import MemoryVerbs
-from store.errors import MemedexError
+from store import MemedexError, MemoryVerbs
 from store.memory.values import (
     BUDGETS,
     DEFAULT,

@@ -8,8 +8,7 @@ from components.memory.kinds import KINDS, place_of
 from components.shell import format
 from components.shell.page import tables
 from components.shell.session import presenter
-from store import MemoryVerbs
-from store.errors import MemedexError
+from store import MemedexError, MemoryVerbs
 from store.memory.values import (
     CHUNK_LENGTH,
     CHUNK_OVERLAP,

@@ -13,8 +13,7 @@ from components.shell import format
 from components.shell.page import forms, job_bar
 from components.shell.page.forms import Button, Field
 from components.shell.session import resources
-from store import MemoryVerbs
-from store.errors import MemedexError
+from store import MemedexError, MemoryVerbs
 from store.memory.values import NEARLY, DuplicatePair, MergePreview, changed_meanwhile
 
 _JOB = "memedex.near_duplicates"

@@ -14,9 +14,7 @@ from components.shell import format
 from components.shell.page import charts, forms, tables
 from components.shell.page.forms import Button, Field
 from components.shell.session import presenter
-from store import MemoryVerbs
-from store.errors import MemedexError
-from store.library import Library
+from store import Library, MemedexError, MemoryVerbs
 from store.memory.values import Recall, Row, changed_meanwhile
 
 _RECALL: tuple[tuple[Recall, str, str, str], ...] = (

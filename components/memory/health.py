@@ -12,9 +12,8 @@ from components.shell import format
 from components.shell.page import forms, job_bar, tables
 from components.shell.page.forms import Button
 from components.shell.session import resources
-from store import MemoryVerbs
+from store import MemoryVerbs, Progress
 from store.memory.values import READ_AGAIN, Concern, MemoryFigures
-from store.progress import Progress
 from store.settings import settings
 
 _JOB = "memedex.memory_check"

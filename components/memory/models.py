@@ -10,9 +10,8 @@ from components.shell import format
 from components.shell.page import job_bar
 from components.shell.page.forms import Button
 from components.shell.session import resources
-from store import MemoryVerbs
+from store import MemoryVerbs, Progress
 from store.memory.values import LOCAL, memory_settings
-from store.progress import Progress
 
 _KNOWN = (LOCAL, "litellm:text-embedding-ada-002")
 

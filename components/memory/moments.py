@@ -10,8 +10,7 @@ import streamlit as st
 
 from components.memory.kinds import KINDS
 from components.shell import format
-from store import MemoryVerbs
-from store.errors import MemedexError
+from store import MemedexError, MemoryVerbs
 from store.memory.values import EntryDifference
 
 _SHOWN = 50  # differences

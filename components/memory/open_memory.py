@@ -13,9 +13,7 @@ from components.shell.page import forms
 from components.shell.page import undo as shell_undo
 from components.shell.page.forms import Button
 from components.shell.session import login
-from store import Memory, MemoryVerbs
-from store.errors import MemedexError
-from store.library import Library
+from store import Library, MemedexError, Memory, MemoryVerbs
 from store.settings import settings
 
 

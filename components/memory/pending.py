@@ -13,9 +13,8 @@ from components.shell import format, javascript
 from components.shell.page import forms, undo
 from components.shell.page.forms import Button, Field
 from components.shell.session import presenter
-from store import MemoryVerbs
+from store import Library, MemoryVerbs
 from store.errors import InvalidRecord
-from store.library import Library
 from store.memory.values import ReviewItem
 
 _SHOWN = 50  # at once; the others follow as these are decided

@@ -12,8 +12,7 @@ from components.memory.highlight import STYLE
 from components.memory.kinds import KINDS, counted
 from components.memory.probe_controls import Column, ProbeControls, Scores, controls, put_question
 from components.shell import format
-from store import MemoryVerbs
-from store.errors import MemedexError
+from store import MemedexError, MemoryVerbs
 from store.memory.values import KIND_OF, ProbeCandidate, ProbeMessage
 
 _NEAR = 5  # misses shown of each column

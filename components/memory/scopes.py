@@ -11,8 +11,8 @@ from components.shell import format
 from components.shell.page import forms
 from components.shell.page.forms import Button
 from components.shell.session import resources
-from store import MemoryVerbs
-from store.errors import MemedexError, NotPermitted
+from store import MemedexError, MemoryVerbs
+from store.errors import NotPermitted
 
 _REMOVED = "Removed; undo brings it back."
 

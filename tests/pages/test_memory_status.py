@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from components.memory import models
 from components.overview import model_choice
 from store.memory.memory import Memory
 from tests.pages.conftest import finish_jobs, opened, press, rerun, words
@@ -80,7 +79,7 @@ def test_two_worlds_of_one_file_name_are_both_imported(memory: Memory) -> None:
 def test_the_model_of_one_kind_can_be_changed_on_the_status_view(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(models, "open_embedder", lambda name: Bags(name="other"))
+    monkeypatch.setattr("store.memory.verbs.open_embedder", lambda name: Bags(name="other"))
     monkeypatch.setattr(model_choice, "open_embedder", lambda name: Bags(name="other"))
     app = opened("lore", view="Status")
     app.selectbox(key="memory-model-kind").set_value("memories")

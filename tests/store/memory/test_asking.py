@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from store.errors import CaptioningFailed
-from store.memory.memory import Memory
 from store.memory.asking import Answer, AskedModel
+from store.memory.memory import Memory
 from store.memory.verbs import MemoryVerbs
 from tests.store.language_model_server import Answer as Reply
 from tests.store.language_model_server import LanguageModelServer, fails, running, says

@@ -179,7 +179,7 @@ def test_changing_the_model_reembeds_one_kind(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("store", "short tickers are preferred")
-    monkeypatch.setattr("store.embedding.open_embedder", lambda name: Bags(name=name))
+    monkeypatch.setattr("store.memory.verbs.open_embedder", lambda name: Bags(name=name))
     status, models = run("model", "other", "--kind", "memories")
     assert (status, models["memories"], models["documents"]) == (0, "other", "offline")
     with Memory.open_for_reading(tmp_path / "res") as memory:

@@ -107,7 +107,7 @@ def test_the_forget_vectors_command_requires_yes(
     run: Any,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("store.embedding.open_embedder", lambda name: Bags(name=name))
+    monkeypatch.setattr("store.memory.verbs.open_embedder", lambda name: Bags(name=name))
     run("store", "words of a memory")
     run("model", "other", "--kind", "memories")
     status, found = run("delete-vectors", "--kind", "memories")
