@@ -3,12 +3,20 @@
 const FIRST_OF_RANGE = 200; // palette indexes below it belong to the legend, the others to a range
 const STEPS = 55;
 
+/** @typedef {number[]} Colour red, green and blue, 0 to 255 */
+
+/** @param {string} colour such as "#1a2b3c" @returns {Colour} */
 function rgb(colour) {
   const value = parseInt(colour.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
-/** Along a range, from blue over violet to yellow, readable on dark and light. */
+/**
+ * Along a range, from blue over violet to yellow, readable on dark and light.
+ *
+ * @param {number} part 0 to 1
+ * @returns {Colour}
+ */
 export function ramp(part) {
   const stops = [
     [43, 96, 190],
@@ -21,11 +29,16 @@ export function ramp(part) {
   return a.map((from, place) => Math.round(from + (b[place] - from) * (at % 1)));
 }
 
+/** @param {Colour} colour */
 function packed([red, green, blue]) {
   return (255 << 24) | (blue << 16) | (green << 8) | red;
 }
 
-/** The colour of a point from its one-byte index. */
+/**
+ * The colour of a point from its one-byte index.
+ *
+ * @param {{colour: string}[]} legend
+ */
 export function paletteOf(legend) {
   const palette = new Uint32Array(256);
   legend.forEach(({ colour }, place) => (palette[place] = packed(rgb(colour))));
@@ -33,17 +46,22 @@ export function paletteOf(legend) {
   return palette;
 }
 
-/** A colour of the palette in CSS notation. */
+/** @param {number} value of the palette @returns its colour in CSS notation */
 export function css(value) {
   return `rgb(${value & 255},${(value >> 8) & 255},${(value >> 16) & 255})`;
 }
 
-/** Half transparent: a point that is not selected. */
+/** @param {number} value of the palette @returns it half transparent, for a point that is not selected */
 export function faded(value) {
   return (value & 0x00ffffff) | 0x30000000;
 }
 
-/** More transparent: the edge of a point, which covers only part of a pixel. */
+/**
+ * More transparent: the edge of a point, which covers only part of a pixel.
+ *
+ * @param {number} value
+ * @param {number} part
+ */
 export function thinned(value, part) {
   return (value & 0x00ffffff) | (((value >>> 24) * part) << 24);
 }

@@ -5,9 +5,18 @@ const BLUR = 2; // cells; three passes of a box come close to a Gaussian
 const LINES = [0.06, 0.16, 0.32, 0.55, 0.8]; // of the highest density, on a scale of square roots
 const FEWEST = 30; // points; fewer have no density
 
-/** One path for each line, in map units; none for few points. */
-export function contours(x, y, shown) {
-  const box = bounds(x, y, shown);
+/** @import { Points } from "./view.js" */
+
+/** @typedef {{left: number, top: number, cell: number}} Cells of the count, in map units */
+
+/**
+ * One path for each line, in map units; none for few points.
+ *
+ * @param {Points} points
+ */
+export function contours(points) {
+  const { x, y, shown } = points;
+  const box = bounds(points);
   if (box.count < FEWEST) return [];
   const counts = new Float32Array(CELLS * CELLS);
   for (let row = 0; row < x.length; row += 1) {
@@ -21,7 +30,8 @@ export function contours(x, y, shown) {
   return LINES.map((part) => line(field, part * highest, box));
 }
 
-function bounds(x, y, shown) {
+/** @param {Points} points @returns {Cells & {count: number}} */
+function bounds({ x, y, shown }) {
   let [left, right, top, bottom, count] = [Infinity, -Infinity, Infinity, -Infinity, 0];
   for (let row = 0; row < x.length; row += 1) {
     if (!shown[row]) continue;
@@ -33,11 +43,17 @@ function bounds(x, y, shown) {
   }
   // A margin that the blur does not fill, so that lines are closed.
   const cell = (Math.max(right - left, bottom - top) || 1) / (CELLS - 8 * BLUR);
-  const middle = (a, b) => (a + b) / 2 - (cell * CELLS) / 2;
+  const middle = (/** @type {number} */ a, /** @type {number} */ b) => (a + b) / 2 - (cell * CELLS) / 2;
   return { left: middle(left, right), top: middle(top, bottom), cell, count };
 }
 
-/** Means over neighbouring cells along one direction: `step` to the next cell, `across` to the next row. */
+/**
+ * Means over neighbouring cells along one direction: `step` to the next cell, `across` to the next row.
+ *
+ * @param {Float32Array} field
+ * @param {number} step
+ * @param {number} across
+ */
 function blurred(field, step, across) {
   const found = new Float32Array(field.length);
   for (let row = 0; row < CELLS; row += 1) {
@@ -51,6 +67,7 @@ function blurred(field, step, across) {
   return found;
 }
 
+/** @param {Float32Array} field @param {number} level @param {Cells} cells */
 function line(field, level, { left, top, cell }) {
   const path = new Path2D();
   for (let row = 0; row < CELLS - 1; row += 1) {

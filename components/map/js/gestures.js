@@ -1,43 +1,56 @@
 // Pointers and keys: a drag moves the map or draws the lasso, wheel, pinch and keys zoom, a click selects a coin.
 
+/** @import { Atlas } from "./main.js" */
+/** @import { Position } from "./view.js" */
+
+/**
+ * A drag: from where, up to where the map has followed it, and the lasso that it draws. A pinch has none.
+ *
+ * @typedef {{isPinch: boolean, from: Position, at: Position, path: Position[] | null}} Drag
+ */
+
 const LEAST = 3; // corners; a lasso of fewer was a click
 const STILL = 5; // px that a click may move
 const STEP = 60; // px that an arrow key moves the map
 const CLOSER = 1.4;
+/** @type {Record<string, Position>} */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
+/** @param {Atlas} atlas */
 export function listenToGestures(atlas) {
   const { canvas } = atlas;
-  const fingers = new Map(); // pointers that are down, with their positions
-  const at = (event) => {
+  /** @type {Map<number, Position>} */
+  const fingers = new Map(); // pointers that are down
+  /** @returns {Position} */
+  const at = (/** @type {MouseEvent} */ event) => {
     const { root } = atlas; // not the canvas, which a drag may have moved
     const box = root.getBoundingClientRect();
     return [event.clientX - box.left - root.clientLeft, event.clientY - box.top - root.clientTop];
   };
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
-    const [x, y] = at(event);
-    fingers.set(event.pointerId, [x, y]);
-    atlas.drag =
-      fingers.size > 1
-        ? { isPinch: true }
-        : { x, y, from: [x, y], path: atlas.selection.isDrawing || event.shiftKey ? [[x, y]] : null };
+    const from = at(event);
+    fingers.set(event.pointerId, from);
+    const isPinch = fingers.size > 1;
+    const draws = !isPinch && (atlas.selection.isDrawing || event.shiftKey);
+    atlas.drag = { isPinch, from, at: from, path: draws ? [from] : null };
     atlas.cursor.look(-1);
   });
   canvas.addEventListener("pointermove", (event) => {
     const [x, y] = at(event);
     if (fingers.size > 1) pinch(atlas, fingers, event.pointerId, [x, y]);
-    else if (atlas.drag) drag(atlas, x, y);
+    else if (atlas.drag) follow(atlas, atlas.drag, [x, y]);
     else return atlas.cursor.hover(x, y);
     atlas.soon();
   });
-  const lift = (event) => {
+  const lift = (/** @type {PointerEvent} */ event) => {
     fingers.delete(event.pointerId);
-    const { drag: ended } = atlas;
-    atlas.drag = fingers.size ? { isPinch: true } : null; // the finger that stays does not drag
-    if (ended?.path?.length > LEAST) atlas.selection.chooseInside(ended.path);
-    else if (ended && !ended.isPinch && event.type === "pointerup" && isClick(ended, at(event)))
-      atlas.cursor.click(...at(event));
+    const { drag } = atlas;
+    const place = at(event);
+    // The finger that stays does not drag.
+    atlas.drag = fingers.size ? { isPinch: true, from: place, at: place, path: null } : null;
+    if (drag?.path && drag.path.length > LEAST) atlas.selection.chooseInside(drag.path);
+    else if (drag && !drag.isPinch && event.type === "pointerup" && isClick(drag, place)) atlas.cursor.click(...place);
     atlas.soon();
   };
   canvas.addEventListener("pointerup", lift);
@@ -61,20 +74,29 @@ export function listenToGestures(atlas) {
   canvas.addEventListener("blur", () => atlas.cursor.walk(false));
 }
 
+/** @param {Drag} drag @param {Position} place */
 function isClick({ from }, [x, y]) {
-  return Boolean(from) && Math.hypot(x - from[0], y - from[1]) < STILL;
+  return Math.hypot(x - from[0], y - from[1]) < STILL;
 }
 
-function drag({ drag: held, view }, x, y) {
-  if (held.isPinch) return;
-  if (held.path) held.path.push([x, y]);
+/** @param {Atlas} atlas @param {Drag} drag @param {Position} place */
+function follow({ view }, drag, place) {
+  if (drag.isPinch) return;
+  if (drag.path) drag.path.push(place);
   else {
-    view.move(held.x - x, held.y - y);
-    Object.assign(held, { x, y });
+    view.move(drag.at[0] - place[0], drag.at[1] - place[1]);
+    drag.at = place;
   }
 }
 
-/** Zooms by the distance of two fingers around their middle, and moves with it. */
+/**
+ * Zooms by the distance of two fingers around their middle, and moves with it.
+ *
+ * @param {Atlas} atlas
+ * @param {Map<number, Position>} fingers
+ * @param {number} id of the one that moves
+ * @param {Position} place
+ */
 function pinch({ view }, fingers, id, place) {
   const measure = () => {
     const [[ax, ay], [bx, by]] = [...fingers.values()];
@@ -87,10 +109,15 @@ function pinch({ view }, fingers, id, place) {
   view.zoom(now.apart / before.apart, now.x, now.y);
 }
 
-/** Does what a key means; returns whether it means anything. */
+/**
+ * Does what a key means; returns whether it means anything.
+ *
+ * @param {Atlas} atlas
+ * @param {string} key
+ */
 function press(atlas, key) {
   const arrow = ARROWS[key];
-  if (arrow && atlas.cursor.isWalking) atlas.cursor.step(...arrow);
+  if (arrow && atlas.cursor.isWalking) atlas.cursor.step(arrow);
   else if (arrow) atlas.view.move(arrow[0] * STEP, arrow[1] * STEP);
   else if (key === "Enter" || key === " ") atlas.cursor.walk(true);
   else if (key === "Escape") {

@@ -1,37 +1,42 @@
 // What the colours mean; a click on one hides its coins, or shows them again.
 
-import { el } from "../../shell/js/elements.js";
+import { button } from "../../grid/js/dom.js";
+import { activeIn, el } from "../../shell/js/elements.js";
 import { ramp } from "./colours.js";
 
+/** @typedef {{title: string, legend: {label: string, colour: string}[], range: string[]}} Colours and a range's ends */
+
 export class Legend {
-  /** `changed()` is called when colours are hidden or shown. */
+  /** @type {Set<number>} numbers of colours */
+  hidden = new Set();
+  root = el("div", { class: "legend", role: "group" });
+  /** @type {Colours | null} */
+  shown = null;
+
+  /** @param {() => void} changed is called when colours are hidden or shown */
   constructor(changed) {
     this.changed = changed;
-    this.hidden = new Set(); // numbers of colours
-    this.root = el("div", { class: "legend", role: "group" });
   }
 
-  show({ title, legend, range }) {
-    if (this.title !== title) this.hidden.clear(); // other colours
-    this.title = title;
+  /** @param {Colours} colours */
+  show(colours) {
+    const { title, legend, range } = colours;
+    if (this.shown?.title !== title) this.hidden.clear(); // other colours
+    this.shown = colours;
     this.root.setAttribute("aria-label", title);
     const named = legend.map(({ label, colour }, number) => ({ label, colour, number })).filter(({ label }) => label);
+    const numbers = named.map(({ number }) => number);
+    /** @type {HTMLElement[]} */
     const rows = named.map(({ label, colour, number }) => {
       const dot = el("i");
       dot.style.background = colour;
       if (named.length < 2) return el("div", {}, dot, label);
-      const pressed = String(!this.hidden.has(number));
-      return el(
-        "button",
-        {
-          type: "button",
-          "aria-pressed": pressed,
-          title: "Hide or show; with alt, show these alone",
-          onclick: (event) => this.toggle(number, event.altKey, named),
-        },
-        dot,
-        label,
-      );
+      const row = button("", dot, (event) => this.toggle(number, event.altKey, numbers), {
+        "aria-pressed": String(!this.hidden.has(number)),
+        title: "Hide or show; with alt, show these alone",
+      });
+      row.append(label);
+      return row;
     });
     if (range.length) {
       const strip = el("div", { class: "ramp" });
@@ -39,17 +44,18 @@ export class Legend {
       strip.style.background = `linear-gradient(90deg, ${colours.join(",")})`;
       rows.push(strip, el("div", { class: "ends" }, ...range.map((end) => el("span", {}, end))));
     }
-    const focused = [...this.root.children].indexOf(this.root.getRootNode().activeElement);
-    this.root.replaceChildren(el("div", { class: "title" }, title), ...rows);
-    this.data = { title, legend, range };
-    if (focused > 0) this.root.children[focused]?.focus();
+    const focused = [...this.root.children].findIndex((row) => row === activeIn(row));
+    const shown = [el("div", { class: "title" }, title), ...rows];
+    this.root.replaceChildren(...shown);
+    if (focused > 0) shown[focused]?.focus();
   }
 
-  toggle(number, alone, named) {
-    if (alone) this.hidden = new Set(named.map((one) => one.number).filter((one) => one !== number));
+  /** @param {number} number @param {boolean} alone @param {number[]} numbers */
+  toggle(number, alone, numbers) {
+    if (alone) this.hidden = new Set(numbers.filter((one) => one !== number));
     else if (!this.hidden.delete(number)) this.hidden.add(number);
-    if (this.hidden.size === named.length) this.hidden.clear();
-    this.show(this.data);
+    if (this.hidden.size === numbers.length) this.hidden.clear();
+    if (this.shown) this.show(this.shown);
     this.changed();
   }
 }

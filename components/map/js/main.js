@@ -1,22 +1,58 @@
 // The map: it shows the server's points, colours, pictures and names, and reports the selection.
 
-import { el } from "../../shell/js/elements.js";
-import { isBlurred } from "../../shell/session/safe_mode.js";
+import { button } from "../../grid/js/dom.js";
+import { el, part } from "../../shell/js/elements.js";
 import { isLeaving } from "../../shell/js/hand.js";
+import { isBlurred } from "../../shell/session/safe_mode.js";
 import { paletteOf } from "./colours.js";
 import { Cursor } from "./cursor.js";
 import { contours } from "./density.js";
-import { Detail } from "./detail.js";
+import { Detail, LARGE, pictured, pictureOf } from "./detail.js";
 import { listenToGestures } from "./gestures.js";
-import { fromBase64, longer } from "./lasso.js";
 import { Legend } from "./legend.js";
 import { Painting } from "./painting.js";
-import { LARGE, pictured, pictureOf } from "./pictures.js";
-import { Requests } from "./requests.js";
-import { Selection } from "./selection.js";
-import { Sprites } from "./sprites.js";
+import { Requests, Sprites } from "./requests.js";
+import { fromBase64, longer, Selection } from "./selection.js";
 import { Timeline } from "./timeline.js";
 import { stretchOf, View } from "./view.js";
+
+/** @import { Server } from "../../shell/js/post.js" */
+/** @import { Mount } from "../../shell/js/streamlit_page.js" */
+/** @import { Parameters } from "../../shell/session/safe_mode.js" */
+/** @import { Drag } from "./gestures.js" */
+/** @import { Colours } from "./legend.js" */
+/** @import { Name, Place } from "./painting.js" */
+
+/**
+ * What a run of the page gives (components/map/canvas.py): which points it has drawn, as a sheet with a version, their
+ * colours and names, and which are selected.
+ *
+ * @typedef {Colours & {
+ *   server: Server,
+ *   safe: Parameters | null,
+ *   sheet: string,
+ *   version: number,
+ *   colouring: string,
+ *   chosen: string,
+ *   places: Place[],
+ * }} MapData
+ */
+/** @typedef {{name: string, ticker: string, captions: string[], tags: string[], picture: string}} MapCard */
+/** @typedef {{sheet: string, version: number, colouring: string, colouredFor: string, cards: number[]}} Message */
+/**
+ * What came since a version (components/map/requests.py); numbers as bytes in base64.
+ *
+ * @typedef {{
+ *   version?: number,
+ *   rows?: string,
+ *   points?: string,
+ *   times?: string,
+ *   colouring?: string,
+ *   colours?: string,
+ *   cards: Record<number, MapCard>,
+ * }} Answer
+ */
+/** @typedef {(name: string, value: unknown) => void} Tell */
 
 const REST = 140; // ms of rest before cards are requested, pictures distributed again, and a dragged map painted
 const SLOW = 4; // ms of painting, after which drawing the canvas takes as many more
@@ -25,23 +61,66 @@ const HELP =
   "Map of coins: arrows move, + and - zoom, 0 shows all, " +
   "Enter goes from coin to coin with the arrows and selects, Escape ends; drag with shift for a lasso";
 
-let left = null; // the map of the previous page, to restore its zoom on return
+/** @type {Pick<Atlas, "sheet" | "view" | "stretch"> | null} the map of the previous page, to restore its zoom */
+let left = null;
 
-class Atlas {
-  constructor(root, tell) {
+export class Atlas {
+  sheet = "";
+  version = 0;
+  colouring = "";
+  /** @type {string | null} the colouring of the page that the colours are for */
+  colouredFor = null;
+  // By row; a removed one has no position.
+  x = new Float32Array(0);
+  y = new Float32Array(0);
+  times = new Uint32Array(0);
+  shown = new Uint8Array(0);
+  /** @type {Uint8Array | null} indexes of the palette */
+  colours = null;
+  palette = new Uint32Array(256);
+  count = 0; // of the rows that there are
+  stretch = 1;
+  /** @type {Record<number, MapCard | null>} by row; null: there is none */
+  cards = {};
+  /** @type {Set<number>} rows whose cards are requested next */
+  wanted = new Set();
+  /** @type {Set<number>} rows whose pictures are shown in safe mode */
+  clicked = new Set();
+  /** @type {Map<string, HTMLImageElement>} by address */
+  images = new Map();
+  /** @type {Place[]} */
+  places = [];
+  /** @type {Path2D[]} */
+  paths = [];
+  /** @type {Name[]} */
+  boxes = [];
+  side = 0; // px of a picture; 0 where none is shown
+  /** @type {Drag | null} */
+  drag = null;
+  isSlow = false; // to paint
+  waiting = 0; // the request for the next frame
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  resting;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  repainting;
+  view = new View();
+  detail = new Detail();
+
+  /** @param {HTMLElement} root @param {MapData} data @param {Tell} tell */
+  constructor(root, data, tell) {
     this.root = root;
-    this.wanted = new Set(); // rows whose cards are requested next
-    this.images = new Map();
-    this.view = new View();
-    this.detail = new Detail();
+    this.data = data;
+    this.tell = tell;
     this.canvas = el("canvas", { tabindex: "0", role: "application", "aria-label": HELP });
     this.painting = new Painting(this.canvas);
     this.legend = new Legend(() => this.sift());
     this.timeline = new Timeline(() => this.sift());
     this.cursor = new Cursor(this);
     this.counts = el("div", { class: "told" });
-    this.selection = new Selection(this, tell);
-    const whole = el("button", { type: "button", onclick: () => this.whole() }, "Reset view");
+    this.selection = new Selection(this, (name, value) => isLeaving() || this.tell(name, value));
+    const whole = button("", "Reset view", () => this.whole());
     const { draws, whatIsVisible, clear } = this.selection;
     const bottom = el("div", { class: "bottom" }, this.counts, this.timeline.root);
     root.replaceChildren(
@@ -61,6 +140,7 @@ class Atlas {
     this.watcher.observe(root);
   }
 
+  /** @param {MapData} data */
   update(data) {
     this.data = data;
     if (data.sheet !== this.sheet) this.begin(data);
@@ -83,18 +163,21 @@ class Atlas {
     };
   }
 
-  came({ sheet, colouredFor, cards: requested }, { version, rows, points, times, colouring, colours, cards }) {
+  /** @param {Message} message @param {Answer} answer */
+  came({ sheet, colouredFor, cards: requested }, answer) {
     if (sheet !== this.sheet) return;
-    const first = !this.x && rows;
+    const { rows = "", points = "", times = "", colours, cards } = answer;
+    const first = !this.x.length && rows;
     if (rows) {
-      const taken = [Uint32Array, Float32Array, Uint32Array].map(
-        (Kind, at) => new Kind(fromBase64([rows, points, times][at]).buffer),
-      );
-      if (first) this.widen(taken[1]);
-      this.take(...taken);
+      const positions = new Float32Array(fromBase64(points).buffer);
+      if (first) this.widen(positions);
+      this.take(new Uint32Array(fromBase64(rows).buffer), positions, new Uint32Array(fromBase64(times).buffer));
     }
-    this.version = version ?? this.data.version;
-    if (colours) Object.assign(this, { colouring, colours: fromBase64(colours) });
+    this.version = answer.version ?? this.data.version;
+    if (colours) {
+      this.colouring = answer.colouring ?? "";
+      this.colours = fromBase64(colours);
+    }
     this.colouredFor = colouredFor;
     for (const row of requested) {
       this.wanted.delete(row);
@@ -107,32 +190,28 @@ class Atlas {
     this.soon();
   }
 
-  /** Resets everything for another map or query. */
+  /** @param {MapData} data of another map or query, for which everything is reset */
   begin({ sheet, chosen }) {
-    Object.assign(this, {
-      sheet,
-      version: 0,
-      count: 0,
-      cards: {},
-      stretch: 1,
-      x: null,
-      y: null,
-      times: null,
-      shown: null,
-      colours: null,
-      colouring: "",
-      colouredFor: null,
-      boxes: [],
-      clicked: new Set(),
-    });
+    this.sheet = sheet;
+    this.version = this.count = 0;
+    this.colouring = "";
+    this.colouredFor = this.colours = null;
+    this.x = new Float32Array(0);
+    this.y = new Float32Array(0);
+    this.times = new Uint32Array(0);
+    this.shown = new Uint8Array(0);
+    this.stretch = 1;
+    this.cards = {};
+    this.boxes = [];
+    this.clicked.clear();
     this.selection.reset(chosen);
     this.wanted.clear();
     this.cursor.reset();
     this.sprites.reset();
-    this.detail.reset(null, null, null);
+    this.detail.reset(this);
   }
 
-  /** Fills the width of the page, as on the page before if it showed this map. */
+  /** @param {Float32Array} points that fill the width of the page, as on the page before if it showed this map */
   widen(points) {
     this.stretch = left?.sheet === this.sheet ? left.stretch : stretchOf(points, this.view);
     this.placeNames();
@@ -151,10 +230,16 @@ class Atlas {
     this.soon();
   }
 
-  /** Applies new, moved, changed and removed rows (removed ones have no position); all others stay. */
+  /**
+   * Applies new, moved, changed and removed rows (removed ones have no position); all others stay.
+   *
+   * @param {Uint32Array} rows
+   * @param {Float32Array} points x, y, x, y, …
+   * @param {Uint32Array} times
+   */
   take(rows, points, times) {
     if (!rows.length) return;
-    const length = Math.max(this.x?.length ?? 0, rows[rows.length - 1] + 1); // rows are ascending
+    const length = Math.max(this.x.length, rows[rows.length - 1] + 1); // rows are ascending
     this.x = longer(this.x, new Float32Array(length).fill(NaN));
     this.y = longer(this.y, new Float32Array(length).fill(NaN));
     this.times = longer(this.times, new Uint32Array(length));
@@ -166,39 +251,38 @@ class Atlas {
       delete this.cards[row];
       this.sprites.forget(row);
     });
-    this.count = this.x.reduce((sum, x) => sum + !Number.isNaN(x), 0);
+    this.count = this.x.reduce((sum, x) => sum + (Number.isNaN(x) ? 0 : 1), 0);
     this.timeline.span(this.times, this.x);
     this.selection.hold();
   }
 
   /** Finds the points that time and legend let through; pictures and lines follow after a moment of rest. */
   sift() {
-    if (!this.x) return;
-    const {
-      x,
-      times,
-      colours,
-      timeline: { until },
-      legend: { hidden },
-    } = this;
+    if (!this.x.length) return;
+    const { x, times, colours } = this;
+    const { until } = this.timeline;
+    const { hidden } = this.legend;
     const shown = new Uint8Array(x.length);
-    for (let row = 0; row < x.length; row += 1)
-      shown[row] = !Number.isNaN(x[row]) && times[row] <= until && !(colours && hidden.has(colours[row]));
-    const isSame = this.shown?.length === shown.length && this.shown.every((one, row) => one === shown[row]);
+    for (let row = 0; row < x.length; row += 1) {
+      const isHidden = Number.isNaN(x[row]) || times[row] > until || (colours && hidden.has(colours[row]));
+      shown[row] = isHidden ? 0 : 1;
+    }
+    const isSame = this.shown.length === shown.length && this.shown.every((one, row) => one === shown[row]);
     this.soon();
     if (isSame && this.detail.x === x) return;
-    const isFirst = !this.shown;
+    const isFirst = !this.shown.length;
     this.shown = shown;
     clearTimeout(this.resting);
     const distribute = () => {
-      this.paths = contours(this.x, this.y, this.shown);
-      this.detail.reset(this.x, this.y, this.shown);
+      this.paths = contours(this);
+      this.detail.reset(this);
       this.soon();
     };
     if (isFirst) distribute();
     else this.resting = setTimeout(distribute, REST);
   }
 
+  /** @param {string} address */
   fetch(address) {
     const image = new Image();
     image.onload = () => this.soon();
@@ -231,7 +315,7 @@ class Atlas {
   }
 
   paint() {
-    if (!this.shown || !this.painting.pen) return;
+    if (!this.shown.length || !this.painting.memory) return;
     const began = performance.now();
     const { painting, view } = this;
     clearTimeout(this.repainting);
@@ -249,7 +333,7 @@ class Atlas {
       style.getPropertyValue(name),
     );
     const inView = painting.dots(this);
-    painting.lines(this.paths ?? [], view, text);
+    painting.lines(this.paths, view, text);
     const { rows, side } = pictured(this);
     this.side = rows.length ? side : 0;
     this.lack(rows);
@@ -260,12 +344,13 @@ class Atlas {
     const { count } = this.selection;
     const selected = count ? `${count.toLocaleString("en")} selected · ` : "";
     this.counts.textContent = `${selected}${inView.toLocaleString("en")} of ${this.count.toLocaleString("en")} in view`;
-    Object.assign(this.root.dataset, { milliseconds: (performance.now() - began).toFixed(1), pictures: rows.length });
+    this.root.dataset.milliseconds = (performance.now() - began).toFixed(1);
+    this.root.dataset.pictures = String(rows.length);
     this.isSlow = performance.now() - began > SLOW;
     if (this.detail.work()) this.soon();
   }
 
-  /** Requests the pictures of these points that are missing. */
+  /** @param {number[]} rows whose missing pictures are requested */
   lack(rows) {
     const missing = rows.filter((row) => !this.sprites.places.has(row));
     this.sprites.want(missing, { server: this.data.server, sheet: this.sheet, clicked: [...this.clicked] });
@@ -275,13 +360,13 @@ class Atlas {
   /** What lies above the map, where no name may be. */
   taken() {
     const own = this.root.getBoundingClientRect();
-    return [...this.root.querySelectorAll(".legend, .tools button, .bottom > *")].map((part) => {
-      const { left: from, top, right, bottom } = part.getBoundingClientRect();
+    return [...this.root.querySelectorAll(".legend, .tools button, .bottom > *")].map((other) => {
+      const { left: from, top, right, bottom } = other.getBoundingClientRect();
       return { left: from - own.left, right: right - own.left, top: top - own.top, bottom: bottom - own.top };
     });
   }
 
-  /** Requests the missing cards of these points. */
+  /** @param {number[]} rows whose missing cards are requested */
   ask(rows) {
     const missing = rows.filter((row) => !(row in this.cards));
     clearTimeout(this.timer);
@@ -292,12 +377,14 @@ class Atlas {
       }, REST);
   }
 
-  /** In safe mode, shows a coin's picture if it is blurred; whether it was. */
+  /**
+   * In safe mode, shows a coin's picture if it is blurred; whether it was.
+   *
+   * @param {number} row
+   */
   unblur(row) {
-    const {
-      cards: { [row]: card },
-      data: { safe },
-    } = this;
+    const card = this.cards[row];
+    const { safe } = this.data;
     if (!safe || !card || !isBlurred(card.picture, safe)) return false;
     card.picture += `&${safe.shown}=1`;
     this.fetch(card.picture);
@@ -309,7 +396,7 @@ class Atlas {
 
   stop() {
     // Else it was never seen.
-    if (this.x && this.view.width) left = { sheet: this.sheet, view: this.view, stretch: this.stretch };
+    if (this.x.length && this.view.width) left = { sheet: this.sheet, view: this.view, stretch: this.stretch };
     this.watcher.disconnect();
     this.requests.stop();
     this.sprites.stop();
@@ -321,21 +408,20 @@ class Atlas {
   }
 }
 
+/** @type {WeakMap<HTMLElement, Atlas>} */
 const open = new WeakMap();
 
+/** @param {Mount<MapData>} mount */
 export default function ({ data, parentElement, setStateValue }) {
-  const root = parentElement.querySelector(".memedex-atlas");
-  let atlas = open.get(root);
-  if (!atlas) {
-    atlas = new Atlas(root, (name, value) => isLeaving() || atlas.setStateValue(name, value));
-    open.set(root, atlas);
-  }
-  atlas.setStateValue = setStateValue;
-  if (data) atlas.update(data);
+  const root = part(parentElement, ".memedex-atlas", HTMLElement);
+  const atlas = open.get(root) ?? new Atlas(root, data, setStateValue);
+  open.set(root, atlas);
+  atlas.tell = setStateValue;
+  atlas.update(data);
   return () => {
     // Streamlit also calls this for an overtaken run of this function, while the page stays open.
     if (root.isConnected) return;
-    atlas.stop();
+    open.get(root)?.stop();
     open.delete(root);
   };
 }

@@ -2,7 +2,15 @@
 // pictures, lines of density and names are drawn above them.
 
 import { css, faded, thinned } from "./colours.js";
-import { drawNames } from "./names.js";
+
+/** @import { Picture } from "./detail.js" */
+/** @import { Atlas } from "./main.js" */
+/** @import { Position, Size, View } from "./view.js" */
+
+/** @typedef {{name: string, x: number, y: number, level: number}} Place with a name; the widest places have level 0 */
+/** @typedef {{left: number, right: number, top: number, bottom: number}} Box in px */
+/** @typedef {Box & {place: Place}} Name that is drawn */
+/** @typedef {{text: string, ground: string, taken: Box[]}} Style and where no name may be */
 
 const SOLID = 100; // of 100 that a pixel can be covered
 const SPRITE = 64; // px of a small picture
@@ -11,29 +19,53 @@ const EDGE = 2; // px of colour around a picture
 const FADED = 0.25; // what is not selected
 const BARE = 0.125; // of the width or height that may be empty while the map is dragged
 
+const SIZES = [17, 14, 12.5]; // px by level
+const NEARER = [0, 1.25, 2.2]; // how much closer than the whole map a level begins
+const PAD = 6; // px around a name
+
 export class Painting {
+  ratio = 1; // of the canvas' px to those of the page
+  /** @type {ImageData | null} of the canvas, once it has a size … */
+  memory = null;
+  pixels = new Uint32Array(0); // … and the same as numbers
+  /** @type {Pick<View, "x" | "y" | "scale"> | null} the view that is painted */
+  painted = null;
+  family = ""; // of the font
+  /** @type {Map<string, number>} font and name → width in px of the canvas */
+  widths = new Map();
+
+  /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
     this.canvas = canvas;
-    this.pen = null; // until it has a size
+    this.pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   }
 
+  /** @param {Size} size */
   resize({ width, height }) {
     this.ratio = Math.min(2, window.devicePixelRatio || 1);
     this.canvas.width = Math.round(width * this.ratio);
     this.canvas.height = Math.round(height * this.ratio);
-    this.pen = this.canvas.getContext("2d");
     this.memory = this.pen.createImageData(this.canvas.width, this.canvas.height);
     this.pixels = new Uint32Array(this.memory.data.buffer);
     this.painted = null;
   }
 
-  /** The map's own coordinates on the canvas: scale, left and top. */
+  /**
+   * The map's own coordinates on the canvas.
+   *
+   * @param {View} view
+   * @returns {[scale: number, left: number, top: number]}
+   */
   place(view) {
     const scale = view.scale * this.ratio;
     return [scale, this.canvas.width / 2 - view.x * scale, this.canvas.height / 2 - view.y * scale];
   }
 
-  /** Moves what is painted to where this view shows it; false if that would leave too much of the edge empty. */
+  /**
+   * Moves what is painted to where this view shows it; false if that would leave too much of the edge empty.
+   *
+   * @param {View} view
+   */
   slide(view) {
     const { painted, canvas } = this;
     if (!painted || painted.scale !== view.scale) return false;
@@ -43,13 +75,13 @@ export class Painting {
     return true;
   }
 
-  /** Begins to paint this view in its place. */
+  /** @param {View} view that is painted from now on, in its place */
   begin({ x, y, scale }) {
     this.painted = { x, y, scale };
     this.canvas.style.transform = "";
   }
 
-  /** Draws each shown point as a dot; returns how many are in view. */
+  /** @param {Atlas} atlas whose shown points are drawn as dots @returns how many are in view */
   dots({ view, x, y, shown, colours, palette, selection: { chosen } }) {
     const {
       pixels,
@@ -82,11 +114,17 @@ export class Painting {
         }
       }
     }
-    this.pen.putImageData(this.memory, 0, 0);
+    if (this.memory) this.pen.putImageData(this.memory, 0, 0);
     return inView;
   }
 
-  /** Draws the lines of equal density, which are in map units. */
+  /**
+   * Draws the lines of equal density, which are in map units.
+   *
+   * @param {Path2D[]} paths
+   * @param {View} view
+   * @param {string} colour
+   */
   lines(paths, view, colour) {
     const { pen } = this;
     const [scale, left, top] = this.place(view);
@@ -102,7 +140,14 @@ export class Painting {
     pen.restore();
   }
 
-  /** Draws these points as pictures of `side` px; `pictureOf(row)` has {source, x, y, size} or nothing. */
+  /**
+   * Draws these points as pictures of `side` px, as far as there are any.
+   *
+   * @param {number[]} rows
+   * @param {number} side
+   * @param {Atlas} atlas
+   * @param {(row: number) => Picture | null} pictureOf
+   */
   pictures(rows, side, { view, x, y, colours, palette, selection: { chosen } }, pictureOf) {
     const { pen, ratio } = this;
     const [scale, left, top] = this.place(view);
@@ -113,7 +158,7 @@ export class Painting {
       const picture = pictureOf(row);
       if (!picture) continue;
       const [px, py] = [Math.round(left + x[row] * scale - wide / 2), Math.round(top + y[row] * scale - wide / 2)];
-      const isFaded = chosen && !chosen[row];
+      const isFaded = chosen !== null && !chosen[row];
       pen.globalAlpha = isFaded ? FADED : 1;
       this.picture(picture, px, py, wide);
       if (isFaded) continue;
@@ -125,23 +170,37 @@ export class Painting {
     pen.globalAlpha = 1;
   }
 
-  /** Draws one picture: the only place where a coin's picture comes onto the map. */
-  picture({ source, x, y, size, isRound }, px, py, wide) {
+  /**
+   * Draws one picture: the only place where a coin's picture comes onto the map.
+   *
+   * @param {Picture} picture
+   * @param {number} px
+   * @param {number} py
+   * @param {number} side
+   */
+  picture({ source, x, y, wide, high, isRound }, px, py, side) {
     const { pen } = this;
-    if (isRound) return pen.drawImage(source, x, y, size, size, px, py, wide, wide);
+    if (isRound) return pen.drawImage(source, x, y, wide, high, px, py, side, side);
     pen.save();
     pen.beginPath();
-    pen.roundRect(px, py, wide, wide, wide * ROUND);
+    pen.roundRect(px, py, side, side, side * ROUND);
     pen.clip();
     pen.fillStyle = "#fff";
     pen.fill();
-    const part = Math.min(1, wide / Math.max(source.naturalWidth, source.naturalHeight));
-    const [w, h] = [source.naturalWidth * part, source.naturalHeight * part];
-    pen.drawImage(source, px + (wide - w) / 2, py + (wide - h) / 2, w, h);
+    const part = Math.min(1, side / Math.max(wide, high));
+    const [w, h] = [wide * part, high * part];
+    pen.drawImage(source, px + (side - w) / 2, py + (side - h) / 2, w, h);
     pen.restore();
   }
 
-  /** Draws a ring around the point that the keys are on. */
+  /**
+   * Draws a ring around the point that the keys are on.
+   *
+   * @param {number} row
+   * @param {number} side
+   * @param {Atlas} atlas
+   * @param {string} colour
+   */
   ring(row, side, { view, x, y }, colour) {
     const { pen, ratio } = this;
     const [px, py] = view.onScreen(x[row], y[row]).map((at) => at * ratio);
@@ -153,12 +212,48 @@ export class Painting {
     pen.stroke();
   }
 
-  /** Draws the names that have room; returns their boxes. */
+  /**
+   * Draws the names that have room, the widest places first, more as one zooms in; returns where they are.
+   *
+   * @param {Place[]} places
+   * @param {View} view
+   * @param {Style} style
+   */
   names(places, view, { text, ground, taken }) {
-    return drawNames(this.pen, places, { view, ratio: this.ratio, text, ground, taken });
+    const { pen, ratio } = this;
+    const nearness = view.scale / view.wholeScale;
+    this.family ||= getComputedStyle(this.canvas).fontFamily;
+    /** @type {Name[]} */
+    const drawn = [];
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    for (const place of places) {
+      if (nearness < NEARER[place.level]) continue;
+      const size = Math.max(11, SIZES[place.level] * (view.width < 600 ? 0.8 : 1));
+      const [x, y] = view.onScreen(place.x, place.y);
+      pen.font = `${place.level ? 500 : 650} ${size * ratio}px ${this.family}`;
+      const key = `${pen.font} ${place.name}`;
+      const measured = this.widths.get(key) ?? pen.measureText(place.name).width;
+      this.widths.set(key, measured);
+      const [width, height] = [measured / ratio + 2 * PAD, size * 1.5];
+      const [left, top] = [x - width / 2, y - height / 2];
+      const box = { left, right: left + width, top, bottom: top + height, place };
+      if (left < 0 || box.right > view.width || top < 0 || box.bottom > view.height) continue;
+      if ([...taken, ...drawn].some((other) => overlap(box, other))) continue;
+      drawn.push(box);
+      pen.globalAlpha = 0.84;
+      pen.fillStyle = ground;
+      pen.beginPath();
+      pen.roundRect(left * ratio, top * ratio, width * ratio, height * ratio, size * 0.5 * ratio);
+      pen.fill();
+      pen.globalAlpha = 1;
+      pen.fillStyle = text;
+      pen.fillText(place.name, x * ratio, y * ratio);
+    }
+    return drawn;
   }
 
-  /** Draws the current lasso. */
+  /** @param {Position[]} path of the current lasso @param {string} colour */
   outline(path, colour) {
     const { pen, ratio } = this;
     pen.beginPath();
@@ -170,7 +265,7 @@ export class Painting {
   }
 }
 
-/** The pixels of a dot around its middle, as x, y and how much of the pixel it covers, x, y … */
+/** @param {number} radius of a dot @returns its pixels around the middle: x, y and how much is covered, x, y … */
 function disc(radius) {
   const reach = Math.ceil(radius);
   const found = [];
@@ -183,7 +278,17 @@ function disc(radius) {
   return Int8Array.from(found);
 }
 
-/** The size of a point in px: the fewer are visible, the larger. */
+/** @param {number} inView points @returns the size of each in px: the fewer are visible, the larger */
 function radius(inView) {
   return inView > 20000 ? 0.8 : inView > 5000 ? 1.5 : inView > 500 ? 2.5 : 4;
+}
+
+/** @param {Box} one @param {Box} other */
+function overlap(one, other) {
+  return (
+    one.left < other.right + PAD &&
+    other.left < one.right + PAD &&
+    one.top < other.bottom + PAD &&
+    other.top < one.bottom + PAD
+  );
 }

@@ -1,16 +1,23 @@
 // The slider of time: which coins there were until a day, and how the library grew.
 
+import { button } from "../../grid/js/dom.js";
 import { el } from "../../shell/js/elements.js";
 
 const STEPS = 400;
 const SECONDS = 8; // of the growth from first to last
 const DAY = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 
+/** @import { Points } from "./view.js" */
+
 export class Timeline {
-  /** `moved()` is called when another moment is chosen. */
+  until = Infinity; // UNIX seconds, as these two:
+  first = Infinity;
+  last = -Infinity;
+  playing = 0; // the request for the next frame
+
+  /** @param {() => void} moved is called when another moment is chosen */
   constructor(moved) {
     this.moved = moved;
-    this.until = Infinity; // UNIX seconds
     this.range = el("input", {
       type: "range",
       min: "0",
@@ -22,16 +29,17 @@ export class Timeline {
       this.pause();
       this.turn();
     });
-    this.button = el(
-      "button",
-      { type: "button", "aria-label": "Play how the library grew", onclick: () => this.toggle() },
-      "▶",
-    );
+    this.button = button("", "▶", () => this.toggle(), { "aria-label": "Play how the library grew" });
     this.output = el("output");
     this.root = el("div", { class: "time", hidden: true }, this.button, this.range, this.output);
   }
 
-  /** The creation times of the rows that exist. */
+  /**
+   * Takes the creation times of the rows, of which those with a position exist.
+   *
+   * @param {Uint32Array} times
+   * @param {Points["x"]} x
+   */
   span(times, x) {
     let [first, last] = [Infinity, -Infinity];
     for (let row = 0; row < times.length; row += 1) {

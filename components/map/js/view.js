@@ -1,31 +1,51 @@
 // The visible part of the map: its centre, and the scale in px per map unit.
 
+/** @typedef {[x: number, y: number]} Position */
+/** @typedef {Pick<View, "width" | "height">} Size in px */
+/** @typedef {{x: Float32Array, y: Float32Array, shown: Uint8Array}} Points by row: NaN for none, 1 for shown */
+
 const MARGIN = 1.12;
 const SPOT = 1.5; // px
 const QUICK = 260; // ms of a glide
 const LEAST = 0.05; // map units; a smaller cluster is not enlarged to fill the view
 const WIDEST = 1.7; // times as wide as it was computed
 
-/** How much wider these points (x, y, x, y, …) are drawn, so that they fill a wide view: no axis has a unit. */
+/**
+ * How much wider these points are drawn, so that they fill a wide view: no axis has a unit.
+ *
+ * @param {ArrayLike<number>} points x, y, x, y, …
+ * @param {Size} size
+ */
 export function stretchOf(points, { width, height }) {
   const [wide, high] = [0, 1].map((axis) => {
-    const own = points.filter((one, at) => at % 2 === axis && !Number.isNaN(one)); // those that are gone
-    return (
-      own.reduce((most, one) => Math.max(most, one), -Infinity) -
-      own.reduce((least, one) => Math.min(least, one), Infinity)
-    );
+    let [least, most] = [Infinity, -Infinity];
+    for (let at = axis; at < points.length; at += 2) {
+      if (Number.isNaN(points[at])) continue; // gone
+      least = Math.min(least, points[at]);
+      most = Math.max(most, points[at]);
+    }
+    return most - least;
   });
   return wide > 0 && high > 0 && height > 0 ? Math.min(WIDEST, Math.max(1, (width * high) / (height * wide))) : 1;
 }
 
 export class View {
-  constructor() {
-    Object.assign(this, { x: 0, y: 0, scale: 1, wholeScale: 1, width: 0, height: 0, isWhole: false });
-  }
+  x = 0;
+  y = 0;
+  scale = 1;
+  wholeScale = 1;
+  width = 0; // px, as the height
+  height = 0;
+  isWhole = false;
 
-  /** Shows everything. */
+  /**
+   * Shows everything.
+   *
+   * @param {ArrayLike<number>} xs
+   * @param {ArrayLike<number>} ys
+   */
   fit(xs, ys) {
-    if (!xs || !this.width) return;
+    if (!xs.length || !this.width) return;
     let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
     for (let row = 0; row < xs.length; row += 1) {
       if (Number.isNaN(xs[row])) continue; // gone
@@ -41,7 +61,7 @@ export class View {
     this.isWhole = true; // until the user zooms or moves it
   }
 
-  /** Zooms around this position on the screen. */
+  /** @param {number} factor by which to zoom around this position on the screen */
   zoom(factor, x = this.width / 2, y = this.height / 2) {
     const [mapX, mapY] = this.onMap([x, y]);
     this.scale = Math.min(1e6, Math.max(20, this.scale * factor));
@@ -50,24 +70,29 @@ export class View {
     this.isWhole = false;
   }
 
-  /** Moves by this many px on the screen. */
+  /** @param {number} x px to move on the screen @param {number} y */
   move(x, y) {
     this.x += x / this.scale;
     this.y += y / this.scale;
     this.isWhole = false;
   }
 
-  /** The map coordinates of a position on the screen. */
+  /** @param {Position} position on the screen @returns {Position} on the map */
   onMap([x, y]) {
     return [this.x + (x - this.width / 2) / this.scale, this.y + (y - this.height / 2) / this.scale];
   }
 
-  /** The position on the screen of map coordinates. */
+  /** @param {number} x on the map @param {number} y @returns {Position} on the screen */
   onScreen(x, y) {
     return [(x - this.x) * this.scale + this.width / 2, (y - this.y) * this.scale + this.height / 2];
   }
 
-  /** Moves and zooms to a place within a moment, at once where less motion is wanted; `paint()` after each step. */
+  /**
+   * Moves and zooms to a place within a moment, at once where less motion is wanted; `paint()` after each step.
+   *
+   * @param {Pick<View, "x" | "y" | "scale">} place
+   * @param {() => void} paint
+   */
   glide({ x, y, scale }, paint) {
     this.isWhole = false;
     const from = { x: this.x, y: this.y, zoom: Math.log(this.scale) };
@@ -84,8 +109,15 @@ export class View {
     step();
   }
 
-  /** The row nearest to a position on the screen, less than `reach` px away; -1 for none. */
-  nearest(xs, ys, shown, x, y, reach) {
+  /**
+   * The row nearest to a position on the screen, less than `reach` px away; -1 for none.
+   *
+   * @param {Points} points
+   * @param {number} x
+   * @param {number} y
+   * @param {number} reach
+   */
+  nearest({ x: xs, y: ys, shown }, x, y, reach) {
     let [best, least] = [-1, reach * reach];
     for (let row = 0; row < xs.length; row += 1) {
       if (!shown[row]) continue;
@@ -96,8 +128,14 @@ export class View {
     return best;
   }
 
-  /** The row nearest to another one in a direction on the screen; -1 for none. */
-  towards(xs, ys, shown, own, [right, down]) {
+  /**
+   * The row nearest to another one in a direction on the screen; -1 for none.
+   *
+   * @param {Points} points
+   * @param {number} own
+   * @param {Position} direction
+   */
+  towards({ x: xs, y: ys, shown }, own, [right, down]) {
     let [best, least] = [-1, Infinity];
     for (let row = 0; row < xs.length; row += 1) {
       if (!shown[row] || row === own) continue;
@@ -109,8 +147,13 @@ export class View {
     return best;
   }
 
-  /** The number of other rows that are visually at the same spot as this one. */
-  others(xs, ys, shown, own) {
+  /**
+   * The number of other rows that are visually at the same spot as this one.
+   *
+   * @param {Points} points
+   * @param {number} own
+   */
+  others({ x: xs, y: ys, shown }, own) {
     const reach = SPOT / this.scale;
     let found = -1;
     for (let row = 0; row < xs.length; row += 1)

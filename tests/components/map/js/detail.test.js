@@ -7,7 +7,7 @@ import { Detail } from "../../../../components/map/js/detail.js";
 
 test("a map asks for another frame after the work that it has finished in one", () => {
   const detail = new Detail();
-  detail.reset(new Float32Array([0, 1, 2]), new Float32Array([0, 1, 2]), new Uint8Array([1, 1, 1]));
+  detail.reset({ x: Float32Array.of(0, 1, 2), y: Float32Array.of(0, 1, 2), shown: Uint8Array.of(1, 1, 1) });
   assert.equal(detail.fitting(0.5), 0);
   assert.ok(detail.work()); // the frame that was painted before has no picture yet
   while (detail.running) assert.ok(detail.work());

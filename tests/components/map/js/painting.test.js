@@ -7,8 +7,10 @@ import { Painting } from "../../../../components/map/js/painting.js";
 
 const VIEW = { x: 0, y: 0, scale: 100, width: 800, height: 400 };
 
+const canvas = () => ({ style: {}, getContext: () => ({}) });
+
 function painted() {
-  const painting = new Painting({ style: {} });
+  const painting = new Painting(canvas());
   painting.begin(VIEW);
   return painting;
 }
@@ -25,5 +27,5 @@ test("it is painted again before much of the edge is empty, and with another sca
   assert.ok(!painted().slide({ ...VIEW, x: 1.1 }), "more than an eighth of 800 px");
   assert.ok(!painted().slide({ ...VIEW, y: -0.6 }));
   assert.ok(!painted().slide({ ...VIEW, scale: 120 }));
-  assert.ok(!new Painting({ style: {} }).slide(VIEW), "nothing is painted yet");
+  assert.ok(!new Painting(canvas()).slide(VIEW), "nothing is painted yet");
 });

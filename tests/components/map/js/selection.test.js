@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { asBits, fromBits, within } from "../../../../components/map/js/lasso.js";
+import { asBits, fromBits, within } from "../../../../components/map/js/selection.js";
 
 test("a concave shape contains its inside but not its notch", () => {
   const corners = [
