@@ -1,188 +1,121 @@
-"""What is lost between a click and the library, in a real Chromium over a real server, as a Markdown table.
+"""What is lost between a click and the library, in a real Chromium over a real server, as Markdown tables.
 
-    python -m bench.clicks --keep /some/folder                # everything, at a person's pace: hours
-    python -m bench.clicks --keep /some/folder --pace double --load
-    python -m bench.clicks --keep /some/folder --shard 3/8    # an eighth; the table adds up all shards
-    python -m bench.clicks --dialogs 20 --pages 20 --decisions 20 --forms 20 --idle 10
+    python -m bench.clicks                                              # at a person's pace: some hours
+    python -m bench.clicks --pace double --load                         # twice as fast, both cores busy
+    python -m bench.clicks --decisions 20 --forms 10 --pages 20 --idle 10
 
-Needs Chromium and `requirements-test.txt`; see bench/README.md.
+After each action the outcome is looked up in what is *stored*, by a reader next to the dashboard; see
+bench/README.md. Needs Chromium and `requirements-test.txt`.
 """
 
 import argparse
-import json
-import signal
+import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from urllib.parse import urlsplit
 
-import numpy as np
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebSocket
 from playwright.sync_api import TimeoutError as TooLate
 
-from bench import clicks_idle
-from bench.chromium import chromium
-from bench.clicks_app import Server, busy_processors, copied, prepared, serve
-from bench.clicks_forms import AddedMemories, EntryDialogs, SavedSearches, TakenSuggestions
-from bench.clicks_grid import Decisions, TagDialogs
-from bench.clicks_pages import PageChanges
-from bench.clicks_person import FAULTS, REST, ActionFailed, Person, Scene, Tally
-from bench.search import machine
+from bench.clicks_scenes import FAULTS, REST, SCENES, ActionFailed, Person, Scene, Stored, Tally
+from bench.dashboard import MODEL, Server, browsing, new_page, serve
+from bench.library import coins
+from bench.measuring import machine, print_head, print_row, spread
+from bench.pending import queue
+from store.embedding import open_embedder
+from store.memory.memory import Memory
+from store.runtime import open_library
 
-SCENES: dict[str, Sequence[type[Scene]]] = {
-    "dialogs": (EntryDialogs, TagDialogs),
-    "pages": (PageChanges,),
-    "decisions": (Decisions,),
-    "forms": (SavedSearches, AddedMemories, TakenSuggestions),
-}
-COUNTS = {"dialogs": 2_000, "pages": 2_000, "decisions": 2_000, "forms": 500}
-IDLE = 50  # pages
-# A tab in the background keeps its timers, as if each had a screen of its own.
-_ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-timer-throttling",
-    "--disable-renderer-backgrounding",
-    "--disable-backgrounding-occluded-windows",
-)
+COUNTS = {"decisions": 2_000, "forms": 500, "pages": 2_000}
+_APPROVED, _MEMORIES = 120, 200
+_STREAM = "/events"
+_IDLE_PAGES = ("pending", "approved", "captions", "search", "")  # kept up to date by changes, jobs, or both
+_IDLE_SECONDS = 30.0  # that are measured
+_SETTLED, _LONGEST = 10.0, 300.0  # seconds without a request before that, and to wait for them
+# It ends by itself if its parent is killed.
+_BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 
 
 def main() -> None:
-    options = _options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # so that all that was started ends as well
-    with tempfile.TemporaryDirectory() as folder:
-        keep = options.keep or Path(folder)
-        template = prepared(keep / f"library-{options.pending}", options.pending)
-        results = options.results or keep / "results"
-        with busy_processors(options.load and not options.is_part):
-            if options.parallel:
-                run_parts(options, keep, results)
-            else:
-                run(template, results, options)
-        if options.is_part:
-            return
-        print(f"\n{machine()}\n")
-        print(table(results))
-
-
-def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     for kind, count in COUNTS.items():
         parser.add_argument(f"--{kind}", type=int, default=count, metavar="N")
-    parser.add_argument("--idle", type=int, default=IDLE, metavar="N", help="idle pages")
+    parser.add_argument("--idle", type=int, default=50, metavar="N", help="idle pages")
     parser.add_argument("--pace", choices=REST, default="person")
     parser.add_argument("--load", action="store_true", help="two processes compute all the time meanwhile")
-    parser.add_argument("--shard", type=_shard, default=(1, 1), metavar="K/N", help="only this part of it")
-    parser.add_argument(
-        "--parallel", type=int, metavar="N", help="so many parts at once, each with a browser"
-    )
-    parser.add_argument("--parts", type=int, default=12, metavar="N", help="of which --parallel does all")
-    parser.add_argument("--is-part", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--seed", default="1")
     parser.add_argument("--limit", type=float, default=30.0, help="seconds until something is lost or stuck")
     parser.add_argument("--pending", type=int, default=4_000, help="coins in Review at the beginning")
-    parser.add_argument("--keep", type=Path, help="where the prepared library and the results are kept")
-    parser.add_argument("--results", type=Path, help="where the results are kept instead")
-    return parser.parse_args()
-
-
-def _shard(text: str) -> tuple[int, int]:
-    number, _, of = text.partition("/")
-    if not 1 <= int(number) <= int(of):
-        raise argparse.ArgumentTypeError("such as 1/4 to 4/4")
-    return int(number), int(of)
-
-
-def run_parts(options: argparse.Namespace, keep: Path, results: Path) -> None:
-    """Do all parts, so many at once, each in a process with a dashboard and a browser of its own.
-
-    Raises SystemExit if one broke off; what the others did is kept, and the same command goes on with it.
-    """
-    given = ["--pace", options.pace, "--seed", options.seed, "--limit", str(options.limit)]
-    given += ["--keep", str(keep), "--results", str(results), "--pending", str(options.pending)]
-    for kind in (*SCENES, "idle"):
-        given += [f"--{kind}", str(getattr(options, kind))]
-    command = [sys.executable, "-m", "bench.clicks", *given, *["--load"] * options.load, "--is-part"]
-    with ThreadPoolExecutor(options.parallel) as pool:
-        shards = [f"{number}/{options.parts}" for number in range(1, options.parts + 1)]
-        codes = pool.map(
-            lambda shard: subprocess.run([*command, "--shard", shard], check=False).returncode, shards
-        )
-    if any(codes):
-        raise SystemExit("a part broke off: give the same command again")
-
-
-def run(template: Path, results: Path, options: argparse.Namespace) -> None:
-    """Do this shard's share of each kind; what an earlier run has finished already is not done again."""
-    number, of = options.shard
-    name = f"{options.pace}-{'load' if options.load else 'free'}-{options.seed}-{number}-of-{of}"
-    path = results / f"{name}.json"
-    (results / name).mkdir(parents=True, exist_ok=True)
-    known: dict[str, Any] = {"pace": options.pace, "load": options.load, "kinds": {}, "idle": None}
-    known = json.loads(path.read_text()) if path.exists() else known
-    shares = {kind: _share(getattr(options, kind), number, of) for kind in SCENES}
-    wanted = {kind: share for kind, share in shares.items() if share > _done(known, kind)}
-    idles = bool(options.idle) and number == of and not known["idle"]
-    if not wanted and not idles:
-        return
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        root = copied(template, Path(folder) / "library")
-        with serve(root) as server, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium(), args=[*_ARGUMENTS])
-            for kind, share in wanted.items():
-                known["kinds"][kind] = act(
-                    browser, server, kind, share, results / name, f"{name} {kind}", options
-                )
-                path.write_text(json.dumps(known, indent=1))
-            if idles:
-                known["idle"] = asdict(clicks_idle.measure(browser, server, options.idle))
-                path.write_text(json.dumps(known, indent=1))
-            browser.close()
+        root = _prepared(Path(folder) / "res", options.pending)
+        with serve(root) as server, browsing() as browser, _busy_processors(options.load):
+            print(f"{machine()}; pace: {options.pace}\n")
+            print_head("what", "done", *FAULTS, "errors", "seconds until the outcome")
+            for kind in COUNTS:
+                if count := getattr(options, kind):
+                    _act(browser, server, kind, count, options)
+            if options.idle:
+                _idle(browser, server, options.idle)
 
 
-def _share(count: int, number: int, of: int) -> int:
-    return count * number // of - count * (number - 1) // of
+def _prepared(root: Path, pending: int) -> Path:
+    """A library with so many pending coins, approved and promoted ones, and a text memory."""
+    os.environ["MEMEDEX_EMBEDDER"] = MODEL
+    queue(root, pending)
+    with open_library(root, embedder=open_embedder(MODEL)) as library:
+        made = list(coins(_APPROVED))
+        library.add(made)
+        addresses = [str(coin.sidecar["token_address"]) for coin in made]
+        library.approve(addresses)
+        library.promote(addresses[: _APPROVED // 2])
+    with Memory.open(root) as memory:
+        for number in range(_MEMORIES):
+            memory.memories.store_memory(f"The curator noted the number {number} about frogs.", ["note"])
+    return root
 
 
-def _done(known: dict[str, Any], kind: str) -> int:
-    return int(known["kinds"].get(kind, {"done": 0})["done"])
+@contextmanager
+def _busy_processors(wanted: bool) -> Iterator[None]:
+    """Two processes that compute all the time, if `wanted`; they end with the block."""
+    eaters = [subprocess.Popen([sys.executable, "-c", _BUSY]) for _ in range(2 if wanted else 0)]
+    try:
+        yield
+    finally:
+        for process in eaters:
+            process.kill()
+            process.wait()
 
 
-def act(
-    browser: Browser,
-    server: Server,
-    kind: str,
-    count: int,
-    shots: Path,
-    seed: str,
-    options: argparse.Namespace,
-) -> dict[str, Any]:
-    """Do one kind of action so many times, block by block; returns what is written down of it."""
-    with browser.new_context(viewport={"width": 1440, "height": 1000}) as context:
-        person = Person(context.new_page(), server, pace=options.pace, limit=options.limit, seed=seed)
-        errors_before = len(server.errors())
-        tally = Tally()
-        scenes = [scene(person, tally) for scene in SCENES[kind]]
-        turn = 0
-        while tally.done < count:
-            scene = scenes[turn % len(scenes)]
-            block = min(scene.block, -(-count // len(scenes)), count - tally.done)
-            _do(scene, block, tally, shots)
-            turn += 1
-        for scene in scenes:
-            scene.check_at_the_end()
-        print(f"{seed}: {tally.done} done, {dict(tally.faults) or 'no fault'}", flush=True)
-        return {**vars(tally), "console": person.errors.errors, "server": server.errors()[errors_before:]}
+def _act(browser: Browser, server: Server, kind: str, count: int, options: argparse.Namespace) -> None:
+    """Do one kind of action so many times, block by block, and print its row."""
+    before, tally, console = len(server.errors()), Tally(), list[str]()
+    page = new_page(browser, patient=options.limit)
+    _note_errors(page, console)
+    stored = Stored(server.root)
+    person = Person(page, server.url, pace=options.pace, limit=options.limit, seed=f"{options.seed} {kind}")
+    scene = SCENES[kind](person, stored, tally)
+    while tally.done < count:
+        _do(scene, min(scene.block, count - tally.done), tally)
+    scene.check_at_the_end()
+    stored.close()
+    page.close()
+    errors = console + server.errors()[before:]
+    faults = [tally.faults[fault] for fault in FAULTS]
+    print_row(kind, f"{tally.done:,}", *faults, len(errors), spread(tally.seconds))
+    for message in [*tally.messages, *errors]:
+        print(f"  {message}", file=sys.stderr)
 
 
-def _do(scene: Scene, block: int, tally: Tally, shots: Path) -> None:
+def _do(scene: Scene, block: int, tally: Tally) -> None:
     """So many actions; after one that failed the page is opened again."""
     is_open = False
     for _ in range(block):
@@ -193,44 +126,58 @@ def _do(scene: Scene, block: int, tally: Tally, shots: Path) -> None:
                 is_open = True
             tally.seconds.append(scene.act())
         except (ActionFailed, TooLate) as error:
-            fault = error.fault if isinstance(error, ActionFailed) else "stuck"
-            tally.fail(fault, f"{type(scene).__name__} {tally.done}: {error}")
-            scene.person.screenshot(shots / f"{scene.kind}-{tally.done}-{fault}.png")
+            tally.fail(error.fault if isinstance(error, ActionFailed) else "stuck", f"{tally.done}: {error}")
             is_open = False
     scene.close()
 
 
-def table(results: Path) -> str:
-    """What all shards in this folder came to, a row for each kind, pace and load."""
-    sums: dict[tuple[str, str, bool], list[dict[str, Any]]] = {}
-    idle = []
-    for path in sorted(results.glob("*.json")):
-        known = json.loads(path.read_text())
-        for kind, found in known["kinds"].items():
-            sums.setdefault((kind, known["pace"], known["load"]), []).append(found)
-        if known["idle"]:
-            idle.append(f"| {_yes(known['load'])} {clicks_idle.Idle(**known['idle']).cells}")
-    lines = [
-        "| what | pace | both cores busy | done | lost | stuck | empty | done twice | errors "
-        "| seconds, median (95 %) |",
-        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    for (kind, pace, load), found in sums.items():
-        done = sum(each["done"] for each in found)
-        faults: Counter[str] = sum((Counter(each["faults"]) for each in found), Counter())
-        errors = sum(len(each["console"]) + len(each["server"]) for each in found)
-        seconds = np.array([second for each in found for second in each["seconds"]] or [np.nan])
-        cells = [kind, pace, _yes(load), f"{done:,}", *(str(faults[fault]) for fault in FAULTS)]
-        spread = f"{np.median(seconds):.2f} ({np.quantile(seconds, 0.95):.2f})"
-        lines.append(f"| {' | '.join(cells)} | {errors} | {spread} |")
-    if idle:
-        lines += ["", "| both cores busy | idle pages | script runs | requests | processor |"]
-        lines += ["| --- | ---: | ---: | ---: | ---: |", *idle]
-    return "\n".join(lines)
+def _note_errors(page: Page, errors: list[str]) -> None:
+    """Errors in the browser's console, and exceptions that no script caught."""
+
+    def note(message: ConsoleMessage) -> None:
+        # Streamlit finds its server by asking below the page's own path first, where nothing is.
+        path = urlsplit(message.location["url"]).path
+        is_search = "404" in message.text and "/_stcore/" in path and not path.startswith("/_stcore/")
+        if message.type == "error" and not is_search:
+            errors.append(f"{message.text} ({message.location['url']})")
+
+    page.on("console", note)
+    page.on("pageerror", lambda error: errors.append(f"uncaught: {error}"))
 
 
-def _yes(load: bool) -> str:
-    return "yes" if load else "no"
+def _idle(browser: Browser, server: Server, pages: int) -> None:
+    """Open so many tabs, wait until they ask for nothing more, and count what they cost for half a minute."""
+    counting, last = False, time.monotonic()
+    seen: Counter[str] = Counter()
+
+    def sent(_: object) -> None:  # a message of a page to Streamlit asks for a run
+        seen["runs"] += counting
+
+    def follow(socket: WebSocket) -> None:
+        if "/_stcore/stream" in socket.url:
+            socket.on("framesent", sent)
+
+    def asked(request: Request) -> None:
+        nonlocal last
+        if request.url.startswith("http") and not urlsplit(request.url).path.endswith(_STREAM):
+            last = time.monotonic()
+            seen["requests"] += counting
+
+    tabs = [new_page(browser) for _ in range(pages)]
+    for number, page in enumerate(tabs):
+        page.on("websocket", follow)
+        page.on("request", asked)
+        page.goto(f"{server.url}/{_IDLE_PAGES[number % len(_IDLE_PAGES)]}")
+        page.get_by_role("heading", level=1).first.wait_for()
+    end = time.monotonic() + _LONGEST
+    while time.monotonic() < min(last + _SETTLED, end):
+        page.wait_for_timeout(500)
+    counting, used, began = True, server.seconds_used(), time.monotonic()
+    page.wait_for_timeout(_IDLE_SECONDS * 1000)
+    share = 100 * (server.seconds_used() - used) / (time.monotonic() - began)
+    print()
+    print_head("idle pages", "script runs", "requests besides the stream", "processor")
+    print_row(pages, seen["runs"], seen["requests"], f"{share:.1f} % of a core")
 
 
 if __name__ == "__main__":

@@ -87,27 +87,9 @@ def truth(
     addresses: list[str], vectors: dict[Facet, Array], present: dict[Facet, NDArray[np.bool_]], queries: Array
 ) -> list[set[str]]:
     """The ten best by the score for each query, in double precision, by code independent of the program."""
-    return [set(best) for best in _best(addresses, vectors, present, queries, count=10)]
-
-
-def best(corpus: Corpus, *, count: int) -> list[list[str]]:
-    """The best rows of a corpus, computed likewise, best first."""
-    return _best(corpus.addresses, corpus.vectors, corpus.present, corpus.questions, count=count)
-
-
-def _best(
-    addresses: list[str],
-    vectors: dict[Facet, Array],
-    present: dict[Facet, NDArray[np.bool_]],
-    queries: Array,
-    *,
-    count: int,
-) -> list[list[str]]:
     scores = np.zeros((len(addresses), len(queries)))
     for facet in CAPTION_FACETS:
         cosines = vectors[facet].astype(np.float64) @ queries.T.astype(np.float64)
         has = present[facet][:, None]
         scores += WEIGHTS[facet] * np.where(has, cosines, cosines.mean(axis=0, where=has))
-    return [
-        [addresses[row] for row in np.argsort(-scores[:, number])[:count]] for number in range(len(queries))
-    ]
+    return [{addresses[row] for row in np.argsort(-column)[:10]} for column in scores.T]

@@ -1,24 +1,23 @@
 """How fast pictures of 500 pixels are imported, as a Markdown table.
 
     python -m bench.importing                       # 600 coins of each kind, three runs, some two minutes
-    python -m bench.importing --beside ../before    # by turns with the program in another folder
 
 Each run imports a folder of pictures with their sidecars into a new library, in a process of its own that has
-imported one picture before. With `--beside`, the two programs take turns, so that other work on the machine
-slows down both alike.
+imported one picture before.
 """
 
 import argparse
 import json
-import platform
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 from PIL import Image, ImageDraw
+
+from bench.dashboard import PROJECT
+from bench.measuring import machine, print_head, print_row
 
 _RUN = """
 import json, resource, sys, tempfile, time
@@ -70,41 +69,26 @@ def make_coins(folder: Path, count: int, *, kind: str, side: int = 500) -> None:
         (folder / f"{address}.json").write_text(json.dumps(sidecar))
 
 
-def run(program: Path, coins: Path) -> tuple[float, float]:
-    """Seconds and processor seconds for each coin, with the program in this folder."""
-    answer = subprocess.run(
-        [sys.executable, "-c", _RUN, str(coins), ".jpg" if coins.name == "JPEG" else ".png"],
-        cwd=program,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    count, seconds, processor = json.loads(answer)
-    return seconds / count, processor / count
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--coins", type=int, default=600)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--beside", type=Path, help="folder of another version of the program")
     options = parser.parse_args()
-    here = Path(__file__).parents[1]
-    programs = {"before": options.beside.resolve()} if options.beside else {}
-    programs["now"] = here
-    print(f"{platform.machine()}, {options.coins} coins of 500 px each, medians of {options.runs}\n")
-    print("| pictures | program | coins a second | processor, ms a coin |\n| --- | --- | ---: | ---: |")
+    print(f"{machine()}; {options.coins} coins of 500 px each, medians of {options.runs}\n")
+    print_head("pictures", "coins a second", "processor, ms a coin")
     with tempfile.TemporaryDirectory() as folder:
-        for kind in ("JPEG", "PNG"):
+        for kind, suffix in (("JPEG", ".jpg"), ("PNG", ".png")):
             coins = Path(folder, kind)
             make_coins(coins, options.coins, kind=kind)
-            measured: dict[str, list[tuple[float, float]]] = {name: [] for name in programs}
-            for _ in range(options.runs):
-                for name, program in programs.items():
-                    measured[name].append(run(program, coins))
-            for name, runs in measured.items():
-                seconds, processor = (median(column) for column in zip(*runs, strict=True))
-                print(f"| {kind} | {name} | {1 / seconds:.0f} | {processor * 1000:.1f} |", flush=True)
+            command = [sys.executable, "-c", _RUN, str(coins), suffix]
+            answers = [
+                json.loads(subprocess.run(command, cwd=PROJECT, capture_output=True, check=True).stdout)
+                for _ in range(options.runs)
+            ]
+            count, seconds, processor = np.median(answers, axis=0)
+            print_row(kind, f"{count / seconds:.0f}", f"{1_000 * processor / count:.1f}")
 
 
 if __name__ == "__main__":

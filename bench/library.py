@@ -9,18 +9,17 @@ the store works, so that the two do not share the processor, and its five upsert
 
 import argparse
 import json
-import platform
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 from PIL import Image
 
+from bench.measuring import machine, milliseconds, print_table
 from store.catalog.filters import Filter
 from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
@@ -94,29 +93,22 @@ def _picture(random: np.random.Generator) -> bytes:
     return file.getvalue()
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Seconds."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def import_and_promote(root: Path, count: int, *, embedder: Embedder) -> dict[str, float]:
-    """Seconds of each step for `count` records."""
+    """Milliseconds of each step for `count` records."""
     library = open_library(root, embedder=embedder)
     candidates = list(coins(count))
     with patch.object(library._follower, "wake"):  # Chroma's own time is measured last
-        seconds = {"import": timed(lambda: library.add(candidates))}
+        taken = {"import": milliseconds(lambda: library.add(candidates))}
         addresses = library.addresses(Filter(tier="pending"))
-        seconds["approve"] = timed(lambda: library.approve(addresses))
+        taken["approve"] = milliseconds(lambda: library.approve(addresses))
         if embedder.name == "offline":
             embedder.warm()
-        seconds["promote"] = timed(lambda: library.promote(addresses))
+        taken["promote"] = milliseconds(lambda: library.promote(addresses))
     assert library.counts()["library"] == count
     library.rebuild_chroma()
-    seconds["Chroma's five upserts"] = timed(library.wait_for_chroma)
+    taken["Chroma's five upserts"] = milliseconds(library.wait_for_chroma)
     library.close()
-    return seconds
+    return taken
 
 
 _OPEN = """
@@ -153,31 +145,34 @@ def opening(root: Path) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--records", type=int, default=10_000)
     parser.add_argument("--with-model", type=int, default=300, help="records for the offline model")
     parser.add_argument("--runs", type=int, default=5, help="openings, of which the median counts")
     options = parser.parse_args()
-    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}\n")
+    print(f"{machine()}\n")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "instant"
-        seconds = import_and_promote(root, options.records, embedder=Instant())
-        show("the model's time apart", seconds, options.records)
+        show(
+            "the model's time apart",
+            import_and_promote(root, options.records, embedder=Instant()),
+            options.records,
+        )
         runs = np.median([opening(root) for _ in range(options.runs)], axis=0)
-        print(f"\n| opening {options.records:,} records, median of {options.runs} | |\n| --- | --- |")
         names = ("import the program", "open", "list, counts, tags", "first search", "next search")
-        for name, value in zip(names, runs[:-1], strict=True):
-            print(f"| {name} | {value * 1000:,.0f} ms |")
-        print(f"| memory at the end | {runs[-1]:,.0f} MiB |\n")
-        few = options.with_model
-        seconds = import_and_promote(Path(folder) / "offline", few, embedder=open_embedder("offline"))
-        show("with the offline model", seconds, few)
+        rows = [(name, f"{value * 1000:,.0f} ms") for name, value in zip(names, runs[:-1], strict=True)]
+        rows.append(("memory at the end", f"{runs[-1]:,.0f} MiB"))
+        print_table((f"opening {options.records:,} records, median of {options.runs}", ""), rows)
+        few, model = options.with_model, open_embedder("offline")
+        show("with the offline model", import_and_promote(Path(folder) / "offline", few, embedder=model), few)
 
 
-def show(title: str, seconds: dict[str, float], count: int) -> None:
-    print(f"| {count:,} records, {title} | seconds | records a second |\n| --- | --- | --- |")
-    for step, taken in seconds.items():
-        print(f"| {step} | {taken:.1f} | {count / taken:,.0f} |")
+def show(title: str, taken: dict[str, float], count: int) -> None:
+    rows = [(step, f"{ms / 1_000:.1f}", f"{1_000 * count / ms:,.0f}") for step, ms in taken.items()]
+    print_table((f"{count:,} records, {title}", "seconds", "records a second"), rows)
+    print()
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ Chromium. Prints Markdown tables. Needs `requirements-test.txt`.
 import argparse
 import asyncio
 import json
-import os
-import platform
 import random
 import tempfile
 import time
@@ -20,13 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
-import numpy as np
 
-from bench.clicks_app import Server, serve
-from bench.load_browsers import Browsers, processor_time
+from bench.dashboard import Server, serve
+from bench.load_browsers import Browsers
 from bench.load_library import prepared
 from bench.load_session import GRID, HEADERS, Session
+from bench.measuring import machine, memory, print_table, spread
 from store.catalog.filters import Filter
+from store.runtime import open_reader
 
 _PAGES = ("pending", "approved", "captions", "search", "")  # of tabs that are only looked at
 _WORDS = ("frog", "moon dog", "sad robot", "golden pizza", "royal ape", "tiny rocket")
@@ -34,33 +33,19 @@ _SETTLED = 15.0  # seconds before an idle measurement begins
 
 
 @dataclass
-class Sample:
-    """What the server holds at one moment."""
-
-    seconds: float
-    memory: float  # MiB of its own
-    handles: int
-    threads: int
-    tabs: int
-
-
-@dataclass
 class Figures:
-    """All that was measured."""
+    """All that was measured; times in seconds."""
 
     idle: float = 0.0  # per cent of a core
     server: float = 0.0  # the same at work
-    measuring: tuple[float, float] = (0.0, 0.0)  # per cent of a core at work: this process, and the browsers
-    durable: list[float] = field(default_factory=list)  # seconds
+    durable: list[float] = field(default_factory=list)
     slider: list[float] = field(default_factory=list)
     refills: list[float] = field(default_factory=list)  # runs that brought more cards
-    felt: list[float] = field(default_factory=list)  # seconds, in the browsers: key to durable
+    felt: list[float] = field(default_factory=list)  # in the browsers: key to durable
     lost: int = 0
     decided: int = 0
     overheard: int = 0
     errors: list[str] = field(default_factory=list)
-    samples: list[Sample] = field(default_factory=list)
-    marks: dict[str, float] = field(default_factory=dict)  # phases, by when they began
     memory: dict[str, float] = field(default_factory=dict)  # MiB at certain moments
 
 
@@ -71,13 +56,11 @@ class Load:
         self.server, self.options = server, options
         self.figures = Figures()
         self.random = random.Random(options.seed)
-        self._began = time.monotonic()
         self._tabs: list[Session] = []
         self._number = 0
 
     async def run(self) -> Figures:
         """All phases."""
-        sampling = asyncio.create_task(self._sample())
         first = await self._open("search", "q=frog")  # loads the model and the vectors, once for all
         await asyncio.sleep(_SETTLED)
         self._remember("one tab")
@@ -86,18 +69,14 @@ class Load:
             await self._work(browsers)
         for tab in [tab for tab in self._tabs if tab is not first]:
             await self._close(tab)
-        self._mark("tabs closed")
         await self._rest()
         self._remember("all others closed")
         await self._soak()
-        self._mark("end")
         self._remember("after the soak")
         await self._close(first)
-        sampling.cancel()
         return self.figures
 
     async def _idle(self) -> None:
-        self._mark("idle")
         for number in range(self.options.sessions - self.options.browsers - 1):
             await self._open(_PAGES[number % len(_PAGES)])
         await asyncio.sleep(_SETTLED)
@@ -108,11 +87,12 @@ class Load:
         self._remember(f"{self.options.sessions} tabs")
 
     async def _work(self, browsers: Browsers) -> None:
-        self._mark("at work")
         workers = self.options.workers
         reviewing = [await self._open("pending") for _ in range(workers)]
         searching = [await self._open("search", f"q={self._words()}") for _ in range(workers)]
-        queue = self.server.stored.library.find(Filter(tier="pending"), sort="oldest")
+        with open_reader(self.server.root) as stored:
+            queue = stored.find(Filter(tier="pending"), sort="oldest")
+            drafted = stored.find(Filter(tier="approved"), limit=20)
         self.random.shuffle(queue)
         end = time.monotonic() + self.options.work
         given = iter([(record.address, record.revision) for record in queue])
@@ -127,31 +107,25 @@ class Load:
             if GRID in tab.components and "ranking" in tab.components[GRID][1]:
                 facet = self.random.choice(("entity", "context", "visual", "emotions"))
                 self.figures.slider.append(await tab.move_slider(facet, self.random.randint(0, 10)))
-            record = self.random.choice(self.drafted)
+            record = self.random.choice(drafted)
             await tab.draft(record.address, record.revision)
 
-        self.drafted = self.server.stored.library.find(Filter(tier="approved"), limit=20)
         jobs = [self._repeat(review, tab, end) for tab in reviewing]
         jobs += [self._repeat(search, tab, end) for tab in searching]
-        began, used, others = time.monotonic(), self.server.seconds_used(), self._costs()
+        began, used = time.monotonic(), self.server.seconds_used()
         at_work = asyncio.gather(*jobs)
         self.figures.felt, decided = await browsers.review(self.options.work)
         await at_work
         seconds = time.monotonic() - began
         self.figures.server = 100 * (self.server.seconds_used() - used) / seconds
-        own, browsing = (
-            100 * (now - before) / seconds for now, before in zip(self._costs(), others, strict=True)
-        )
-        self.figures.measuring = (own, browsing)
         self.figures.refills = [one for tab in reviewing for one in tab.runs]
         done += decided
         self.figures.decided = len(done)
-        stored = self.server.stored.library
-        self.figures.lost = sum(stored.get(address).tier != "approved" for address in done)
+        with open_reader(self.server.root) as stored:
+            self.figures.lost = sum(stored.get(address).tier != "approved" for address in done)
         self._remember("at work")
 
     async def _soak(self) -> None:
-        self._mark("soak")
         end = time.monotonic() + self.options.soak
         while time.monotonic() < end:
             tabs = [await self._open(self.random.choice(_PAGES)) for _ in range(5)]
@@ -188,27 +162,8 @@ class Load:
         self.figures.overheard += len(tab.overheard)
         await tab.close()
 
-    async def _sample(self) -> None:
-        while True:
-            self.figures.samples.append(self._now())
-            await asyncio.sleep(1.0)
-
-    def _now(self) -> Sample:
-        status = Path(f"/proc/{self.server.process.pid}/status").read_text()
-        told = dict(line.split(":", 1) for line in status.splitlines())
-        handles = sum(1 for _ in Path(f"/proc/{self.server.process.pid}/fd").iterdir())
-        memory = int(told["RssAnon"].split()[0]) / 1024
-        return Sample(time.monotonic() - self._began, memory, handles, int(told["Threads"]), len(self._tabs))
-
-    def _costs(self) -> tuple[float, float]:
-        """Seconds of processor time that the measuring itself has cost: this process, and its browsers."""
-        return time.process_time(), processor_time(os.getpid()) - processor_time(self.server.process.pid)
-
     def _remember(self, moment: str) -> None:
-        self.figures.memory[moment] = self._now().memory
-
-    def _mark(self, phase: str) -> None:
-        self.figures.marks[phase] = time.monotonic() - self._began
+        self.figures.memory[moment] = memory("RssAnon", self.server.process.pid)
 
     def _words(self) -> str:
         return self.random.choice(_WORDS).replace(" ", "+")
@@ -240,45 +195,33 @@ def main() -> None:
         with serve(root, more=[f"--server.trustedUserHeaders={people}"]) as server:
             figures = asyncio.run(Load(server, options).run())
             figures.errors += server.errors()
-    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, ", end="")
-    print(f"load of the machine {os.getloadavg()[1]:.1f}; {options.size:,} coins\n")
-    print(table(figures, options))
+    print(f"{machine()}; {options.size:,} coins\n")
+    show(figures, options.sessions)
 
 
-def table(figures: Figures, options: argparse.Namespace) -> str:
+def show(figures: Figures, tabs: int) -> None:
     """All figures as Markdown."""
-    memory, samples = figures.memory, figures.samples
-    grown = (memory[f"{options.sessions} tabs"] - memory["one tab"]) / max(1, options.sessions - 1)
-    soak = [one for one in samples if one.seconds >= figures.marks["soak"]] or samples[-1:]
-    rows = [
+    grown = (figures.memory[f"{tabs} tabs"] - figures.memory["one tab"]) / max(1, tabs - 1)
+    rows: list[tuple[str, str]] = [
         ("tabs, idle: processor", f"{figures.idle:.1f} % of a core"),
         ("at work: processor", f"{figures.server:.0f} % of a core"),
-        (
-            "… of the measuring: websockets, browsers",
-            " %, ".join(f"{one:.0f}" for one in figures.measuring) + " %",
-        ),
-        ("key → durable and confirmed, sessions without a browser", _two(figures.durable)),
-        ("… and runs that brought more cards", _two(figures.refills)),
-        ("key → durable, in the browsers", _two(figures.felt)),
-        ("slider: missing cards", _two(figures.slider)),
+        ("key → durable and confirmed, sessions without a browser", _times(figures.durable)),
+        ("… and runs that brought more cards", _times(figures.refills)),
+        ("key → durable, in the browsers", _times(figures.felt)),
+        ("slider: missing cards", _times(figures.slider)),
         ("decisions", f"{figures.decided:,}, lost {figures.lost}"),
         ("drafts of others seen", f"{figures.overheard}"),
         ("errors", f"{len(figures.errors)}"),
         ("memory for each tab", f"{grown:.1f} MiB"),
-        *((f"memory, {moment}", f"{mib:.0f} MiB") for moment, mib in memory.items()),
-        ("handles in the soak", f"{soak[0].handles} → {soak[-1].handles}"),
-        ("threads in the soak", f"{soak[0].threads} → {soak[-1].threads}"),
+        *((f"memory, {moment}", f"{mib:.0f} MiB") for moment, mib in figures.memory.items()),
     ]
-    lines = [f"| {name} | {value} |" for name, value in rows]
-    faults = [f"- {error}" for error in dict.fromkeys(figures.errors)][:10]
-    return "\n".join([f"| {options.sessions} tabs |  |", "| --- | ---: |", *lines, "", *faults])
+    print_table((f"{tabs} tabs", ""), rows)
+    for error in [*dict.fromkeys(figures.errors)][:10]:
+        print(f"\n- {error}")
 
 
-def _two(seconds: list[float]) -> str:
-    if not seconds:
-        return "–"
-    median, slow = 1000 * np.median(seconds), 1000 * np.percentile(seconds, 95)
-    return f"{median:,.0f} ms (95 %: {slow:,.0f}; {len(seconds):,} times)"
+def _times(times: list[float]) -> str:
+    return f"{spread([1_000 * one for one in times], 'ms')}, {len(times):,} times"
 
 
 if __name__ == "__main__":

@@ -1,15 +1,12 @@
 """The tabs of `bench.load` in a real Chromium: looked at while others are idle, then reviewing by key."""
 
 import asyncio
-import os
 import time
-from pathlib import Path
 from typing import Any, Self
 
 from playwright.async_api import Page, async_playwright
 
-from bench.chromium import chromium
-from bench.grid import _ARGUMENTS, _CLOCK
+from bench.dashboard import ARGUMENTS, CLOCK, HEIGHT, WIDTH, chromium
 
 _PACE = 0.5  # seconds between two keys
 _PATIENT = 180_000  # ms
@@ -24,10 +21,10 @@ class Browsers:
 
     async def __aenter__(self) -> Self:
         self._playwright: Any = await async_playwright().start()
-        self._browser = await self._playwright.chromium.launch(executable_path=chromium(), args=_ARGUMENTS)
+        self._browser = await self._playwright.chromium.launch(executable_path=chromium(), args=[*ARGUMENTS])
         for _ in range(self._count):
             context = await self._browser.new_context(
-                viewport={"width": 1440, "height": 1000},
+                viewport={"width": WIDTH, "height": HEIGHT},
                 reduced_motion="reduce",  # drawn without a GPU, moving cards cost the server's cores
             )
             context.set_default_timeout(_PATIENT)
@@ -46,13 +43,12 @@ class Browsers:
 
         Each tab begins at another card, because all show the same page.
         """
-        found = await asyncio.gather(
-            *(self._review(page, at, seconds) for at, page in enumerate(self._pages))
-        )
+        tabs = [self._review(page, at, seconds) for at, page in enumerate(self._pages)]
+        found = await asyncio.gather(*tabs)
         return [one for times, _ in found for one in times], [key for _, keys in found for key in keys]
 
     async def _review(self, page: Page, at: int, seconds: float) -> tuple[list[float], list[str]]:
-        await page.eval_on_selector(".memedex-grid", _CLOCK)
+        await page.eval_on_selector(".memedex-grid", CLOCK)
         for _ in range(at):
             await page.keyboard.press("ArrowRight")
         end, keys = time.monotonic() + seconds, []
@@ -62,26 +58,7 @@ class Browsers:
                 keys.append(await card.first.get_attribute("data-address"))
                 await page.keyboard.press("a")
             await asyncio.sleep(max(0.0, now + _PACE - time.monotonic()))
-        await page.wait_for_function(
-            "() => !Object.keys(localStorage).some((key) => key.startsWith('memedex-log:'))"
-        )
+        await page.wait_for_function("() => !undecided()")
         measured = await page.evaluate("measured")
-        times = [one["durable"] / 1000 for one in measured if one["durable"] is not None]
+        times = [one["durable"] / 1_000 for one in measured if one["durable"] is not None]
         return times, [key for key in keys if key]
-
-
-def processor_time(pid: int) -> float:
-    """Seconds that all descendants of this process have used so far, and itself if it is not this one."""
-    parents, used = {}, {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended since
-            continue
-        one = int(path.parent.name)
-        parents[one], used[one] = int(fields[1]), int(fields[11]) + int(fields[12])
-    family = {pid}
-    while more := {one for one, parent in parents.items() if parent in family} - family:
-        family |= more
-    ticks = sum(used.get(one, 0) for one in family - {os.getpid()})
-    return ticks / float(os.sysconf("SC_CLK_TCK"))

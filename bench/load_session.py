@@ -83,31 +83,28 @@ class Session:
     async def decide(self, verb: str, address: str, revision: int) -> float:
         """Decide about a coin as the grid does; returns seconds until the server has confirmed it."""
         _, grid = self.components[GRID]
-        self._n += 1
-        own = {"library": grid["library"], "who": grid["who"], "session": grid["session"]}
-        entry = {
-            "n": self._n, "verb": verb, "addresses": [address], "seen": {address: revision}, "reason": "",
-            "boot": grid["boot"], **own,
-        }  # fmt: skip
+        decision = secrets.token_hex(16)
+        entry = {"id": decision, "verb": verb, "addresses": [address], "seen": {address: revision}}
+        body = {key: grid[key] for key in ("library", "who")} | {"entries": [entry]}
         began = time.perf_counter()
-        log = {**own, "client": self._client, "entries": [entry], "others": {}}
-        body = {"token": grid["beacon"]["token"], **log}
-        answer = await self._post(grid["beacon"]["url"], body)
+        answer = await self._message(grid["server"], "decisions", body)
         seconds = time.perf_counter() - began
-        confirmed = answer.json()["confirmed"] if answer.status_code == 200 else {}
-        if confirmed.get(self._client, {}).get("n") != self._n:
-            raise OSError(f"{verb} of {address} was not confirmed: {answer.status_code} {answer.text[:80]}")
+        told = answer.json()["answers"].get(decision) if answer.status_code == 200 else None
+        if told is None or told["refused"]:
+            raise OSError(f"{verb} of {address} was not done: {answer.status_code} {answer.text[:80]}")
         self._gone += 1
         if 2 * self._gone >= len(
             grid["cards"]
         ):  # as the grid does, which otherwise waits until the hand rests
             self._gone = 0
-            self._tasks.append(asyncio.create_task(self._refill(log)))
+            self._tasks.append(asyncio.create_task(self._refill()))
         return seconds
 
-    async def _refill(self, log: Mapping[str, Any]) -> None:
+    async def _refill(self) -> None:
+        self._n += 1
         try:
-            self.runs.append(await self.run({GRID: {"log": log}}))
+            asked = {"client": self._client, "entries": [], "sending": self._n}
+            self.runs.append(await self.run({GRID: {"asked": asked}}))
         except TimeoutError as error:
             self.errors.append(f"{self.page}: the run for more cards: {error!r}")
 
@@ -116,10 +113,8 @@ class Session:
         _, grid = self.components[GRID]
         ranking = grid["ranking"]
         rows = [(self._n * 97 + 13 * number) % 200 for number in range(20)]
-        server = grid["server"]
-        body = {"token": server["token"], "query": ranking["query"], "rows": rows}
         began = time.perf_counter()
-        answer = await self._post(f"{server['url']}/cards", body)
+        answer = await self._message(grid["server"], "cards", {"query": ranking["query"], "rows": rows})
         seconds = time.perf_counter() - began
         if answer.status_code != 200:
             self.errors.append(f"cards: {answer.status_code} {answer.text[:80]}")
@@ -138,18 +133,20 @@ class Session:
         }  # fmt: skip
         server = self.components[LIVE][1]["server"]
         for verb in ("keep", "own"):
-            body = {"token": server["token"], "address": address, "draft": draft}
-            answer = await self._post(f"{server['url']}/editor-{verb}", body)
+            answer = await self._message(server, f"editor-{verb}", {"address": address, "draft": draft})
             self._overhear(answer.content)
             if answer.status_code != 200:
                 self.errors.append(f"{verb}: {answer.status_code} {answer.text[:80]}")
 
-    async def _post(self, url: str, body: Mapping[str, Any]) -> httpx.Response:
+    async def _message(
+        self, server: Mapping[str, str], kind: str, fields: Mapping[str, Any]
+    ) -> httpx.Response:
         """Post it; again, as browsers do, if the server has just closed the connection that was kept."""
+        url, content = f"{server['url']}/{kind}", json.dumps({"token": server["token"], **fields})
         try:
-            return await self._http.post(url, content=json.dumps(body))
+            return await self._http.post(url, content=content)
         except (httpx.ReadError, httpx.RemoteProtocolError):
-            return await self._http.post(url, content=json.dumps(body))
+            return await self._http.post(url, content=content)
 
     async def _listen(self) -> None:
         async for frame in self._socket:

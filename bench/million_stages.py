@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ os.environ |= {"MEMEDEX_EMBEDDER": "offline", "MEMEDEX_CHROMA": "off"}
 
 from bench.corpus import Array, KnownQueryEmbedder
 from bench.library import coins
+from bench.measuring import forget, memory, milliseconds
 from bench.million_library import MODEL
 from bench.million_vectors import questions
 from store.catalog.filters import Filter
@@ -44,7 +45,7 @@ def opening(root: Path, kind: str) -> Rows:
     return {
         "opened, until the first page's coins are there": ("ms", [1_000 * opened]),
         "… until all files are compared, in the background": ("s", [compared]),
-        "… memory of its own after that": ("MiB", [_memory("RssAnon")]),
+        "… memory of its own after that": ("MiB", [memory("RssAnon")]),
     }
 
 
@@ -52,22 +53,22 @@ def searching(root: Path, kind: str) -> Rows:
     """New questions and moved sliders, after one round that warms up; and whether the answers are right."""
     random = np.random.default_rng(5)
     for file in root.rglob("*.npy"):
-        _forget(file)
+        forget(file)
     with _opened(root, kind) as library:
-        prepared, ready = _timed(library.prepare_search), _timed(partial(_ask, library, 0))
+        prepared, ready = milliseconds(library.prepare_search), milliseconds(partial(_ask, library, 0))
         first, moved, every, scored = [], [], [], []
         for turn in range(3):
             for number in range(_QUESTIONS):
                 query = Query((Part(text=f"{number} {turn}"),))
-                seconds = _timed(partial(library.search, query))
+                seconds = milliseconds(partial(library.search, query))
                 steps = dict(query.sliders)
                 for facet in FACETS[1:]:
                     steps = {**steps, facet: float(random.integers(1, 11))}
-                    one = _timed(partial(library.search, Query(query.parts, weights=steps)))
+                    one = milliseconds(partial(library.search, Query(query.parts, weights=steps)))
                     if turn:
                         moved.append(one)
                 steps = {facet: float(random.integers(0, 11)) for facet in FACETS}
-                all_five = _timed(partial(library.search, Query(query.parts, weights=steps)))
+                all_five = milliseconds(partial(library.search, Query(query.parts, weights=steps)))
                 if turn:
                     first.append(seconds)
                     every.append(all_five)
@@ -81,8 +82,8 @@ def searching(root: Path, kind: str) -> Rows:
         "… answers equal to those of comparing all in float32, of 3": ("", [float(sum(right))]),
         "one weight changed, in the store": ("ms", moved),
         "all five weights changed, in the store": ("ms", every),
-        "memory beside mapped files, after all of this": ("MiB", [_memory("RssAnon")]),
-        "… of mapped files, which the system may take back": ("MiB", [_memory("RssFile")]),
+        "memory apart from mapped files, after all of this": ("MiB", [memory("RssAnon")]),
+        "… of mapped files, which the system may take back": ("MiB", [memory("RssFile")]),
     }
 
 
@@ -93,18 +94,18 @@ def deciding(root: Path, kind: str) -> Rows:
             time.sleep(0.1)
         start = library.count(Filter(tier="approved"))
         new = list(coins(start + 40))[start:]
-        imported = [_timed(partial(library.add, [one])) for one in new]
+        imported = [milliseconds(partial(library.add, [one])) for one in new]
         addresses = [one.address for one in library.find(Filter(tier="pending"), limit=len(new))]
         decided, pages = [], []
         for address in addresses:
-            decided.append(_timed(partial(library.approve, [address])))
-            pages.append(_timed(partial(_page, library, _FILTERS["a tag and a word"])))
+            decided.append(milliseconds(partial(library.approve, [address])))
+            pages.append(milliseconds(partial(_page, library, _FILTERS["a tag and a word"])))
         assert library.count(Filter(tier="approved")) == start + len(new)
         _ask(library, 0)
         changed = []
         for number, address in enumerate(library.addresses(Filter(tier="library"))[:10]):
             library.degrade([address])
-            changed.append(_timed(partial(_ask, library, number)))
+            changed.append(milliseconds(partial(_ask, library, number)))
             library.undo()
     return {
         "decision, durable": ("ms", decided),
@@ -133,27 +134,27 @@ def paging(root: Path, kind: str) -> Rows:
     """
     library = Library(root)
     rows: Rows = {}
-    for sort in SORTS[:-1]:
-        first = _timed(partial(library.find, Filter(tier="library"), sort=sort, limit=_PAGE))
-        rows[f"… order: {sort}, its first page since the start"] = ("ms", [first])
+    firsts = [
+        milliseconds(partial(library.find, Filter(tier="library"), sort=sort, limit=_PAGE))
+        for sort in SORTS[:-1]
+    ]
+    rows["… an order's first page since the start"] = ("ms", firsts)
     every: list[float] = []
     for name, filter in _FILTERS.items():
-        rows[f"… filter: {name}, counted for the first time"] = (
-            "ms",
-            [_timed(partial(library.count, filter))],
-        )
+        counting = [milliseconds(partial(library.count, filter)) for _ in range(2)]
         total = library.count(filter)
+        rows[f"… filter: {name}, counted for the first time"] = ("ms", counting[:1])
+        rows[f"… filter: {name}, counted"] = ("ms", counting[1:])
+        own = []
         for sort in SORTS:
-            own = []
             for offset in sorted({0, total // 2, max(0, total - _PAGE)}):
                 page = partial(library.find, filter, sort=sort, offset=offset, limit=_PAGE)
-                own.append(sorted(_timed(page) for _ in range(3))[1])
-            every += own
-            rows[f"… filter: {name} ({total:,}), order: {sort}, first, middle, last page"] = ("ms", own)
-        rows[f"… filter: {name}, counted"] = ("ms", [_timed(partial(library.count, filter))])
-    rows["memory beside mapped files, with all of these lists"] = ("MiB", [_memory("RssAnon")])
+                own.append(sorted(milliseconds(page) for _ in range(3))[1])
+        rows[f"… filter: {name} ({total:,}), any order, first, middle and last page"] = ("ms", own)
+        every += own
+    rows["memory apart from mapped files, with all of these lists"] = ("MiB", [memory("RssAnon")])
     library.close()
-    return {"page of the pending grid, any order, any filter": ("ms", every), **rows}
+    return {"page of coins, any order, any filter": ("ms", every), **rows}
 
 
 def _page(library: Library, filter: Filter) -> None:
@@ -179,13 +180,6 @@ class _KnownWords(KnownQueryEmbedder):
 
 def _opened(root: Path, kind: str) -> Library:
     return open_library(root, embedder=_KnownWords(kind), files_later=True)
-
-
-def _forget(file: Path) -> None:
-    """Have the system read a file from the disk the next time."""
-    with file.open("rb") as opened:
-        os.fsync(opened.fileno())
-        os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def _ask(library: Library, number: int) -> list[str]:
@@ -216,17 +210,6 @@ def _all_scores(snapshot: VectorSnapshot, vector: np.ndarray, weights: list[floa
 
 def _exact_rows(library: Library, number: int) -> int:
     return library.search(Query((Part(text=f"{number} counted"),))).certainty.candidates
-
-
-def _timed(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return (time.perf_counter() - began) * 1_000
-
-
-def _memory(what: str) -> float:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1_024 for line in lines if line.startswith(what))
 
 
 if __name__ == "__main__":

