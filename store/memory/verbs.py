@@ -16,7 +16,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from store.embedding import open_embedder
-from store.memory import demo, doctor
+from store.memory import context, demo, doctor
 from store.memory.asking import Answer, AskedModel, ask
 from store.memory.context import AssembledContext, log_handed_out
 from store.memory.engine import recall, reembedding
@@ -369,9 +369,10 @@ class MemoryVerbs:
         floors: Mapping[str, float] | None = None,
     ) -> AssembledContext:  # fmt: skip
         """A context as `assemble` makes it, by filters of the engine; it counts as no question."""
-        return self.memory.assemble(
-            prompt, template=template, kinds=kinds, numbers=numbers, where=where, floors=floors
-        )
+        return context.assemble(
+            self.memory.passages, prompt, template=template or self.template, kinds=kinds, numbers=numbers,
+            where=where, floors=floors,
+        )  # fmt: skip
 
     def probe(
         self, question: str, *, kind: str = MEMORIES, n: int, where: Where | None = None,
@@ -436,7 +437,7 @@ class MemoryVerbs:
             "lore": self._where(self.entries(LORE), world) or {"world_id": ""},
             "memory": self._where(self.entries(SESSIONS), session) or {"session_id": ""},
         }
-        found = self.memory.assemble(prompt, template=template, kinds=kinds, numbers=numbers, where=where)
+        found = self.preview(prompt, template=template, kinds=kinds, numbers=numbers, where=where)
         log_handed_out(self.memory.passages, prompt, found)
         return found
 
