@@ -75,11 +75,11 @@ class RagManager:
 
         Raises BadSource if a config.yaml cannot be read.
         """
-        self.root = _configured_root() if db_path is None else Path(db_path)
+        self.root = (_configured_root() if db_path is None else Path(db_path)).resolve()
         is_new = not Places(self.root).folder.is_dir()
         if is_new and (self.root / "chroma.sqlite3").is_file():
             log.warning("%s: `python -m store adopt` takes over the texts of the Chroma in it", self.root)
-        self._memory.status()
+        Memory.open(self.root)
 
     @property
     def _memory(self) -> Memory:

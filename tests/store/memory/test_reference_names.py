@@ -126,7 +126,7 @@ def test_config_yaml_names_the_root(tmp_path: Path, caplog: pytest.LogCaptureFix
     folder.mkdir()
     (folder / "chroma.sqlite3").write_bytes(b"of another program")
     Path("config.yaml").write_text('model: small\ndatabase_path: "./chroma_db"\n')
-    assert RagManager().root.resolve() == folder
+    assert RagManager().root == folder
     assert "`python -m store adopt` takes over the texts" in caplog.text
     with Memory.open(folder) as memory:
         assert RagManager().collection.count() == 0
@@ -138,3 +138,14 @@ def test_config_yaml_names_the_root(tmp_path: Path, caplog: pytest.LogCaptureFix
         search_memory("x")
     Path("config.yaml").write_text("- only a list")
     assert RagManager().root == settings().root
+
+
+def test_a_manager_keeps_its_folder_and_outlives_a_memory_that_was_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rag_manager = RagManager(db_path="./stories")
+    rag_manager.add_lore("peaks", "a", "Frogs rule.")
+    monkeypatch.chdir(tmp_path.parent)
+    Memory.open(tmp_path / "stories").close()
+    assert rag_manager.collection.count() == 1
+    Memory.open(tmp_path / "stories").close()
