@@ -1,6 +1,5 @@
 """The history: who decided what, when, and what can still be undone."""
 
-import json
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -222,16 +221,6 @@ def events(
         )
         for row in rows
     ]  # fmt: skip
-
-
-def sidecars(db: sqlite3.Connection, address: str) -> list[dict[str, Any]]:
-    """Each sidecar that a record had here, without those that were undone."""
-    rows = db.execute(
-        "SELECT DISTINCT s.text FROM history h JOIN sidecars s ON s.hash = h.after ->> 'sidecar_hash' "
-        f"WHERE h.address = ? AND h.decision NOT IN {UNDONE}",
-        [address],
-    )
-    return [json.loads(row[0]) for row in rows]
 
 
 def decisions(

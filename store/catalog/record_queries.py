@@ -2,7 +2,7 @@
 
     RecordLists      get, find, count, and list labels
     exactly_named    records found by what they are called: address, ticker, name
-    tagged, labels   the tags and categories of records: who has which, and how many
+    label_counts     the tags and categories of records, and how many have each
 
 Conditions come from `filters.py`, orders from `listing.py`.
 """
@@ -19,6 +19,7 @@ from store.catalog import rows as catalog_rows
 from store.catalog.catalog import Catalog
 from store.catalog.confusables import plain
 from store.catalog.filters import Filter, conditions, matching
+from store.catalog.history import UNDONE
 from store.catalog.listing import SORTS, Listing
 from store.catalog.rows import SELECT_RECORD, counts, record_of
 from store.catalog.words import in_words
@@ -92,25 +93,6 @@ class Tagged(NamedTuple):
 
     generation: int
     tags: frozenset[str]
-
-
-def tagged(db: sqlite3.Connection, addresses: Iterable[str]) -> dict[str, Tagged]:
-    """Those of these records that exist, by address."""
-    rows = db.execute(
-        "SELECT r.address, r.generation, (SELECT json_group_array(label) FROM labels "
-        "WHERE record = r.id AND kind = 'tag') FROM json_each(?) one JOIN records r ON r.address = one.value",
-        [json.dumps(list(addresses))],
-    )
-    return {address: Tagged(generation, frozenset(json.loads(tags))) for address, generation, tags in rows}
-
-
-def labels(db: sqlite3.Connection, kind: str) -> list[tuple[str, str]]:
-    """The address of every library record with each of its tags or categories."""
-    return db.execute(
-        "SELECT r.address, l.label FROM records r CROSS JOIN labels l ON l.record = r.id AND l.kind = ? "
-        "WHERE r.tier = 'library'",
-        [kind],
-    ).fetchall()
 
 
 def label_counts(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str, int]:
@@ -192,15 +174,16 @@ class RecordLists:
     def records(self, addresses: Iterable[str]) -> list[Record]:
         """Those of these records that exist, in this order."""
         ordered = list(addresses)
-        with self.catalog.reading() as db:
-            found = catalog_rows.records(db, ordered)
+        rows = self.catalog.rows(
+            f"{SELECT_RECORD} WHERE r.address IN (SELECT value FROM json_each(?))", [json.dumps(ordered)]
+        )
+        found = {row["address"]: record_of(row) for row in rows}
         return [found[address] for address in ordered if address in found]
 
     def with_picture(self, image_hash: str) -> list[str]:
         """The addresses of the records with this picture, as it is stored."""
-        with self.catalog.reading() as db:
-            found = db.execute("SELECT address FROM records WHERE image_hash = ?", [image_hash])
-            return [row[0] for row in found]
+        found = self.catalog.rows("SELECT address FROM records WHERE image_hash = ?", [image_hash])
+        return [row[0] for row in found]
 
     def find(
         self, filter: Filter, *, sort: str = "newest", offset: int = 0, limit: int | None = None
@@ -215,8 +198,9 @@ class RecordLists:
 
     def addresses(self, filter: Filter) -> list[str]:
         """Addresses of the records that match, newest first."""
-        with self.catalog.reading() as db:
-            return catalog_rows.addresses(db, filter)
+        where, values = conditions(filter)
+        query = f"SELECT r.address FROM records r WHERE {where} ORDER BY r.created_at DESC, r.address"
+        return [row[0] for row in self.catalog.rows(query, values)]
 
     def exact_matches(self, texts: Iterable[str], filter: Filter, *, limit: int) -> list[Record]:
         """Records whose address, ticker or name equals one of these texts, in that order."""
@@ -267,41 +251,67 @@ class RecordLists:
         """So many of the library's tagged records, by address; a change replaces only what it concerns."""
         filter = Filter(tier="library", tags=("*",))
         addresses = self._listing.sample(self.catalog, filter, limit=limit)
-        with self.catalog.reading() as db:
-            return tagged(db, addresses)
+        rows = self.catalog.rows(
+            "SELECT r.address, r.generation, (SELECT json_group_array(label) FROM labels WHERE record = r.id "
+            "AND kind = 'tag') FROM json_each(?) one JOIN records r ON r.address = one.value",
+            [json.dumps(addresses)],
+        )
+        return {
+            address: Tagged(generation, frozenset(json.loads(tags))) for address, generation, tags in rows
+        }
 
     def source_counts(self, filter: Filter) -> dict[str, int]:
         """How many matching records were imported from each source, most frequent first."""
-        with self.catalog.reading() as db:
-            return catalog_rows.source_counts(db, filter)
+        where, values = conditions(filter)
+        rows = self.catalog.rows(
+            "SELECT h.reason, count(*) FROM history h JOIN records r ON r.address = h.address "
+            f"WHERE h.verb = 'import' AND h.reason <> '' AND {where} "
+            "GROUP BY h.reason ORDER BY count(*) DESC, h.reason",
+            values,
+        )
+        return dict(rows)
 
     def labels(self, kind: str) -> list[tuple[str, str]]:
         """The address of every library record with each of its tags (kind "tag") or categories."""
-        with self.catalog.reading() as db:
-            return labels(db, kind)
+        return self.catalog.rows(
+            "SELECT r.address, l.label FROM records r CROSS JOIN labels l "
+            "ON l.record = r.id AND l.kind = ? WHERE r.tier = 'library'",
+            [kind],
+        )
 
     def created(self) -> dict[str, int]:
         """Creation time of the library's records (UNIX seconds), by address."""
-        with self.catalog.reading() as db:
-            return catalog_rows.created(db)
+        rows = self.catalog.rows("SELECT address, created_at FROM records WHERE tier = 'library'")
+        return dict(rows)
 
     def subjects(self) -> list[tuple[str, str]]:
-        """The address of every library record with the category of its first tag."""
-        with self.catalog.reading() as db:
-            return catalog_rows.subjects(db)
+        """The address of every library record with the category of its first tag: what people name first."""
+        return self.catalog.rows(
+            "SELECT r.address, json_extract(s.text, '$.tags_categories[0]') AS subject FROM records r "
+            "JOIN sidecars s ON s.hash = r.sidecar_hash WHERE r.tier = 'library' AND subject IS NOT NULL"
+        )
 
     def approvers(self) -> dict[str, str]:
         """Who approved each library record last, by address; without those that came in approved."""
-        with self.catalog.reading() as db:
-            return catalog_rows.approvers(db)
+        rows = self.catalog.rows(
+            "SELECT h.address, h.who, max(h.id) FROM history h "
+            f"WHERE h.verb = 'approve' AND h.decision NOT IN {UNDONE} "
+            "AND h.address IN (SELECT address FROM records WHERE tier = 'library') GROUP BY h.address"
+        )
+        return {address: actor for address, actor, _ in rows}
 
     def came_since(self, addresses: Iterable[str], moment: float) -> int:
         """How many of these records entered their tier after a moment (UNIX seconds).
 
         Records that left the tier and came back count as not having entered.
         """
-        with self.catalog.reading() as db:
-            return catalog_rows.came_since(db, list(addresses), moment)
+        row = self.catalog.row(
+            "SELECT count(*) FROM records r WHERE r.address IN (SELECT value FROM json_each(?)) "
+            "AND r.moved_at > ? AND r.tier IS NOT (SELECT h.after ->> '$.tier' FROM history h "
+            "WHERE h.address = r.address AND h.at <= ? ORDER BY h.id DESC LIMIT 1)",
+            [json.dumps(list(addresses)), moment, moment],
+        )
+        return int(row[0])
 
     def blockers(self, addresses: Iterable[str]) -> dict[str, str]:
         """Why approved records among these cannot be promoted, by address."""

@@ -2,13 +2,11 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from store.catalog import confusables, picture_rows, unfit_words
 from store.catalog.catalog import next_removal, read_json
-from store.catalog.filters import Filter, conditions
-from store.catalog.history import UNDONE
 from store.disk.files import content_hash
 from store.operations import State
 from store.records import Facet, Record, Tier
@@ -22,40 +20,6 @@ def changed_since(db: sqlite3.Connection, generation: int) -> list[str]:
     """Addresses of the records in the catalog that changed after this generation."""
     rows = db.execute("SELECT address FROM records WHERE generation > ?", [generation])
     return [row[0] for row in rows]
-
-
-def created(db: sqlite3.Connection) -> dict[str, int]:
-    """Creation time of every library record (UNIX seconds), by address."""
-    return dict(db.execute("SELECT address, created_at FROM records WHERE tier = 'library'").fetchall())
-
-
-def subjects(db: sqlite3.Connection) -> list[tuple[str, str]]:
-    """The address of every library record with the category of its first tag: what people name first."""
-    return db.execute(
-        "SELECT r.address, json_extract(s.text, '$.tags_categories[0]') AS subject FROM records r "
-        "JOIN sidecars s ON s.hash = r.sidecar_hash WHERE r.tier = 'library' AND subject IS NOT NULL"
-    ).fetchall()
-
-
-def approvers(db: sqlite3.Connection) -> dict[str, str]:
-    """Who approved each library record last, by address; without those that came in approved."""
-    rows = db.execute(
-        "SELECT h.address, h.who, max(h.id) FROM history h "
-        f"WHERE h.verb = 'approve' AND h.decision NOT IN {UNDONE} "
-        "AND h.address IN (SELECT address FROM records WHERE tier = 'library') GROUP BY h.address"
-    )
-    return {address: actor for address, actor, _ in rows}
-
-
-def addresses(db: sqlite3.Connection, filter: Filter) -> list[str]:
-    """Addresses of the records that match, newest first."""
-    where, values = conditions(filter)
-    return [
-        row[0]
-        for row in db.execute(
-            f"SELECT r.address FROM records r WHERE {where} ORDER BY r.created_at DESC, r.address", values
-        )
-    ]
 
 
 def counts(db: sqlite3.Connection) -> dict[Tier, int]:
@@ -73,41 +37,10 @@ def without_vectors(db: sqlite3.Connection) -> int:
     return int(row[0])
 
 
-def source_counts(db: sqlite3.Connection, filter: Filter) -> dict[str, int]:
-    """How many matching records were imported from each source, most frequent first."""
-    where, values = conditions(filter)
-    rows = db.execute(
-        "SELECT h.reason, count(*) FROM history h JOIN records r ON r.address = h.address "
-        f"WHERE h.verb = 'import' AND h.reason <> '' AND {where} "
-        "GROUP BY h.reason ORDER BY count(*) DESC, h.reason",
-        values,
-    )
-    return dict(rows.fetchall())
-
-
 def get(db: sqlite3.Connection, address: str) -> Record | None:
     """The record at this address; None if there is none."""
     row = db.execute(f"{SELECT_RECORD} WHERE r.address = ?", [address]).fetchone()
     return record_of(row) if row else None
-
-
-def records(db: sqlite3.Connection, addresses: Sequence[str]) -> dict[str, Record]:
-    """These records by address, with one query."""
-    rows = db.execute(
-        f"{SELECT_RECORD} WHERE r.address IN (SELECT value FROM json_each(?))", [json.dumps(addresses)]
-    )
-    return {row["address"]: record_of(row) for row in rows}
-
-
-def came_since(db: sqlite3.Connection, addresses: Sequence[str], moment: float) -> int:
-    """How many of these records came to their tier after this moment."""
-    row = db.execute(
-        "SELECT count(*) FROM records r WHERE r.address IN (SELECT value FROM json_each(?)) "
-        "AND r.moved_at > ? AND r.tier IS NOT (SELECT h.after ->> '$.tier' FROM history h "
-        "WHERE h.address = r.address AND h.at <= ? ORDER BY h.id DESC LIMIT 1)",
-        [json.dumps(addresses), moment, moment],
-    ).fetchone()
-    return int(row[0])
 
 
 def upsert(

@@ -57,10 +57,9 @@ class Collections(ABC):
 
     _page = 5_000  # entries of one request: `upsert` takes 5,461, and `get` of more than 32,766 rows raises
 
-    def __init__(self, metadata: Metadata, *, index: "CreateHNSWConfiguration | None" = None) -> None:
+    def __init__(self, metadata: Metadata) -> None:
         """`metadata` has the metadata of each collection by name, as from `made_with`."""
         self._metadata = {name: dict(fields) for name, fields in metadata.items()}
-        self._index = index or INDEX
         self._client: ClientAPI | None = None
         self._open: dict[str, Collection] = {}
 
@@ -147,10 +146,8 @@ class Collections(ABC):
 class FolderCollections(Collections):
     """The collections in a folder of this machine."""
 
-    def __init__(
-        self, folder: Path, metadata: Metadata, *, index: "CreateHNSWConfiguration | None" = None
-    ) -> None:
-        super().__init__(metadata, index=index)
+    def __init__(self, folder: Path, metadata: Metadata) -> None:
+        super().__init__(metadata)
         self._folder = folder
 
     def begin(self, name: str, *, model: str) -> None:
@@ -178,7 +175,7 @@ class FolderCollections(Collections):
             self._open[name] = self._connect().get_or_create_collection(
                 name,
                 embedding_function=None,
-                configuration={"hnsw": self._index},
+                configuration={"hnsw": INDEX},
                 metadata=self._metadata[name],
             )
         return self._open[name]

@@ -17,6 +17,7 @@ MARK = "memedex"  # in every collection's metadata: the token of what the collec
 DATABASE = "chroma.sqlite3"
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # Chroma's name for an index folder
 _DOCUMENT = "chroma:document"
+_FIRST = 200  # entries whose metadata show what a collection is of
 _NAMED = 12  # collections named in a sentence
 _DEFAULT = "sentence-transformers:all-MiniLM-L6-v2"  # the model of Chroma's own default function
 _FAMILIES = {"sentence_transformer": "sentence-transformers", "openai": "litellm"}
@@ -110,13 +111,13 @@ def read_entries(
             yield str(own), None if document is None else str(document), found
 
 
-def metadata_keys(folder: Path, collection: FoundCollection, *, limit: int = 200) -> set[str]:
+def metadata_keys(folder: Path, collection: FoundCollection) -> set[str]:
     """The names of the metadata that the first entries of a collection have."""
     with _opened(folder) as db:
         rows = db.execute(
             "SELECT DISTINCT m.key FROM embedding_metadata m WHERE m.id IN (SELECT e.id FROM embeddings e "
             "JOIN segments s ON s.id = e.segment_id WHERE s.collection = ? ORDER BY e.id LIMIT ?)",
-            [collection.id, limit],
+            [collection.id, _FIRST],
         )
         return {str(row[0]) for row in rows} - {_DOCUMENT}
 

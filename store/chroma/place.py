@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from store.chroma.collections import INDEX, Collections, FolderCollections, Metadata, flush, stamp
+from store.chroma.collections import Collections, FolderCollections, Metadata, flush, stamp
 from store.chroma.contents import DATABASE, MARK, Contents, FoundCollection, read_contents
 from store.chroma.process import ChromaProcess
 from store.chroma.server import ChromaServer, ServerCollections
@@ -145,7 +145,7 @@ class ChromaFolder(ChromaPlace):
 
     def collections(self, metadata: Metadata) -> Callable[[], Collections]:
         """What opens the collections in the folder."""
-        return partial(FolderCollections, self.path, metadata, index=INDEX)
+        return partial(FolderCollections, self.path, metadata)
 
     def begin(self, chroma: ChromaProcess, metadata: Metadata) -> None:
         """Nothing: collections are created when they are first written."""

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from store.chroma.collections import COLLECTIONS, Collections, Metadata, Point, made_with
+from store.chroma.collections import COLLECTIONS, INDEX, Collections, Metadata, Point, made_with
 from store.chroma.contents import MARK
 from store.chroma.process import ServerAway
 from store.disk.files import content_hash
@@ -290,7 +290,7 @@ class ServerCollections(_WithLongIds):
                 self._connect().create_collection,
                 name,
                 embedding_function=None,
-                configuration={"hnsw": self._index},
+                configuration={"hnsw": INDEX},
                 metadata=self._metadata[name],
             )
         )

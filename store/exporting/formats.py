@@ -6,13 +6,14 @@ import io
 import json
 import shutil
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import IO, Any, Literal, Protocol, get_args
+from typing import IO, Any, Literal, get_args
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from filelock import FileLock, Timeout
@@ -49,23 +50,22 @@ _FLAT = ("token_address", "token_name", "ticker", "description", "created_at")
 _COLUMNS = ("file_name", *_FLAT, "tags", *CAPTION_FACETS, "tier", MORE)
 
 
-class ExportTarget(Protocol):
+class ExportTarget(ABC):
     """A folder or a zip that an export is written to."""
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file with this content."""
+        with self.open(name) as file:
+            file.write(content)
 
+    @abstractmethod
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
         """A new file of this name to write to."""
 
 
-class _Folder:
+class _Folder(ExportTarget):
     def __init__(self, root: Path) -> None:
         self._root = root
-
-    def write(self, name: str, content: bytes) -> None:
-        with self.open(name) as file:
-            file.write(content)
 
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
         path = self._root / name
@@ -73,19 +73,16 @@ class _Folder:
         return path.open("xb")  # two addresses may differ in case only, and the disk may not mind case
 
 
-class _Zip:
+class _Zip(ExportTarget):
     def __init__(self, archive: ZipFile) -> None:
         self._archive = archive
-
-    def write(self, name: str, content: bytes) -> None:
-        self._archive.writestr(_entry(name), content)
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
         # A zip takes one entry at a time, so a table waits until the pictures are in.
         buffer = io.BytesIO()
         yield buffer
-        self.write(name, buffer.getvalue())
+        self._archive.writestr(_entry(name), buffer.getvalue())
 
 
 def _entry(name: str) -> ZipInfo:

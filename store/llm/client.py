@@ -76,6 +76,7 @@ _tried = threading.Event()  # litellm was imported, or cannot be
 _warming = threading.Lock()
 MAX_ANSWER = 200_000  # characters; protects from an endpoint that never ends
 _BRACES = 1_000  # that are tried as the beginning of an object; an answer of braces alone would take long
+_LONGEST = 240  # characters of what a provider says
 _LOOK = 0.2  # seconds between two looks whether the user stopped it
 
 
@@ -211,12 +212,12 @@ def _causes(error: BaseException) -> set[str]:
     return names
 
 
-def _one_line(text: str, *, limit: int = 240) -> str:
+def _one_line(text: str) -> str:
     line = re.sub(r"\s+", " ", text).strip()
     line = re.sub(
         r"\b(sk|key|Bearer)[-_ ][A-Za-z0-9_\-*.]{8,}", r"\1-…", line
     )  # providers quote the key back
-    return line if len(line) <= limit else f"{line[:limit]}…"
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
 def answer_pieces(

@@ -280,8 +280,12 @@ class Reader(RecordLists):
 
     def sidecars_of(self, address: str) -> list[dict[str, Any]]:
         """Each sidecar that a record had here, without those that were undone."""
-        with self.catalog.reading() as db:
-            return history.sidecars(db, address)
+        rows = self.catalog.rows(
+            "SELECT DISTINCT s.text FROM history h JOIN sidecars s ON s.hash = h.after ->> 'sidecar_hash' "
+            f"WHERE h.address = ? AND h.decision NOT IN {history.UNDONE}",
+            [address],
+        )
+        return [json.loads(row[0]) for row in rows]
 
     def sidecar_text(self, digest: str) -> str:
         """A former sidecar, by the hash in the history."""

@@ -42,13 +42,13 @@ class Spending(NamedTuple):
     cost: float | None  # US dollars; None where no price is known
 
 
-def caption_lengths(reader: Reader, tier: Tier = "library") -> list[CaptionLengths]:
-    """A histogram of caption lengths of a tier, by facet, shortest first."""
+def caption_lengths(reader: Reader) -> list[CaptionLengths]:
+    """A histogram of the lengths of the library's captions, by facet, shortest first."""
     rows = reader.catalog.rows(
         "SELECT c.key, length(c.value) / :width * :width AS start, count(*) "
         "FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash, json_each(s.text, '$.caption') c "
-        "WHERE r.tier = :tier AND length(c.value) > 0 GROUP BY 1, 2 ORDER BY 1, 2",
-        {"width": LENGTH, "tier": tier},
+        "WHERE r.tier = 'library' AND length(c.value) > 0 GROUP BY 1, 2 ORDER BY 1, 2",
+        {"width": LENGTH},
     )
     return [CaptionLengths(*row) for row in rows]
 

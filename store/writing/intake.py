@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from store.catalog.record_queries import RecordLists
 from store.disk.files import content_hash
@@ -17,7 +17,7 @@ from store.errors import BadPicture, InvalidRecord, UnknownRecord
 from store.importing.candidate import Candidate, WithoutPicture
 from store.importing.metadata import IMPORT_TIME, unread
 from store.operations import Change, State
-from store.outcome import Refusal
+from store.outcome import ImportReport, Refusal
 from store.records import (
     REQUIRED_KEYS,
     Tier,
@@ -35,15 +35,6 @@ _ORDER = (*REQUIRED_KEYS, "caption", "tags", "tags_categories")  # of the keys i
 _TWIN = "its address differs from {} only in upper and lower case"
 _THREADS = min(8, (os.cpu_count() or 1) + 1)  # Pillow decodes and encodes outside the interpreter's lock
 _AHEAD = 48  # pictures that are converted while a batch is written; at most 50 MB each
-
-
-class Report(Protocol):
-    """Collects what existed already, what was refused, and what came in without a value or a date."""
-
-    refused: list[Refusal]
-    present: dict[str, Tier]
-    unread: list[Refusal]
-    undated: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +62,7 @@ class _Fresh:
 class Intake:
     """Makes changes of candidates; the pictures of the next ones are converted meanwhile, in threads."""
 
-    def __init__(self, report: Report, *, reader: RecordLists, taxonomy: Taxonomy) -> None:
+    def __init__(self, report: ImportReport, *, reader: RecordLists, taxonomy: Taxonomy) -> None:
         self._report = report
         self._reader = reader
         self._taxonomy = taxonomy
@@ -199,7 +190,9 @@ def _key(sidecar: dict[str, Any], reader: RecordLists, fresh: Mapping[str, _Fres
     return on_chain(address, chain)
 
 
-def _not_among(changes: Sequence[Change], again: Sequence[AwaitedCoin], report: Report) -> list[AwaitedCoin]:
+def _not_among(
+    changes: Sequence[Change], again: Sequence[AwaitedCoin], report: ImportReport
+) -> list[AwaitedCoin]:
     """Candidates whose address these changes do not add; the others go to the report."""
     taken = {change.address.lower(): change for change in changes}
     rest = []
