@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from components import editor
-from components.captions import checkup, picker, record_actions, record_details, replace, views
+from components.captions import checkup, picker, record, replace, views
+from components.editor import editor
 from components.shell.page import live
 from components.shell.page.frame import open_page
 
@@ -29,6 +29,6 @@ editor.show(
     bare=picked.bare,
     go=picker.go,
 )
-record_actions.verbs(library, picked.record)
-record_details.show(library, picked.record)
+record.verbs(library, picked.record)
+record.details(library, picked.record)
 live.follow(library)

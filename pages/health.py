@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.overview import health, model_choice, model_download, sessions, settings
+from components.overview import health, model_choice, model_download
 from components.shell.page.frame import open_page
 
 library = open_page("System status")
@@ -17,10 +17,10 @@ with grid.cell():
     model_download.show(library)
 st.header("Check", anchor=False)
 health.examine(library)
-if sessions.are_shown():
+if health.are_sessions_shown():
     st.header("Sessions", anchor=False)
-    sessions.show()
+    health.sessions()
 with st.expander("Where the data is", icon=":material/folder:"):
-    settings.places(library)
+    health.places(library)
 with st.expander("Settings", icon=":material/tune:"):
-    settings.configuration()
+    health.configuration()

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from components.review import rename_tags, taxonomy, unfit_words
+from components.review import tags
 from components.shell.page.frame import open_page
 
 library = open_page("Tags")
 
 left, right = st.columns(2, gap="large")
 with left:
-    rename_tags.show(library)
+    tags.renaming(library)
 with right:
-    taxonomy.show(library)
-    unfit_words.show(library)
+    tags.taxonomy_editor(library)
+    tags.unfit_words(library)

@@ -9,8 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from components.grid import assets, page_number
 from components.grid.actions import Action, Handler
-from components.grid.cards import Mark, card, details
-from components.grid.comparison import comparison, twins
+from components.grid.cards import Mark, card, comparison, details, twins
 from components.grid.matching import addresses
 from components.grid.remote_decisions import shadows
 from components.shell import format

@@ -1,23 +1,32 @@
 """The map's data: points, colours, cards, pictures; sent as messages, so that no page is run for them."""
 
 import base64
-from collections.abc import Sequence
+import io
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Annotated, Any
 
+from PIL import Image, ImageDraw
 from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
-from components.map import sprites
 from components.map.points import PointTable, drawn_table
 from components.shell.server import pictures
 from components.shell.server.messages import Kind, Sender
 from components.shell.session import safe_mode
 from store import Library, Reader
+from store.disk import thumbnails
+from store.errors import BadPicture
 
 _PICTURES = 120  # cards sent at once
 
 _Rows = list[Annotated[int, Field(strict=True)]]
+_COLUMNS = 8
+_SIDE = thumbnails.TINY  # pixels
+MOST_PICTURES = _COLUMNS * _COLUMNS  # pictures of one sheet
+_QUALITY = 82
+_ROUND = 0.16  # radius of a corner, of the side
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +70,10 @@ def answer_sprites(library: Library, request: SpritesRequest, sender: Sender) ->
     sheet = drawn_table(request.sheet)
     if sheet is None:
         return PlainTextResponse("not drawn here", 404)
-    wanted, clicked = (_addresses(sheet, rows) for rows in (request.rows[: sprites.MOST], request.clicked))
+    wanted, clicked = (_addresses(sheet, rows) for rows in (request.rows[:MOST_PICTURES], request.clicked))
     is_safe = safe_mode.is_on(sender.cookies)
     return Response(
-        sprites.drawn(library, wanted, is_safe=is_safe, clicked=set(clicked)),
+        sheet_picture(library, wanted, is_safe=is_safe, clicked=set(clicked)),
         media_type="image/webp",
         headers={"Cache-Control": "no-store"},
     )
@@ -99,3 +108,48 @@ def _cards(library: Reader, drawn: PointTable, rows: Sequence[int]) -> dict[str,
         }
         for record in (safe_mode.shown(library, one) for one in library.records(list(shown)))
     }
+
+
+def sheet_picture(
+    library: Library, addresses: Sequence[str], *, is_safe: bool, clicked: Collection[str] = ()
+) -> bytes:
+    """A WebP with the pictures of these coins in rows of eight, transparent where there is none.
+
+    In safe mode, those that are unfit for the screen are blurred, except coins that the user clicked.
+    """
+    hidden = library.unfit.pictures() if is_safe else frozenset()
+    lines = max(1, -(-len(addresses) // _COLUMNS))
+    sheet = Image.new("RGBA", (_COLUMNS * _SIDE, lines * _SIDE))
+    hashes = {record.address: record.image_hash for record in library.records(filter(None, addresses))}
+    for number, address in enumerate(addresses):
+        image_hash = hashes.get(address, "")
+        picture = _picture(library, image_hash, is_blurred=image_hash in hidden and address not in clicked)
+        if picture is not None:
+            sheet.paste(picture, (number % _COLUMNS * _SIDE, number // _COLUMNS * _SIDE), _corners())
+    content = io.BytesIO()
+    sheet.save(content, "WEBP", quality=_QUALITY, method=1)  # method 4 takes three times as long
+    return content.getvalue()
+
+
+def _picture(library: Library, image_hash: str, *, is_blurred: bool) -> Image.Image | None:
+    path = library.picture_by_hash(image_hash) if image_hash else None
+    if path is None:
+        return None
+    try:
+        small = thumbnails.thumbnail(library.layout, path, image_hash, size=_SIDE)
+        with Image.open(io.BytesIO(safe_mode.blurred(small)) if is_blurred else small) as image:
+            own = image.convert("RGBA")
+    except (BadPicture, OSError):  # the point keeps its dot
+        return None
+    ground = Image.new("RGBA", (_SIDE, _SIDE), "white" if own.size != (_SIDE, _SIDE) else (0, 0, 0, 0))
+    ground.paste(own, ((_SIDE - own.width) // 2, (_SIDE - own.height) // 2), own)
+    return ground
+
+
+@cache
+def _corners() -> Image.Image:
+    mask = Image.new("L", (_SIDE * 4, _SIDE * 4))
+    ImageDraw.Draw(mask).rounded_rectangle(
+        (0, 0, _SIDE * 4 - 1, _SIDE * 4 - 1), radius=round(_SIDE * 4 * _ROUND), fill=255
+    )
+    return mask.resize((_SIDE, _SIDE), Image.Resampling.LANCZOS)

@@ -1,21 +1,29 @@
 """The map of the library: which space, coloured by what, which coins; and the lasso's selection."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
+from pathlib import Path
+from secrets import token_hex
 
 import streamlit as st
 
+from components.exchange import export
+from components.grid import CAPTION, DEGRADE, LIKE, TAGS, show_cards
 from components.grid.filters import Drawer, mended
-from components.map import canvas, colours, selection
+from components.grid.newest import WAYS
+from components.map import colours, requests
 from components.map.colours import Colours
 from components.map.points import PointTable
-from components.shell import format
-from components.shell.page import address, forms, job_bar, live
+from components.shell import format, javascript
+from components.shell.page import address, forms, job_bar, live, undo
 from components.shell.page.forms import Button
 from components.shell.page.query_pictures import parts_of
-from components.shell.session import presenter, resources
-from store import Filter, Job, Library, MemedexError, Query
-from store.maps import SPACES, Map, Method
+from components.shell.page.undo import AT_ONCE
+from components.shell.server import messages
+from components.shell.session import presenter, resources, safe_mode, session
+from store import Filter, Job, Library, MemedexError, Query, Reader
+from store.maps import COMPARED, SPACES, Map, Method, Neighbourhood, common_terms, has_term
 from store.search import Question, query_syntax
 
 KEY = "atlas"
@@ -29,6 +37,15 @@ _HELP = (
     "t-SNE keeps similar coins together and names its neighbourhoods; it is computed in the background "
     "and kept. PCA is there at once: the two directions in which these vectors differ most."
 )
+_ASSETS = Path(__file__).resolve().parent
+_HTML = '<div class="memedex-atlas"></div>\n'
+_component = st.components.v2.component(
+    "memedex.atlas",
+    html=_HTML,
+    css=(_ASSETS / "canvas.css").read_text("utf-8"),
+    js=javascript.component(_ASSETS / "js" / "main.js"),
+)
+_CARDS = 60  # coins that are shown as cards
 
 
 def _space(space: str) -> str:
@@ -110,7 +127,7 @@ def _drawn(
         addresses, points = tuple(addresses[row] for row in rows), points[rows]
     if not addresses:
         return None
-    drawn = canvas.point_table(key, (chart.space, chart.method, chart.at, line))
+    drawn = point_table(key, (chart.space, chart.method, chart.at, line))
     changed = library.changed_since(drawn.generation) if 0 < drawn.generation < chart.generation else ()
     drawn.update(addresses, points, changed=changed, created=library.created)
     drawn.generation = chart.generation
@@ -135,8 +152,8 @@ def _points(key: str, library: Library, drawn: PointTable, coloured: Colours) ->
     """The map, and what was selected on it."""
     space, method, *_ = drawn.topic if isinstance(drawn.topic, tuple) else ("fused", "pca")
     places = library.maps.neighbourhoods(space) if method == "tsne" else ()
-    canvas.show(key, library, drawn, coloured, places=places or ())
-    selection.show(library, drawn.chosen())
+    _draw(key, library, drawn, coloured, places=places or ())
+    _selected(library, drawn.chosen())
 
 
 def _chart(library: Library, space: str, method: Method) -> Map | None:
@@ -218,3 +235,121 @@ def _begin(library: Library, space: str, watch: Callable[[Job], Job], *, from_sc
         options = {"space": space, "from_scratch": from_scratch}
         name = f"Compute the map of {_space(space).lower()}"
         watch(library.jobs.start("map", name=name, options=options))
+
+
+def point_table(key: str, topic: Hashable) -> PointTable:
+    """The points of a topic that this session's page has drawn; empty for another topic."""
+    held = st.session_state.get(f"{key}.sheet")
+    if not isinstance(held, PointTable) or held.topic != topic:
+        held = st.session_state[f"{key}.sheet"] = PointTable(topic)
+    return held
+
+
+def _draw(
+    key: str, library: Reader, drawn: PointTable, colours: Colours, *, places: Sequence[Neighbourhood] = ()
+) -> None:
+    """Draw a sheet; the browser requests what it lacks of it from `requests`, apart from the page's runs."""
+    drawn.colour(colours)
+    selection = session.sent(key).get("chosen")
+    if isinstance(selection, Mapping) and selection.get("sheet") == drawn.name:
+        drawn.select(str(selection.get("bits")))
+    _component(
+        key=key,
+        data={
+            "server": messages.server(library),
+            "safe": safe_mode.parameters(),
+            "sheet": drawn.name,
+            "version": drawn.version,
+            "colouring": drawn.colouring,
+            "chosen": requests.text(drawn.selected),
+            "title": colours.title,
+            "legend": [{"label": label, "colour": colour} for label, colour in colours.legend],
+            "range": colours.range,
+            "places": [asdict(place) for place in places],
+        },
+        on_chosen_change=_nothing,
+    )
+
+
+def _nothing() -> None:
+    """An empty listener, because Streamlit only reports values that have one."""
+
+
+def _selected(library: Library, addresses: Sequence[str]) -> None:
+    """The lasso's selection as cards, and actions on all of it."""
+    if not addresses:
+        st.caption("Drag a lasso (or hold shift and drag) around points to select them.")
+        return
+    tagging = None
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{format.counted(len(addresses), 'coin')} selected**", width="content")
+        st.download_button(
+            "Addresses", lambda: "\n".join(addresses) + "\n", "chosen.txt", icon=":material/download:",
+            width="content", on_click="ignore",
+        )  # fmt: skip
+        if st.button("Export", icon=":material/swap_vert:", help="In a form that other programs read."):
+            export.choose(addresses)
+            st.switch_page(export.PAGE, query_params={})  # without, Streamlit refuses: the line is bound
+        if library.can_write:
+            if st.button(
+                "Open in Library", icon=":material/photo_library:", help="A link to them that lasts."
+            ):
+                line = f"set:{library.coin_sets.store(addresses)}"
+                st.switch_page("pages/library.py", query_params={"library_words": line})
+            if st.button("Tag", icon=":material/sell:", help="Add tags to all of them, or remove some."):
+                tagging = {"id": token_hex(8), "addresses": list(addresses)}
+            with st.popover("Remove from library", icon=":material/south_west:"):
+                st.markdown(f"Move {format.counted(len(addresses), 'coin')} back to Approved?")
+                forms.show(
+                    "atlas-remove", library,
+                    partial(_degrade, library, tuple(addresses), job_bar.watcher()),
+                    button=Button("Remove", kind="primary"),
+                )  # fmt: skip
+    addresses = _with_term(library, addresses)
+    show_cards(
+        "atlas-chosen",
+        library,
+        library.records(addresses[:_CARDS]),
+        actions=[LIKE, CAPTION, TAGS, DEGRADE],
+        handlers=WAYS,
+        tagging=tagging,
+    )
+    if len(addresses) > _CARDS:
+        st.caption(f"The first {_CARDS} of them; *Open in Library* shows all.")
+
+
+def _with_term(library: Library, addresses: Sequence[str]) -> Sequence[str]:
+    """Says what the selection has in common; those that have the term that was clicked, or all."""
+    chosen = library.records(addresses[:COMPARED])
+    everything = library.records(library.addresses(Filter(tier="library"))[:COMPARED])
+    found = {one.term: one for one in common_terms(chosen, everything)}
+    if not found:
+        st.caption("No tag or word is more frequent here than in the library.")
+        return addresses
+
+    def label(term: str) -> str:
+        return f"{format.plain(term)} {found[term].share:.0%}"
+
+    term = st.pills(
+        "In common", list(found), key="atlas-common", format_func=label,
+        help="Tags and words of captions that are more frequent here than in the whole library. "
+        "A click shows those that have it.",
+    )  # fmt: skip
+    if term not in found:
+        return addresses
+    one = found[term]
+    st.caption(f"{one.share:.0%} of the selection, {one.usual:.0%} of the library.")
+    return [record.address for record in chosen if has_term(record, one.term)]
+
+
+def _degrade(
+    library: Library, addresses: Sequence[str], watch: Callable[[Job], Job], sent: forms.Sent
+) -> str:
+    if len(addresses) > AT_ONCE:
+        name = f"Remove {len(addresses):,} coins from the library"
+        options = {"verb": "degrade"}
+        watch(library.jobs.start("move", addresses, name=name, options=options, decision=sent.decision))
+        return ""
+    return undo.result(
+        library.degrade(addresses, decision=sent.decision), message="Removed from the library:"
+    )

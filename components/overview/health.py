@@ -1,22 +1,29 @@
-"""The doctor's findings, and their repair."""
+"""System status: what is well and what is not, the check and its repairs, sessions, places and settings."""
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from components.shell import format
-from components.shell.page import job_bar, tables
+from components.shell.page import forms, job_bar, tables
 from components.shell.page.forms import Button
-from components.shell.session import resources
-from store import Job, Library, Progress, Status
+from components.shell.server import server_paths
+from components.shell.session import login, logins, presenter, resources
+from store import Job, Layout, Library, Progress, Status
 from store.catalog import replication
 from store.jobs import background_worker
 from store.maintenance import doctor
+from store.sessions import LoginSession, LoginSessions
+from store.settings import Settings, settings
 
 _EXAMINATION = "memedex.examination"
 _MOST = 200
+_SESSIONS = 50
 
 
 def at_once(library: Library) -> None:
@@ -167,3 +174,109 @@ def _show(library: Library, job: Job, *, busy: bool) -> None:
             "Repair", icon="build", help="Repairs what can be repaired; nothing is deleted.", disabled=busy
         ),
     )  # fmt: skip
+
+
+def are_sessions_shown() -> bool:
+    """Whether the current user may see them, and there can be any."""
+    return login.is_required() and login.actor().can_administer
+
+
+def sessions() -> None:
+    """Each login that is still valid, and a button that ends it."""
+    now = time.time()
+    known, library = logins.sessions(login.actor()), resources.library()
+    valid = [one for one in known.all() if not one.is_over(now)]
+    if not valid:
+        st.caption("No one is logged in.")
+    with st.container(gap="small"):
+        for session in valid[:_SESSIONS]:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.text(_describe(session), width="stretch")
+                forms.show(
+                    f"end-session-{session.id}", library, partial(_end, known, session.id),
+                    button=Button("End", icon="logout"), changes_library=False,
+                )  # fmt: skip
+    if len(valid) > _SESSIONS:
+        st.caption(f"and {len(valid) - _SESSIONS:,} more: `python -m store sessions`")
+
+
+def _describe(session: LoginSession) -> str:
+    where = f" from {session.address}" if session.address else ""
+    began, seen = format.ago(session.began), format.ago(session.seen)
+    person = format.cut(presenter.name(session.person), limit=80)
+    return f"{person} · logged in {began}{where} · seen {seen} · {session.id}"
+
+
+def _end(known: LoginSessions, id: str, _: Mapping[str, Any]) -> str:
+    session = known.end(id)
+    logins.invalidate()
+    return f"Ended: {format.plain(presenter.name(session.person))}"
+
+
+def places(library: Library) -> None:
+    """Each part of the library, its folder and its size."""
+    sizes = _sizes(library.layout.root, library.generation)
+    rows = [{"part": name, "size": number, "where": server_paths.shown(path)} for name, path, number in sizes]
+    tables.show(
+        rows,
+        alt="Parts of the library with size and place",
+        columns={"size": st.column_config.NumberColumn(format="bytes")},
+    )
+
+
+@st.cache_data(show_spinner=False, max_entries=4)
+def _sizes(root: Path, generation: int) -> list[tuple[str, Path, int]]:
+    layout = Layout(root)
+    parts = (
+        ("catalog", layout.catalog),
+        ("pending", layout.sidecar_folder("pending")),
+        ("approved", layout.sidecar_folder("approved")),
+        ("library: sidecars", layout.sidecar_folder("library")),
+        ("library: pictures", layout.image_folder("library")),
+        ("trash", layout.sidecar_folder("trash")),
+        ("thumbnails", layout.thumbnails),
+    )
+    chroma = layout.chroma
+    own = (
+        "Chroma",
+        chroma,
+        sum(_size(path) for path in _inside(chroma) if path.name not in ("images", "metadata")),
+    )
+    return [*((name, path, _size(path)) for name, path in parts), own]
+
+
+def _size(path: Path) -> int:
+    try:
+        if path.is_file():
+            return path.stat().st_size
+    except OSError:  # moved away this very moment
+        return 0
+    return sum(_size(each) for each in _inside(path))
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _format(name: str, value: object) -> str:
+    """A setting's value for a page; of secrets only whether there is one."""
+    if name.endswith("_token"):
+        return "(set)" if value else ""
+    return server_paths.shown(value) if isinstance(value, Path) else str(value)
+
+
+def configuration() -> None:
+    """Every setting, its value, and its purpose."""
+    rows = [
+        {
+            "variable": f"MEMEDEX_{name.upper()}",
+            "value": _format(name, getattr(settings(), name)),
+            "meaning": field.description or "",
+        }
+        for name, field in Settings.model_fields.items()
+    ]
+    tables.show(rows, alt="Settings with their values")
+    st.caption("Set them in the environment or in a `.env` file next to `app.py`, and start again.")

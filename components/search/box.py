@@ -1,26 +1,48 @@
-"""The search box: one line, which the chips below it and the address show as well, and the filter."""
+"""The search box: one line, which the chips below it and the address show too, the filter, and trends."""
 
+import base64
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
+from pathlib import Path
 
 import streamlit as st
 
 from components.grid.filters import Drawer, mended
 from components.search import chips as search_chips
-from components.search import picture_drop, saved, trends
-from components.shell import format
+from components.search import saved
+from components.shell import format, javascript
 from components.shell.page import address
 from components.shell.page.query_pictures import LINE, parts_of, store
-from components.shell.session import presenter
+from components.shell.session import presenter, session
 from store import Filter, Library, MemedexError, Part
 from store.catalog import filter_syntax
+from store.disk import images
 from store.errors import BadPicture
-from store.search import Question, Term, query_syntax
+from store.search import Question, Term, query_pictures, query_syntax
 
 EXAMPLES = ("a frog in the rain", "to the moon", "cyberpunk city at night", "sad but funny", "pixel art dog")
 DRAWER = Drawer("search", LINE, "question", names_tier=True)
 _FAULT = "search.fault"  # why a picture that was shown is none
 _LIKE = "like"  # an address in a link: coins like this one
+_TREND_SIDE = 108
+_TRENDS = 8  # pictures
+_LOOKED_AT = 64  # files; broken ones among the newest do not hide the others
+_MOST_BYTES = 8_000_000
+_WELL_HTML = """
+<label class="well" tabindex="0">
+  <input type="file" accept="image/*" hidden>
+  <span class="hint"></span>
+</label>
+"""
+_ASSETS = Path(__file__).parent
+_WELL = st.components.v2.component(
+    "memedex.picture_well",
+    html=_WELL_HTML,
+    css=(_ASSETS / "picture_drop.css").read_text(encoding="utf-8"),
+    js=javascript.component(_ASSETS / "picture_drop.js"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +79,7 @@ def controls(library: Library) -> SearchRequest:
             )  # fmt: skip
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             with st.container(width=170):
-                picture_drop.picture(lambda content: _add_picture(library, content), key="search-picture")
+                picture_well(lambda content: _add_picture(library, content), key="search-picture")
             question = query_syntax.read(presenter.revealed(line or "", "question"), actor=library.actor_name)
             among = replace(question.filter, tier=question.filter.tier or "library")
             DRAWER.show(library, among)
@@ -111,7 +133,7 @@ def invite(library: Library) -> None:
         st.caption("Describe a coin, show a picture, or try one of these:", width="content")
         for example in EXAMPLES:
             st.button(example, on_click=_put, args=(example,))
-    trends.suggest(library, partial(_add_picture, library))
+    _suggest_trends(library, partial(_add_picture, library))
 
 
 def _offer_signs(line: str) -> None:
@@ -155,3 +177,66 @@ def _add_picture(library: Library, content: bytes) -> None:
         waiting = [replace(t, text=name) if t.source == "picture" and not t.text else t for t in known]
         terms = waiting if waiting != known else [*known, Term("picture", name)]
         st.session_state[LINE] = query_syntax.written(replace(question, terms=tuple(terms)))
+
+
+def _suggest_trends(library: Library, take: Callable[[bytes], None]) -> None:
+    """The pictures of the trends folder, each a button that searches with it; nothing if there are none."""
+    newest = query_pictures.trending_pictures(library.layout)[:_LOOKED_AT]
+    looked = ((path, picture) for path in newest if (picture := _shown_trend(path)))
+    found = list(islice(looked, _TRENDS))
+    if not found:
+        return
+    st.caption("Trends: what do we have like this?")
+    with st.container(horizontal=True, gap="small"):
+        for place, (path, picture) in enumerate(found):
+            with st.container(width=_TREND_SIDE):
+                st.image(picture, width=_TREND_SIDE, alt=path.stem)
+                st.button(
+                    "Search",
+                    key=f"trend-{place}",
+                    width="stretch",
+                    on_click=take,
+                    args=(picture,),
+                    help=f"`{path.name.replace('`', ' ')}`",
+                )
+
+
+def _shown_trend(path: Path) -> bytes | None:
+    try:
+        return _normal_trend(str(path), path.stat().st_mtime_ns)
+    except OSError:
+        return None
+
+
+@st.cache_data(max_entries=_LOOKED_AT, show_spinner=False)
+def _normal_trend(path: str, changed: int) -> bytes | None:
+    """The picture, checked and encoded like every untrusted one; None if it is not a picture."""
+    try:
+        return images.normalise(Path(path))
+    except BadPicture:
+        return None
+
+
+def picture_well(take: Callable[[bytes], None], *, key: str) -> None:
+    """A place to drop, paste or choose a picture; `take` gets its bytes before the page runs."""
+
+    def changed() -> None:
+        given = session.sent(key).get("picture")
+        if content := _picture_bytes(given):
+            take(content)
+
+    _WELL(key=key, on_picture_change=changed)
+
+
+def _picture_bytes(text: object) -> bytes | None:
+    """The bytes of a data URL, within the limit; None for anything else that a browser might send."""
+    if (
+        not isinstance(text, str)
+        or not text.startswith("data:image/")
+        or len(text) > _MOST_BYTES * 4 // 3 + 200
+    ):
+        return None
+    try:
+        return base64.b64decode(text.partition(",")[2], validate=True) or None
+    except ValueError:  # not base64, or not even ASCII
+        return None

@@ -1,16 +1,19 @@
-"""Golden queries and their evaluation: a table for every model, and the calibration's figures."""
+"""Golden queries: added, evaluated with a table for every model, and the figures of the calibration."""
 
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from html import escape
 
 import streamlit as st
 
-from components.search import golden_picker, scores
+from components.search import scores
 from components.shell import format
 from components.shell.page import forms, job_bar, local_time, tables
 from components.shell.page.forms import Button
-from store import Library, Progress
+from components.shell.server import pictures
+from components.shell.session import resources, safe_mode
+from store import Library, MemedexError, Part, Progress, Query, Record
 from store.evaluation import evaluation
 from store.records import FACETS
 from store.search import LEAST_RECORDS, Golden
@@ -23,6 +26,8 @@ _WORDS = (
 )
 _TALL = 8  # rows from which a list is scrolled
 _DEPTHS = (1, 3, 5, 10, 20, 50)
+_OFFERED = 12  # coins for each line
+_LINE, _FIND = "golden_line", "golden_find"
 
 
 def show(library: Library) -> None:
@@ -122,7 +127,7 @@ def _golden(library: Library, rows: Sequence[Golden]) -> None:
     if not library.can_write:
         return
     with st.expander("Add a golden query", icon=":material/add:", expanded=not rows):
-        golden_picker.show(library)
+        _pick_golden(library)
     if kept := library.golden.all():
         with st.popover("Remove a query", icon=":material/delete:"):
             line = st.selectbox("Query", [one.line for one in kept], key="golden_forget")
@@ -162,3 +167,55 @@ def _calibration(library: Library) -> None:
 
 def _figures(figure: tuple[float, float] | None) -> str:
     return f"{figure[0]:.3f} ± {figure[1]:.3f}" if figure else "–"
+
+
+def _pick_golden(library: Library) -> None:
+    """The question, the coins that may answer it, and the button that adds those that are ticked."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        line = st.text_input(
+            "Query", key=_LINE, persist_state="session", placeholder="a frog in the rain"
+        ).strip()
+        find = st.text_input(
+            "Look for more coins", key=_FIND, persist_state="session", placeholder="a name, or other words"
+        ).strip()
+    if not line:
+        st.caption("Type a query and press Enter: then choose the coins that are relevant to it.")
+        return
+    try:
+        offered = _offered_coins(library, [text for text in (line, find) if text])
+    except MemedexError as error:
+        st.error("No coins can be offered:", icon=":material/error:")
+        st.text(str(error))
+        return
+    st.caption("Which of these coins are relevant?")
+    with st.grid(_OFFERED // 2, min_column_width=120, gap="small") as grid:
+        for record in offered:
+            with grid.cell():
+                _coin(library, record, line)
+    chosen = [record.address for record in offered if st.session_state.get(_key(record, line))]
+    forms.button(
+        "golden", library, partial(library.golden.save, line, chosen), message="Added",
+        button=Button(
+            f"Add with {format.counted(len(chosen), 'relevant coin')}", icon="add", kind="primary",
+            disabled=not chosen, help="" if chosen else "Choose at least one relevant coin.",
+        ),
+    )  # fmt: skip
+
+
+def _offered_coins(library: Library, lines: list[str]) -> list[Record]:
+    resources.ready_to_search(library)
+    found: dict[str, None] = {}
+    for line in lines:
+        answer = library.search(Query((Part(text=line),), top=_OFFERED, fused=True))
+        found |= dict.fromkeys(hit.address for hit in answer.hits)
+    return library.records(found)
+
+
+def _coin(library: Library, record: Record, line: str) -> None:
+    address = escape(pictures.address(library, record.image_hash))
+    st.html(f'<img src="{address}" alt="" loading="lazy" style="width:100%;border-radius:0.5rem">')
+    st.checkbox(format.plain(safe_mode.shown(library, record).name, limit=24), key=_key(record, line))
+
+
+def _key(record: Record, line: str) -> str:
+    return f"golden-{line[:60]}-{record.address}"

@@ -1,7 +1,8 @@
-"""Search results: how they were found, the sliders, the grid, and actions."""
+"""Search results: how they were found, the sliders, the grid, actions, and coins that are not ranked."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -23,23 +24,25 @@ from components.grid import (
     last_moved,
     newest,
     result_link,
+    show_cards,
     show_results,
 )
 from components.map import view as map_view
-from components.search import certainty, chips, match_list, outside_library, question_shift, saved, weight_fit
-from components.search import filter as search_filter
+from components.search import chips, mark_learning, saved
 from components.search.box import SearchRequest
-from components.search.relevance_feedback import judging
+from components.search.mark_learning import judging
 from components.shell import format
 from components.shell.page.query_pictures import LINE
 from components.shell.server import monitoring
-from components.shell.session import resources
+from components.shell.session import presenter, resources, safe_mode
 from store import Filter, Hit, Library, MemedexError, Query, QueryShift, Results, SavedSearch
+from store.catalog import filter_syntax
 from store.reading import query_binding
-from store.records import Facet
+from store.records import Facet, Tier
 from store.search import (
     LEAST_RECORDS,
     NO_COMMON_FACET,
+    Certainty,
     Question,
     Term,
     describe,
@@ -50,6 +53,22 @@ from store.search import (
 
 _AT_HAND = 120  # more cards than are shown travel along, so that a moved slider finds what it brings up
 _EXACT = 5
+_CERTAINTY = {
+    "exact": "Nothing was missed: every coin was compared, most of them by a shorter form of its vectors, "
+    "whose error has a proven bound. Those that may belong among the results were compared in full.",
+    "proved": "A Chroma server proposed candidates for each facet. No other coin can score as much as the "
+    "first results, unless the server's index overlooked it.",
+    "stable": "A Chroma server proposed candidates for each facet. Half and a quarter of them give the same "
+    "first results. While a slider moves, these candidates are ranked; when it rests, the server is asked.",
+    "approximate": "A Chroma server proposed candidates for each facet. Other coins may belong among these.",
+}
+_ELSEWHERE = 3
+# The page of each tier, and the parameter of its filter.
+_PAGES: dict[Tier, tuple[str, str]] = {
+    "pending": ("pages/pending.py", "pending_words"),
+    "approved": ("pages/approved.py", "approved_words"),
+    "trash": ("pages/rejected.py", "trash_words"),
+}
 
 
 def show(library: Library, request: SearchRequest) -> None:
@@ -61,7 +80,7 @@ def show(library: Library, request: SearchRequest) -> None:
         if request.parts and request.question.filter.tier == "library":
             _show_ranked(library, request, foot, shown=shown)
         else:
-            match_list.show(library, request, foot, shown=shown)
+            _show_listed(library, request, foot, shown=shown)
 
 
 def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator, *, shown: int) -> None:
@@ -77,7 +96,7 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
         key, opened=opened.calibrated if opened else None
     )
     fused = result_link.fused(key, opened=opened.fused if opened else None)
-    shift = question_shift.in_force(library, request.question)
+    shift = mark_learning.shift_in_force(library, request.question)
     ranked = SavedSearch("", dict(weights), {}, calibrated, request.folded, shown, fused, shift is not None)
     saved.set_ranking(ranked)
     results = _search(library, request, ranked, usual, shift=shift)
@@ -85,7 +104,7 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
         return
     with foot:
         _facts(results, weights, request)
-    question_shift.notice(shift)
+    mark_learning.show_shift(shift)
     if by_picture := describe_pictures(results.hits[:shown]):
         st.caption(f":material/image: Found {by_picture}.")
     line = st.session_state.get(LINE) or ""
@@ -94,7 +113,7 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
         for record in query_binding.exact_matches(library, request.question, line, limit=_EXACT)
     ]
     if not exact:
-        outside_library.show(library, request.question, line)
+        _show_elsewhere(library, request.question, line)
         _doubts(library, results, request.question, line)
     if waiting := library.waiting_for_vectors():
         st.info(f"{waiting[0].upper()}{waiting[1:]}.", icon=":material/hourglass_empty:")
@@ -119,8 +138,8 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
     _grid(key, library, results, ranking, request)
     if any(weights.values()):
         with st.container(horizontal=True, gap="small"):
-            weight_fit.show(library, results.query, usual=usual)
-            question_shift.offer(library, request.question, results.query)
+            mark_learning.offer_weights(library, results.query, usual=usual)
+            mark_learning.offer_shift(library, request.question, results.query)
     if view == "map":
         _map(library, folded(results.hits, ranking.groups or {})[:shown], request=request)
 
@@ -210,8 +229,8 @@ def _facts(results: Results, weights: Mapping[Facet, float], request: SearchRequ
     facts = ["results", ranked, describe(results.certainty)]
     if results.without_facets:
         facts.append(f"{results.without_facets:,} without any of these facets left out")
-    facts.append(search_filter.describe(request.question.filter))
-    st.caption(" · ".join(filter(None, facts)), width="stretch", help=certainty.help_of(results.certainty))
+    facts.append(filter_text(request.question.filter))
+    st.caption(" · ".join(filter(None, facts)), width="stretch", help=_certainty_help(results.certainty))
     examples.link(_line(request.question), folded=request.folded)
     st.page_link("pages/suspicious.py", label="Caption QA", icon=":material/troubleshoot:")
 
@@ -225,9 +244,7 @@ def _nothing(request: SearchRequest) -> None:
     filter = request.question.filter
     is_filtered = not filter.is_open
     st.info(
-        f"No matches. {search_filter.describe(filter)}"
-        if is_filtered
-        else "The library has no coins to search yet.",
+        f"No matches. {filter_text(filter)}" if is_filtered else "The library has no coins to search yet.",
         icon=":material/search_off:",
     )
     if filter.words:
@@ -275,3 +292,95 @@ def _ask(chosen: Sequence[str], terms: Callable[[str], tuple[Term, ...]]) -> Non
     """Ask another query, among all coins."""
     for address in chosen[:1]:
         st.session_state[LINE] = query_syntax.written(Question(terms(address), Filter()))
+
+
+def _certainty_help(certainty: Certainty) -> str | None:
+    """What that means; None if every coin was compared in full."""
+    return _CERTAINTY[certainty.level] if certainty.level != "exact" or certainty.candidates else None
+
+
+def _show_elsewhere(library: Library, question: Question, line: str) -> None:
+    """A link for each coin outside of the library whose ticker, name or address is in the line."""
+    anywhere = replace(question, filter=replace(question.filter, tier=None))
+    for record in query_binding.exact_matches(library, anywhere, line, limit=_ELSEWHERE):
+        if record.tier not in _PAGES:
+            continue
+        page, words = _PAGES[record.tier]
+        shown = safe_mode.shown(library, record)
+        named = f"{shown.name} ({shown.ticker})" if shown.ticker else shown.name
+        st.page_link(
+            page,
+            label=f"**{format.plain(named)}** is not in the library: open it in {format.TIERS[record.tier]}",
+            icon=":material/arrow_forward:",
+            query_params={words: (record.ticker or record.name) if shown is record else record.address},
+        )
+
+
+def _show_listed(library: Library, request: SearchRequest, foot: DeltaGenerator, *, shown: int) -> None:
+    """Coins that are not compared with anything: those that match, best by words or newest first."""
+    question, tier = request.question, request.question.filter.tier
+    place = format.TIERS[tier or "library"]
+    words = query_binding.words_of(question)
+    if question.terms and not words:
+        st.info(
+            "Only the library can be searched by picture or example; elsewhere, ask with words.",
+            icon=":material/search_off:",
+        )
+        return
+    found = query_binding.records_listed(library, question, limit=shown)
+    facts = [
+        f"results with these words in {place}: only the library is searched by meaning"
+        if words
+        else f"results · the newest of {format.counted(library.count(question.filter), 'coin')} in {place}"
+    ]
+    with foot:
+        st.caption(" · ".join(filter(None, [*facts, filter_text(question.filter)])), width="stretch")
+    if not found:
+        st.info(f"No matches in {place}.", icon=":material/search_off:")
+        return
+    show_cards(
+        f"search-listed-{tier}",
+        library,
+        found,
+        actions=[LIKE, CAPTION, TAGS, EXPORT] if tier == "library" else [CAPTION, TAGS, EXPORT],
+        handlers={**newest.WAYS, "export": export.preselect},
+    )
+
+
+def filter_text(chosen: Filter) -> str:
+    """The filter in words, as Markdown; "" for none."""
+    parts = [f"tag {format.plain(label)}" for label in chosen.tags]
+    parts += [f"category {format.plain(label)}" for label in chosen.categories]
+    parts += [f"not tag {format.plain(label)}" for label in chosen.without_tags]
+    parts += [f"not category {format.plain(label)}" for label in chosen.without_categories]
+    parts += [f"with {facet}" for facet in chosen.having] + [f"without {facet}" for facet in chosen.lacking]
+    for word, moment in (("since", chosen.since), ("until", chosen.until)):
+        if moment is not None:
+            parts.append(f"created {word} {datetime.fromtimestamp(moment, UTC):%Y-%m-%d}")
+    if chosen.longer is not None:
+        parts.append(f"captions of {chosen.longer:,} characters or more")
+    if chosen.shorter is not None:
+        parts.append(f"captions of {chosen.shorter:,} characters or fewer")
+    for facet, least, most in chosen.lengths:
+        limits = [f"{least:,} or more"] if least is not None else []
+        limits += [f"{most:,} or fewer"] if most is not None else []
+        parts.append(f"{' and '.join(limits)} characters of {facet}")
+    if chosen.coin_set:
+        parts.append("a selection of coins")
+    if chosen.suspicious is not None:
+        parts.append("suspected copies" if chosen.suspicious else "no suspected copies")
+    if chosen.source:
+        parts.append(f"imported from {format.plain(chosen.source)}")
+    if chosen.rejected_for is not None:
+        reason = format.plain(chosen.rejected_for)
+        parts.append(f"rejected for {reason}" if reason else "rejected without a reason")
+    if chosen.decided_by or chosen.decided_since is not None:
+        parts.append(f"decided by {format.plain(presenter.name(chosen.decided_by) or 'anybody')}")
+    if chosen.any_of or chosen.none_of:
+        line = presenter.concealed(
+            filter_syntax.written(Filter(any_of=chosen.any_of, none_of=chosen.none_of))
+        )
+        parts.append(format.plain(line))
+    if chosen.words:
+        parts.append(format.plain(chosen.words))
+    return f"Filter: {', '.join(parts)}" if parts else ""

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 from pydantic import TypeAdapter
 
-from components.map import canvas, requests
+from components.map import requests, view
 from components.map.colours import Colours
 from components.map.points import PointTable
 from components.shell import javascript
@@ -26,7 +26,7 @@ from tests.browser.delayed_messages import DelayedMessages
 from tests.browser.grid_page import SETTLED
 from tests.waiting import eventually
 
-MAP_SCRIPT = javascript.component(Path(canvas.__file__).parent / "js" / "main.js")
+MAP_SCRIPT = javascript.component(Path(view.__file__).parent / "js" / "main.js")
 MAP = "map?map_by=PCA"  # t-SNE is computed meanwhile, and would take its place
 PAINTED = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() => go())))"
 
@@ -182,10 +182,10 @@ def alone(page: Page) -> Page:
     table = PointTable("four coins")
     table.update(addresses, np.array([(0, 0), (1, 0), (0, 1), (3, 2)], np.float32), changed=())
     library = cast(Library, SimpleNamespace(records=lambda addresses: []))
-    with captured(canvas) as data, pytest.MonkeyPatch.context() as patch:
+    with captured(view) as data, pytest.MonkeyPatch.context() as patch:
         patch.setattr(messages, "server", lambda library: {"url": "/message", "token": "any"})
         colours = Colours(addresses, np.zeros(len(addresses), np.uint8))
-        canvas.show("atlas", library, table, colours)
+        view._draw("atlas", library, table, colours)
 
     def answer(route: Route) -> None:
         asked = TypeAdapter(requests.PointsRequest).validate_json(route.request.post_data or "")
@@ -194,7 +194,7 @@ def alone(page: Page) -> Page:
     bare_page.visit(page, "map")
     page.route("**/message/map-points", answer)
     page.route("**/message/map-sprites", lambda route: route.fulfill(status=404))
-    style = (Path(canvas.__file__).parent / "canvas.css").read_text("utf-8")
+    style = (Path(view.__file__).parent / "canvas.css").read_text("utf-8")
     mount(page, script=MAP_SCRIPT, html='<div class="memedex-atlas"></div>', style=style, data=data)
     expect(page.locator(".told")).to_have_text("4 of 4 in view")
     return page

@@ -13,7 +13,7 @@ from hypothesis import given, strategies
 from components.editor import editor, rows
 from components.grid import deferred_cards, grid, page_number, results
 from components.map.points import PointTable
-from components.search import picture_drop
+from components.search import box
 from components.shell.server import error_page, messages
 from components.shell.session import resources, tokens
 from components.shell.session import session as page_session
@@ -141,7 +141,7 @@ def session() -> Iterator[dict[str, Any]]:
         patch.setattr(messages, "server", lambda _: {})
         for module in (grid, rows, editor):
             patch.setattr(module, "_component", Component())
-        patch.setattr(picture_drop, "_WELL", Component())
+        patch.setattr(box, "_WELL", Component())
         yield state
 
 
@@ -202,7 +202,7 @@ def test_any_state_of_rows_editor_and_picture_is_shown(
         row = rows.EditorRow("k", record, "a label")
         rows.show_rows("rows", library, [row], go=lambda asked: None, choose=True)
         editor.show(library, record, previous=PENDING, go=lambda asked: None)
-        picture_drop.picture(taken.append, key="drop")
+        box.picture_well(taken.append, key="drop")
     assert all(taken)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.grid import matching, result_link
-from components.search import filter as search_filter
+from components.search import results
 from store.catalog import filter_syntax
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
@@ -46,7 +46,7 @@ def test_any_filter_line_lists_coins(library: Library, line: str) -> None:
         found = parsed(line, base=Filter(tier="pending"), actor="ann")
         filter_syntax.corrected(line, names_tier=True)
         filter_syntax.cleared(line, "filter")
-        search_filter.describe(found.filter)
+        results.filter_text(found.filter)
         library.find(found.filter, limit=3)
         assert library.count(found.filter) >= 0
         offered = matching.offered(library, found.filter, total=1)
@@ -62,7 +62,7 @@ def test_any_search_line_with_any_weights_is_answered(
         question = read(line, actor="ann")
         assert read(written(question)).terms == question.terms
         filter_syntax.corrected(line, names_tier=True)
-        search_filter.describe(question.filter)
+        results.filter_text(question.filter)
         parts, faults = parts_of(library, question, pictures=lambda message: None)
         assert all(faults)
         exact_matches(library, question, line, limit=5)
