@@ -240,10 +240,10 @@ def _pieces(side: Iterable[confusables.Piece]) -> list[tuple[str, bool, str]]:
     return [(piece.text, piece.differs, piece.note) for piece in side]
 
 
-def created(record: Record, form: str = "%-d %b %Y, %H:%M UTC") -> str:
+def created(record: Record) -> str:
     """When the coin was created, or imported if it came without a time of its own."""
     word = "Imported" if record.sidecar.get(NO_AGE) else "Created"
-    return f"{word} {format.moment(record.created_at, form)}"
+    return f"{word} {format.moment(record.created_at, '%-d %b %Y, %H:%M UTC')}"
 
 
 def shown_fields(record: Record) -> list[tuple[str, str]]:

@@ -43,10 +43,10 @@ class Drawer:
     names_tier: bool = False
     changed: Callable[[], object] | None = None  # what else follows when a control writes into the line
 
-    def show(self, library: Library, filter: Filter, *, label: str = "Filter") -> None:
+    def show(self, library: Library, filter: Filter) -> None:
         """Every filter with the number of coins it would leave; computed once the drawer is open."""
         opened = st.popover(
-            label,
+            "Filter",
             icon=":material/tune:",
             key=f"{self.key}-filters",
             on_change="rerun",

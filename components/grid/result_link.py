@@ -60,10 +60,7 @@ def view(key: str) -> ResultView:
     linked = st.query_params.get(_VIEW, "")
     usual: ResultView = next((one for one in RESULT_VIEWS if one == linked), "cards")
     chosen = chosen_view(key) or usual
-    if chosen == "cards":
-        st.query_params.pop(_VIEW, None)
-    else:
-        st.query_params[_VIEW] = chosen
+    _put(_VIEW, chosen if chosen != "cards" else "")
     return chosen
 
 
@@ -71,37 +68,27 @@ def calibrated(key: str, *, opened: bool | None) -> bool:
     """Whether to calibrate: by the opened search, else the switch, else the link; written to the address."""
     last_choice = chosen_calibration(key) if opened is None else opened
     chosen = st.query_params.get(_CALIBRATED) == "1" if last_choice is None else last_choice
-    if chosen:
-        st.query_params[_CALIBRATED] = "1"
-    else:
-        st.query_params.pop(_CALIBRATED, None)
+    _put(_CALIBRATED, "1" if chosen else "")
     return chosen
 
 
 def fused(key: str, *, opened: bool | None) -> bool:
     """Whether the query's words count, in the same way; true by default."""
     last_choice = chosen_fusion(key) if opened is None else opened
-    chosen = st.query_params.get(_FUSED) != "0" if last_choice is None else last_choice
-    if chosen:
-        st.query_params.pop(_FUSED, None)
-    else:
-        st.query_params[_FUSED] = "0"
+    chosen = linked_fusion() if last_choice is None else last_choice
+    _put(_FUSED, "" if chosen else "0")
     return chosen
 
 
 def shift(on: bool) -> None:
     """Shift the question of the next run by its marks, or stop it."""
     st.session_state.pop(_SHIFTED_LINE, None)
-    if on:
-        st.query_params[_SHIFTED] = "1"
-    else:
-        st.query_params.pop(_SHIFTED, None)
+    _put(_SHIFTED, "1" if on else "")
 
 
 def shifted(line: str) -> bool:
     """Whether the link shifts this question; another one, or "" for one without good marks, ends it."""
-    is_linked = st.query_params.get(_SHIFTED) == "1"
-    if is_linked and st.session_state.setdefault(_SHIFTED_LINE, line) == line != "":
+    if linked_shift() and st.session_state.setdefault(_SHIFTED_LINE, line) == line != "":
         return True
     shift(False)
     return False
@@ -120,7 +107,7 @@ def weights() -> dict[Facet, float] | None:
 def held(key: str, *, view: ResultView) -> dict[str, float] | None:
     """The setting to compare with: the last choice, else the link's; it is written to the address."""
     if view != "versus":
-        st.query_params.pop(_HELD, None)
+        _put(_HELD, "")
         return None
     linked = st.query_params.get(_HELD, "").split(",")
     weights = _read(linked[: len(FACETS)])
@@ -131,12 +118,22 @@ def held(key: str, *, view: ResultView) -> dict[str, float] | None:
             "calibrated": float(linked[len(FACETS) :] == ["1"]),
         }
     if last_choice is None:
-        st.query_params.pop(_HELD, None)
+        _put(_HELD, "")
     else:
-        st.query_params[_HELD] = ",".join(
-            [*(f"{last_choice[facet]:g}" for facet in FACETS), *(["1"] if last_choice["calibrated"] else [])]
-        )
+        _put(_HELD, ",".join([_numbers(last_choice), *(["1"] if last_choice["calibrated"] else [])]))
     return last_choice
+
+
+def _put(name: str, value: str) -> None:
+    """Set a parameter of the address; "" removes it."""
+    if value:
+        st.query_params[name] = value
+    else:
+        st.query_params.pop(name, None)
+
+
+def _numbers(weights: Mapping[str, float] | Mapping[Facet, float]) -> str:
+    return ",".join(f"{weights[facet]:g}" for facet in FACETS)
 
 
 def _read(numbers: Sequence[str]) -> dict[Facet, float] | None:
@@ -162,7 +159,4 @@ def linked_fusion() -> bool:
 
 def keep_weights(weights: Mapping[Facet, float], usual: Mapping[Facet, float]) -> None:
     """Put weights that differ from the usual ones into the page's address."""
-    if dict(weights) == dict(usual):
-        st.query_params.pop(_WEIGHTS, None)
-    else:
-        st.query_params[_WEIGHTS] = ",".join(f"{weights[facet]:g}" for facet in FACETS)
+    _put(_WEIGHTS, _numbers(weights) if dict(weights) != dict(usual) else "")

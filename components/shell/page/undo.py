@@ -79,12 +79,12 @@ _NAMED = 2  # records that a decision is told by; of more, how many
 _NAME = 32  # characters
 
 
-def sentence(library: Reader, decision: PastDecision, *, put: Callable[[str], str] | None = None) -> str:
-    """ "approved Bonk", "undid: promoted 12 coins"; `put` formats an untrusted name, else it is Markdown."""
-    put = put or (lambda name: format.plain(name, limit=_NAME))
+def sentence(library: Reader, decision: PastDecision) -> str:
+    """ "approved Bonk", "undid: promoted 12 coins", as Markdown."""
+    plain = partial(format.plain, limit=_NAME)
     if original := _original(library, decision):
-        return f"{format.done(decision.verb)}: {_did(library, original.verb, decision, put)}"
-    return _did(library, decision.verb, decision, put)
+        return f"{format.done(decision.verb)}: {_did(library, original.verb, decision, plain)}"
+    return _did(library, decision.verb, decision, plain)
 
 
 def _did(library: Reader, verb: str, decision: PastDecision, put: Callable[[str], str]) -> str:
