@@ -1,12 +1,17 @@
 """A running dashboard, as a test sees it."""
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+from uuid import uuid4
 
 from playwright.sync_api import Page, expect
 
+from components.shell.session.tokens import signed
 from store.reading.reader import Reader
 from store.runtime import open_reader
 
@@ -30,6 +35,23 @@ class Server:
             yield reader
         finally:
             reader.close()
+
+    def post(self, entries: Sequence[dict[str, Any]], *, who: str = "") -> dict[str, Any]:
+        """Send decisions as another page does; the answers by id. Raises if the server is killed before."""
+        with self.stored() as library:
+            who = who or library.actor_name
+            token, named = signed(library, actor=who), library.id
+        message = {"token": token, "library": named, "who": who, "entries": entries}
+        with urlopen(f"{self.url}/message/decisions", data=json.dumps(message).encode(), timeout=60) as sent:
+            answers: dict[str, Any] = json.load(sent)["answers"]
+        return answers
+
+    def decide(self, verb: str, *addresses: str, who: str = "", **more: Any) -> str:
+        """Decide these coins in another window of the same user, or as another one; the decision's id."""
+        made = {"id": uuid4().hex, "verb": verb, "addresses": addresses, **more}
+        [answer] = self.post([made], who=who).values()
+        assert not answer["refused"], answer
+        return str(made["id"])
 
 
 def visit(page: Page, server: Server, path: str, *, title: str) -> None:

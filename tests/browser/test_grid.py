@@ -1,19 +1,12 @@
 """Selecting cards, and double clicks."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from components.grid import APPROVE, CAPTION, REJECT, TAGS
-from store.library import Library
 from tests.browser.bare_grid import cards, mount, written
-from tests.browser.conftest import dashboard
-from tests.browser.dashboard import Server, wait_until_idle
-from tests.browser.grid_page import GridPage, filled_library
-from tests.store.conftest import coin
+from tests.browser.grid_page import GridPage
 
-COINS = 30
 ACTIONS = [one.as_json() for one in (APPROVE, REJECT, CAPTION, TAGS)]
 
 
@@ -26,21 +19,6 @@ def grid(page: Page) -> GridPage:
 def shown(page: Page) -> GridPage:
     mount(page, styled=True, actions=ACTIONS, cards=cards(24))
     return GridPage(page)
-
-
-@pytest.fixture(scope="module")
-def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    def fill(library: Library) -> None:
-        library.add(coin(number) for number in range(COINS))
-
-    with dashboard(filled_library(tmp_path_factory.mktemp("grid"), fill)) as server:
-        yield server
-
-
-@pytest.fixture
-def review(app: Server, page: Page) -> GridPage:
-    """The grid of a running dashboard."""
-    return GridPage(page, f"{app.url}/pending?pending_per=24+a+page")
 
 
 def test_a_plain_click_moves_the_cursor_and_keeps_the_selection(grid: GridPage) -> None:
@@ -109,51 +87,11 @@ def test_a_cleared_selection_can_be_brought_back(grid: GridPage) -> None:
     grid.expect_selected(24)
 
 
-def test_the_selection_spans_pages_and_can_be_restored_after_a_reload(app: Server, review: GridPage) -> None:
-    review.press("Space", "ArrowRight", "Space")
-    review.press("]")
-    expect(review.page.locator(".chosen-count")).to_have_text("2 selected, 2 not on this page")
-    again = GridPage(review.page, f"{app.url}/pending?pending_per=24+a+page")
-    again.expect_selected(0)
-    review.page.get_by_role("button", name="Bring back 2 selected coins").click()
-    again.expect_selected(2)
-
-
-def test_new_words_clear_the_selection_and_start_at_the_first_card(review: GridPage) -> None:
-    review.press("End", "Space", "ArrowLeft", "Space")
-    review.expect_selected(2)
-    review.press("/")
-    review.page.keyboard.type("coin")
-    review.press("Enter")
-    expect(review.page.get_by_role("button", name="Bring back 2 selected coins")).to_be_visible()
-    expect(review.cursor).to_be_focused()
-    assert review.at() == review.addresses()[0]
-    expect(review.page.get_by_role("heading", level=1)).to_be_in_viewport()
-    review.expect_selected(0)
-
-
 def test_a_double_click_on_a_button_decides_one_coin(grid: GridPage) -> None:
     first = grid.at()
     grid.page.locator("[data-verb=approve]").dblclick()
     expect(grid.card(first)).to_have_count(0)
     assert [entry["addresses"] for entry in written(grid.page)] == [[first]]
-
-
-def test_a_double_click_on_undo_undoes_one_decision(app: Server, review: GridPage) -> None:
-    first, second = review.addresses()[:2]
-    review.press("a", "a")
-    review.expect_settled()
-    undo = review.page.locator(".memedex-form").get_by_role("button", name="Undo")
-    expect(undo).to_be_enabled()
-    undo.dblclick()
-    expect(review.page.get_by_text("Undone for 1 coin.")).to_have_count(1)
-    expect(review.card(second)).to_have_count(1)
-    wait_until_idle(review.page)
-    with app.stored() as library:
-        assert [library.get(address).tier for address in (first, second)] == ["approved", "pending"]
-    review.page.locator(".card.at").focus()
-    review.press("z")
-    review.expect_settled()
 
 
 def test_undoing_a_group_leaves_exactly_one_focused_card(grid: GridPage) -> None:
@@ -165,29 +103,6 @@ def test_undoing_a_group_leaves_exactly_one_focused_card(grid: GridPage) -> None
     expect(grid.cards).to_have_count(24)
     expect(grid.cursor).to_have_count(1)
     expect(grid.cursor).to_be_focused()
-
-
-def test_pictures_are_loaded_by_signed_addresses_and_a_selection_is_decided_and_undone_as_one(
-    app: Server, review: GridPage
-) -> None:
-    expect(review.page.locator(".card.loaded").first).to_be_visible()
-    source = review.cards.first.locator("img").get_attribute("src")
-    assert source
-    assert source.startswith("/pictures/")
-    expect(review.page.locator(".card.broken")).to_have_count(0)
-    chosen = review.addresses()[:3]
-    for number in range(3):
-        review.cards.nth(number).click(modifiers=["Control"])
-    expect(review.page.locator("[data-verb=approve]")).to_contain_text("Approve 3")
-    review.page.locator("[data-verb=approve]").click()
-    review.expect_settled()
-    with app.stored() as library:
-        assert {library.get(address).tier for address in chosen} == {"approved"}
-        assert library.decisions(limit=1)[0].count == 3
-    review.press("z")
-    review.expect_settled()
-    with app.stored() as library:
-        assert {library.get(address).tier for address in chosen} == {"pending"}
 
 
 def test_the_keyboard_help_lists_every_action(grid: GridPage) -> None:

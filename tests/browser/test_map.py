@@ -23,7 +23,6 @@ from tests.browser.bare_page import captured, mount, told
 from tests.browser.coins import COINS, FROG
 from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.browser.delayed_messages import DelayedMessages
-from tests.browser.grid_page import SETTLED
 from tests.waiting import eventually
 
 MAP_SCRIPT = javascript.component(Path(view.__file__).parent / "js" / "main.js")
@@ -68,19 +67,8 @@ def select_all(page: Page) -> None:
     wait_until_idle(page)
 
 
-def test_the_map_is_not_recreated_when_a_message_appears_above_it(page: Page, seeded: Server) -> None:
-    visit(page, seeded, MAP, title="Map")
-    canvas = wait_for_map(page)
-    canvas.evaluate("canvas => { canvas.isTheFirst = true; }")
-    page.get_by_label("Which coins").fill('"frog" + picture:gone')
-    page.get_by_label("Which coins").press("Enter")
-    expect(page.get_by_text("no picture gone is kept here")).to_be_visible()
-    wait_until_idle(page)
-    expect(canvas).to_have_js_property("isTheFirst", True)
-
-
-def test_an_open_map_follows_changes_elsewhere_and_keeps_its_view(page: Page, seeded: Server) -> None:
-    visit(page, seeded, MAP, title="Map")
+def test_an_open_map_follows_changes_elsewhere_and_keeps_its_view(page: Page, shared: Server) -> None:
+    visit(page, shared, MAP, title="Map")
     told = page.locator(".memedex-atlas .told")
     expect(told).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
     select_all(page)
@@ -88,22 +76,22 @@ def test_an_open_map_follows_changes_elsewhere_and_keeps_its_view(page: Page, se
     expect(told).not_to_contain_text(f"{len(COINS)} of {len(COINS)} in view")
     before = told.inner_text()
 
-    elsewhere = page.context.new_page()
-    visit(elsewhere, seeded, "search?q=frog in the rain", title="Search")
-    expect(pictures(elsewhere).first).to_contain_text(FROG.name)
-    wait_until_idle(elsewhere)
-    elsewhere.keyboard.press("t")
-    elsewhere.wait_for_function(SETTLED)
-    page.bring_to_front()  # a tab behind another one looks for news once a minute
+    removed = shared.decide("degrade", FROG.address)
     fewer = len(COINS) - 1
     expect(told).to_have_text(re.compile(rf"^{fewer} selected · [0-{fewer - 1}] of {fewer} in view$"))
     expect(page.get_by_text(f"{fewer} coins selected")).to_be_visible()
-    elsewhere.bring_to_front()
-    elsewhere.keyboard.press("z")
-    elsewhere.wait_for_function(SETTLED)
-    page.bring_to_front()
+    shared.decide("undo", undoes=removed)
     expect(told).to_have_text(before)
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
+    page.get_by_role("button", name="Clear", exact=True).click()
+
+    canvas = page.locator(".memedex-atlas canvas")
+    canvas.evaluate("canvas => { canvas.isTheFirst = true; }")
+    page.get_by_label("Which coins").fill('"frog" + picture:gone')
+    page.get_by_label("Which coins").press("Enter")
+    expect(page.get_by_text("no picture gone is kept here")).to_be_visible()  # above the map
+    wait_until_idle(page)
+    expect(canvas).to_have_js_property("isTheFirst", True)
 
 
 def test_the_selection_and_zoom_survive_a_visit_to_the_export_page(page: Page, shared: Server) -> None:
@@ -148,8 +136,8 @@ def test_a_click_on_a_link_is_not_called_back_by_a_selection_made_after_it(
     assert page.url == f"{shared.url}/jobs"
 
 
-def test_coins_selected_with_the_lasso_can_be_tagged(page: Page, seeded: Server) -> None:
-    visit(page, seeded, MAP, title="Map")
+def test_coins_selected_with_the_lasso_can_be_tagged(page: Page, shared: Server) -> None:
+    visit(page, shared, MAP, title="Map")
     lasso(page)
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
     expect(pictures(page)).to_have_count(len(COINS))
@@ -162,17 +150,20 @@ def test_coins_selected_with_the_lasso_can_be_tagged(page: Page, seeded: Server)
     dialog.get_by_role("button", name="Apply").click()
 
     def tagged() -> set[str]:
-        with seeded.stored() as library:
+        with shared.stored() as library:
             return {coin.address for coin in COINS if "mapped" in library.get(coin.address).tags}
 
     assert eventually(lambda: tagged() == {coin.address for coin in COINS})
-    page.goto(f"{seeded.url}/search?q=frog+tag%3Amapped")
+    page.goto(f"{shared.url}/search?q=frog+tag%3Amapped")
     page.get_by_role("group", name="View").get_by_role("button", name="Map").click()
     lasso(page)
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
-    expect(page).to_have_url(f"{seeded.url}/search?q=frog+tag%3Amapped&as=map")
+    expect(page).to_have_url(f"{shared.url}/search?q=frog+tag%3Amapped&as=map")
     page.get_by_role("group", name="View").get_by_role("button", name="Cards").click()
     expect(pictures(page).first).to_contain_text(FROG.name)
+    with shared.stored() as library:
+        tagging = library.decisions(limit=1)[0].id
+    shared.decide("undo", undoes=tagging)
 
 
 @pytest.fixture

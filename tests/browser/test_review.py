@@ -1,28 +1,54 @@
-"""Review by keyboard: nothing is lost, and everything can be undone."""
+"""Review by keyboard: nothing is lost, everything can be undone; its pages, links, words and selection."""
 
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
+from store.catalog.filters import Filter
 from store.disk.layout import Layout
-from tests.browser.conftest import Serve, dashboard
-from tests.browser.dashboard import Server
+from store.library import Library
+from store.runtime import open_reader
+from tests.browser.conftest import dashboard
+from tests.browser.dashboard import Server, wait_until_idle
 from tests.browser.delayed_messages import DelayedMessages
 from tests.browser.grid_page import GridPage, filled_library
-from tests.browser.pending_coins import add_pending, tier
-from tests.store.conftest import coin
+from tests.store.conftest import CREATED_AT, address, coin
+from tests.waiting import eventually
 
 REVIEW = "pending?pending_per=24+a+page"
+COINS = 90
+CAT = address(COINS)
+MARKUP = '<img src=x onerror="window.obeyed = true"> **bold** [link](http://example.com)'
+
+
+def fill(library: Library) -> None:
+    """Coins that wait for review: one of them a cat, and one with a name that would be markup."""
+    library.add(coin(number) for number in range(COINS))
+    library.add(
+        [
+            coin(COINS, tags=["cat"], created_at=CREATED_AT - 1),
+            coin(COINS + 1, token_name=MARKUP, description=MARKUP, created_at=CREATED_AT + 50),
+        ]
+    )
+
+
+def pending(app: Server) -> int:
+    with app.stored() as library:
+        return library.counts()["pending"]
+
+
+def tier(app: Server, address: str) -> str:
+    with app.stored() as library:
+        return library.get(address).tier
 
 
 @pytest.fixture(scope="module")
 def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with dashboard(filled_library(tmp_path_factory.mktemp("review"), add_pending)) as server:
+    with dashboard(filled_library(tmp_path_factory.mktemp("review"), fill)) as server:
         yield server
 
 
@@ -47,21 +73,24 @@ def test_a_burst_of_thirty_keys_is_thirty_decisions(app: Server, page: Page) -> 
     assert grid.addresses()[:30] == first
 
 
-def test_undo_works_after_a_reload(app: Server, grid: GridPage) -> None:
+def test_a_key_pressed_right_before_a_reload_counts_and_is_undone_and_redone_after_it(
+    app: Server, grid: GridPage
+) -> None:
     address = grid.at()
-    grid.press("a")
+    grid.press("r")
+    grid.page.reload()
+    expect(grid.cards.first).to_be_visible()
     grid.expect_settled()
-    again = GridPage(grid.page, f"{app.url}/{REVIEW}")
-    expect(again.card(address)).to_have_count(0)
-    again.press("z")
-    expect(again.card(address)).to_have_count(1)
+    assert tier(app, address) == "trash"
+    expect(grid.card(address)).to_have_count(0)
+    grid.press("z")
+    expect(grid.card(address)).to_have_count(1)
+    grid.expect_settled()
     assert tier(app, address) == "pending"
-    again.press("Shift+Z")
-    expect(again.card(address)).to_have_count(0)
-    again.expect_settled()
-    assert tier(app, address) == "approved"
-    again.press("z")
-    again.expect_settled()
+    grid.press("Shift+Z")
+    expect(grid.card(address)).to_have_count(0)
+    grid.expect_settled()
+    assert tier(app, address) == "trash"
 
 
 def test_a_key_pressed_right_before_the_tab_closes_still_counts(
@@ -75,86 +104,59 @@ def test_a_key_pressed_right_before_the_tab_closes_still_counts(
     assert tier(app, address) == "approved"
 
 
-def test_a_key_pressed_right_before_a_reload_still_counts(app: Server, grid: GridPage) -> None:
-    address = grid.at()
-    grid.press("r")
-    grid.page.reload()
-    expect(grid.cards.first).to_be_visible()
-    grid.expect_settled()
-    assert tier(app, address) == "trash"
-
-
-def test_a_coin_decided_by_another_curator_is_refused_with_a_reason(
-    app: Server, grid: GridPage, browser: Browser
-) -> None:
-    held = DelayedMessages(grid.page)
-    grid = GridPage(grid.page, f"{app.url}/{REVIEW}")
-    other = GridPage(browser.new_page(), f"{app.url}/{REVIEW}")
+def test_a_coin_decided_by_another_curator_is_refused_with_a_reason(app: Server, page: Page) -> None:
+    held = DelayedMessages(page)
+    grid = GridPage(page, f"{app.url}/{REVIEW}")
     address = grid.at()
     with app.stored() as library:
         before = len(library.history(address=address))
     held.hold()  # this page learns of it only after its own decision
-    other.card(address).click()
-    other.press("a")
-    other.expect_settled()
+    app.decide("approve", address, who="bob")
     grid.press("a")
     held.release()
     expect(grid.message).to_contain_text("approved")  # the reason: where the coin is now
     with app.stored() as library:
         assert [event.verb for event in library.history(address=address)[:-before]] == ["approve"]
-    other.page.close()
 
 
 def test_a_coin_decided_in_another_window_stays_as_a_shadow_under_the_cursor(
-    app: Server, grid: GridPage, browser: Browser
+    app: Server, grid: GridPage
 ) -> None:
-    other = GridPage(browser.new_page(), f"{app.url}/{REVIEW}")
-    address, following = other.addresses()[:2]
+    address, following = grid.addresses()[:2]
     assert grid.at() == address
-    other.press("a")
+    approval = app.decide("approve", address)
     shadow = grid.card(address)
     expect(shadow).to_have_class(re.compile(r"\bshadow\b"))
     expect(shadow).to_contain_text("approved by you in another window")
     assert grid.at() == address
-    other.press("z")
+    app.decide("undo", undoes=approval)
     expect(shadow).not_to_have_class(re.compile(r"\bshadow\b"))
-    other.press("r")
+    app.decide("reject", address)
     expect(shadow).to_contain_text("rejected by you in another window")
-    expect(other.cards).to_have_count(grid.cards.count() - 1)  # its own decision leaves none
-    other.press("z")
-    expect(other.card(address)).to_be_visible()
-    expect(other.card(address)).not_to_have_class(re.compile(r"\bshadow\b"))
-    expect(shadow).not_to_have_class(re.compile(r"\bshadow\b"))
-    other.press("r")
-    expect(shadow).to_contain_text("rejected by you in another window")
-    other.expect_settled()
     grid.press("ArrowRight", "a")
     expect(shadow).to_have_count(0)  # it goes when cards move anyway
+    expect(grid.card(following)).to_have_count(0)  # a window's own decision leaves none
     grid.expect_settled()
     assert (tier(app, address), tier(app, following)) == ("trash", "approved")
-    other.page.close()
 
 
-def test_a_refused_decision_brings_the_card_back_with_the_reason(app: Server, grid: GridPage) -> None:
-    address = grid.at()
+def test_a_refused_decision_brings_the_card_back_with_the_reason(app: Server, page: Page) -> None:
     with app.stored() as library:
+        address = library.addresses(Filter(tier="pending"))[0]
         key = f"memedex-decisions:{library.id}:{library.actor_name}:before"
     stale = {"id": uuid4().hex, "verb": "return", "addresses": [address], "seen": {}}
-    grid.page.evaluate("([key, log]) => localStorage.setItem(key, log)", [key, json.dumps([stale])])
-    again = GridPage(grid.page, f"{app.url}/{REVIEW}")
-    again.expect_settled()
-    expect(again.message).to_contain_text("It is in review, not approved")
-    expect(again.card(address)).to_be_visible()
+    page.goto(f"{app.url}/_stcore/health")
+    page.evaluate("([key, log]) => localStorage.setItem(key, log)", [key, json.dumps([stale])])
+    grid = GridPage(page, f"{app.url}/{REVIEW}")
+    grid.expect_settled()
+    expect(grid.message).to_contain_text("It is in review, not approved")
+    expect(grid.card(address)).to_be_visible()
     assert tier(app, address) == "pending"
 
 
 def test_deciding_a_coin_edited_by_hand_is_refused_once_and_shows_the_new_text(
-    serve: Serve, page: Page, tmp_path: Path
+    app: Server, grid: GridPage
 ) -> None:
-    app = serve(
-        filled_library(tmp_path / "res", lambda library: library.add(coin(number) for number in range(3)))
-    )
-    grid = GridPage(page, f"{app.url}/{REVIEW}")
     edited = grid.at()
     sidecar = Layout(app.root).sidecar("pending", edited)
     sidecar.write_text(json.dumps({**json.loads(sidecar.read_text()), "token_name": "Renamed by hand"}))
@@ -167,3 +169,179 @@ def test_deciding_a_coin_edited_by_hand_is_refused_once_and_shows_the_new_text(
     expect(grid.card(edited)).to_have_count(0)
     grid.expect_settled()
     assert tier(app, edited) == "approved"
+
+
+def test_the_text_in_a_picture_is_corrected_in_the_large_view(app: Server, grid: GridPage) -> None:
+    first = grid.addresses()[0]
+    grid.press("Enter")
+    text = grid.viewer.locator(".picture-text")
+    text.get_by_role("button", name="Write").click()
+    grid.page.keyboard.type("a WEN LAMBO")
+    expect(grid.viewer.get_by_text("Imported by")).to_be_visible()
+    assert grid.at() == first, "keys are typed, not obeyed"
+    grid.page.keyboard.press("Control+Enter")
+    expect(text.get_by_text("a WEN LAMBO")).to_be_visible()
+    expect(text.get_by_text("Written by a person")).to_be_visible()
+    grid.expect_settled()
+    with open_reader(app.root) as library:
+        assert library.get(first).picture_text == "a WEN LAMBO"
+        assert [record.address for record in library.find(Filter(picture_texts=("lambo",)))] == [first]
+    grid.press("Escape")
+    grid.press("z")
+    grid.expect_settled()
+
+
+def test_a_link_shows_the_same_view(app: Server, page: Page) -> None:
+    view = "pending_sort=Oldest&pending_per=24+a+page&pending_page=2"
+    grid = GridPage(page, f"{app.url}/pending?{view}")
+    with app.stored() as library:
+        expected = library.addresses(Filter(tier="pending"))[::-1][24:48]
+    assert grid.addresses() == expected
+    page.reload()
+    expect(grid.cards.first).to_be_visible()
+    expect(grid.cards).to_have_count(24)
+    assert grid.addresses() == expected
+    grid.press("[")
+    expect(grid.card(expected[0])).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("pending_page=2"))
+
+
+def test_two_keys_turn_two_pages_though_the_browser_has_not_heard_of_the_first(
+    app: Server, page: Page
+) -> None:
+    held = DelayedMessages(page)
+    grid = GridPage(page, f"{app.url}/{REVIEW}")
+    with app.stored() as library:
+        third = library.addresses(Filter(tier="pending"))[48]
+    held.hold()
+    grid.press("]", "]")
+    held.release()
+    expect(grid.card(third)).to_be_visible()
+    expect(page).to_have_url(re.compile("pending_page=3"))
+
+
+def test_all_matching_coins_are_decided_and_undone_across_pages_and_a_new_filter_selects_none(
+    app: Server, page: Page
+) -> None:
+    grid = GridPage(page, f"{app.url}/pending")
+    count = pending(app)
+    page.get_by_role("button", name=f"All {count} that match").click()
+    expect(page.locator(".chosen-count")).to_have_text(f"All {count} that match selected")
+    expect(page.get_by_role("button", name=f"Approve {count}")).to_be_enabled()
+    kept = grid.at()
+    grid.press(" ")  # one is excluded
+    expect(page.locator(".chosen-count")).to_have_text(f"{count - 1} that match selected")
+
+    page.reload()
+    page.get_by_role("button", name=f"Bring back {count - 1} selected coins").click()
+    expect(page.locator(".chosen-count")).to_have_text(f"{count - 1} that match selected")
+    grid.press("Shift+A")  # selects, but decides nothing
+    assert pending(app) == count
+
+    grid.press("a")
+    expect(grid.cards).to_have_count(1)
+    assert eventually(lambda: pending(app) == 1)
+    assert grid.at() == kept
+    with app.stored() as library:
+        assert library.decisions(limit=1)[0].count == count - 1
+
+    grid.press("z")
+    assert eventually(lambda: pending(app) == count)
+    expect(grid.cards).to_have_count(60)
+    page.get_by_role("button", name=f"All {count} that match").click()
+    expect(page.locator(".chosen-count")).to_have_text(f"All {count} that match selected")
+    page.get_by_role("searchbox").fill("Coin 6")
+    expect(page.locator(".chosen-count")).to_have_text("")
+    assert pending(app) == count
+
+
+def test_the_filter_line_narrows_the_grid_and_survives_a_reload(app: Server, page: Page) -> None:
+    grid = GridPage(page, f"{app.url}/pending?pending_words=onerror")
+    expect(grid.cards).to_have_count(1)
+    page.get_by_placeholder("words, tag:dog …").fill("no such coin")
+    expect(page.get_by_text("No matches.")).to_be_visible()
+    page.get_by_role("button", name="Clear filters").click()
+    expect(grid.cards).to_have_count(60)
+    page.get_by_role("searchbox").fill("tag:cat -tag:dog coin")
+    expect(grid.cards).to_have_count(1)
+    assert grid.addresses() == [CAT]
+    page.wait_for_url("**pending_words=**")
+    page.reload()
+    expect(grid.cards).to_have_count(1)
+    page.get_by_role("searchbox").fill("before:soon")
+    expect(page.get_by_text("is no date")).to_be_visible()
+    expect(grid.cards).to_have_count(0)
+
+
+def test_text_typed_before_the_field_loads_is_kept_and_decides_nothing(app: Server, page: Page) -> None:
+    held: list[Route] = []
+    is_held, count = True, pending(app)
+    page.route("**/TextInput*.js", lambda route: held.append(route) if is_held else route.continue_())
+    with page.expect_request("**/TextInput*.js"):
+        grid = GridPage(page, f"{app.url}/pending")
+    grid.press("/")
+    page.keyboard.type("tag:car")
+    grid.press("Backspace")
+    page.keyboard.type("t")
+    is_held = False
+    for route in held:
+        route.continue_()
+    line = page.get_by_label("Words", exact=True)
+    expect(line).to_have_value("tag:cat")
+    expect(line).to_be_focused()
+    expect(grid.cards).to_have_count(1)
+    assert grid.addresses() == [CAT]
+    assert pending(app) == count
+
+
+def test_new_words_clear_the_selection_and_start_at_the_first_card(grid: GridPage) -> None:
+    grid.press("End", "Space", "ArrowLeft", "Space")
+    grid.expect_selected(2)
+    grid.press("/")
+    grid.page.keyboard.type("coin")
+    grid.press("Enter")
+    expect(grid.page.get_by_role("button", name="Bring back 2 selected coins")).to_be_visible()
+    expect(grid.cursor).to_be_focused()
+    assert grid.at() == grid.addresses()[0]
+    expect(grid.page.get_by_role("heading", level=1)).to_be_in_viewport()
+    grid.expect_selected(0)
+
+
+def test_a_double_click_on_undo_undoes_one_decision(app: Server, grid: GridPage) -> None:
+    first, second = grid.addresses()[:2]
+    grid.press("a", "a")
+    grid.expect_settled()
+    undo = grid.page.locator(".memedex-form").get_by_role("button", name="Undo")
+    expect(undo).to_be_enabled()
+    undo.dblclick()
+    expect(grid.page.get_by_text("Undone for 1 coin.")).to_have_count(1)
+    expect(grid.card(second)).to_have_count(1)
+    wait_until_idle(grid.page)
+    with app.stored() as library:
+        assert [library.get(address).tier for address in (first, second)] == ["approved", "pending"]
+    grid.page.locator(".card.at").focus()
+    grid.press("z")
+    grid.expect_settled()
+
+
+def test_pictures_are_loaded_by_signed_addresses_and_a_selection_is_decided_and_undone_as_one(
+    app: Server, grid: GridPage
+) -> None:
+    expect(grid.page.locator(".card.loaded").first).to_be_visible()
+    source = grid.cards.first.locator("img").get_attribute("src")
+    assert source
+    assert source.startswith("/pictures/")
+    expect(grid.page.locator(".card.broken")).to_have_count(0)
+    chosen = grid.addresses()[:3]
+    for number in range(3):
+        grid.cards.nth(number).click(modifiers=["Control"])
+    expect(grid.page.locator("[data-verb=approve]")).to_contain_text("Approve 3")
+    grid.page.locator("[data-verb=approve]").click()
+    grid.expect_settled()
+    with app.stored() as library:
+        assert {library.get(address).tier for address in chosen} == {"approved"}
+        assert library.decisions(limit=1)[0].count == 3
+    grid.press("z")
+    grid.expect_settled()
+    with app.stored() as library:
+        assert {library.get(address).tier for address in chosen} == {"pending"}

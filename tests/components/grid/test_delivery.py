@@ -4,7 +4,6 @@ Messages are lost, doubled and delayed, logins end, the server stops or is kille
 the browser's storage, and another person decides in between.
 """
 
-import json
 import random
 import shutil
 import tempfile
@@ -18,7 +17,6 @@ from http.client import HTTPException
 from itertools import count
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
 from uuid import uuid4
 
 import pytest
@@ -32,7 +30,6 @@ from components.grid.decisions import Log, start_promotion
 from components.shell.page import forms, undo
 from components.shell.page.forms import Button, Press, _Form
 from components.shell.server.messages import Sender
-from components.shell.session.tokens import token
 from store.catalog.filters import Filter
 from store.chroma.follower import LibraryFollower
 from store.disk.files import Disk
@@ -46,7 +43,6 @@ from store.runtime import open_library
 from store.tasks.undo import redoable, undoable
 from store.writing import transitions
 from tests.browser.conftest import dashboard
-from tests.browser.dashboard import Server
 from tests.components.grid.decisions import Answer, Entry, entry
 from tests.length import LENGTH, repeated
 from tests.ports import free_port
@@ -496,7 +492,7 @@ def test_what_a_killed_server_did_not_answer_is_done_once_by_the_next(tmp_path: 
             messages = chance.randrange(1, 9)
             with suppress(OSError, HTTPException):
                 while left := [one for one in pressed if one["id"] not in answers]:
-                    answers |= post(server, left[: chance.randrange(1, 6)])
+                    answers |= server.post(left[: chance.randrange(1, 6)])
                     messages -= 1
                     if not messages:
                         killer.start()
@@ -504,8 +500,8 @@ def test_what_a_killed_server_did_not_answer_is_done_once_by_the_next(tmp_path: 
             cut_short += bool(left)
     assert cut_short, "it was killed while it worked"
     with dashboard(root, port=port) as server:
-        answers |= post(server, [one for one in pressed if one["id"] not in answers])
-        again = post(server, pressed)
+        answers |= server.post([one for one in pressed if one["id"] not in answers])
+        again = server.post(pressed)
         assert {id: answer["refused"] for id, answer in again.items()} == {one["id"]: [] for one in pressed}
         assert all(answer["refused"] == [] for answer in answers.values())
         with server.stored() as library:
@@ -515,14 +511,3 @@ def test_what_a_killed_server_did_not_answer_is_done_once_by_the_next(tmp_path: 
             assert all(decided[one["id"]] == 1 for one in pressed)
             assert library.counts()["approved"] == KILLS * TOGETHER // 2
             assert library.tag_counts(Filter())["moon"] == KILLS * TOGETHER
-
-
-def post(server: Server, entries: list[Entry]) -> dict[str, Answer]:
-    """What the server answers, by id. Raises if it is killed before."""
-    with server.stored() as library:
-        page = library.for_actor(Actor("ann"))
-        message = {"token": token(page), "library": page.id, "who": "ann", "entries": entries}
-    body = json.dumps(message).encode()
-    with urlopen(f"{server.url}/message/decisions", data=body, timeout=60) as answer:
-        answers: dict[str, Answer] = json.load(answer)["answers"]
-    return answers
