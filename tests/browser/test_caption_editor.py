@@ -13,12 +13,14 @@ from store.library import Library
 from store.permissions import Actor
 from store.settings import settings
 from tests.browser import dashboard
-from tests.browser.bare_editor import edit
+from tests.browser.bare_editor import data_of, edit
+from tests.browser.bare_page import give
 from tests.browser.coins import DOG, FROG, UNCAPTIONED
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import Server
 from tests.components.conftest import Client
 from tests.store.language_model_server import running, says
+from tests.waiting import eventually
 
 
 def edit_on_the_page(page: Page, server: Server, address: str) -> None:
@@ -61,15 +63,15 @@ def test_a_caption_is_written_and_saved_with_the_keyboard_alone(page: Page, seed
     assert seeded_library.drafts.of(UNCAPTIONED.address) == []
 
 
-def test_a_coin_is_saved_and_promoted_by_one_key(page: Page, seeded: Server) -> None:
-    edit_on_the_page(page, seeded, UNCAPTIONED.address)
+def test_a_coin_is_saved_and_promoted_by_one_key(page: Page, seeded_library: Library) -> None:
+    edit(page, seeded_library, UNCAPTIONED.address)
     page.get_by_role("textbox", name="Entity").fill("An ape on a bench")
     page.get_by_role("textbox", name="Context").fill("Waiting for the next cycle")
-    page.keyboard.press("Control+Shift+Enter")
-    expect(page.get_by_text("In the library")).to_be_visible()
-    with seeded.stored() as library:
-        record = library.get(UNCAPTIONED.address)
-        assert (record.tier, record.caption["entity"]) == ("library", "An ape on a bench")
+    with page.expect_response("**/editor-promote"):
+        page.keyboard.press("Control+Shift+Enter")
+    assert eventually(lambda: seeded_library.get(UNCAPTIONED.address).tier == "library")
+    record = seeded_library.get(UNCAPTIONED.address)
+    assert record.caption["entity"] == "An ape on a bench"
 
 
 def test_typed_text_survives_a_server_crash(page: Page, serve: Serve, seed: Path, tmp_path: Path) -> None:
@@ -127,21 +129,22 @@ def test_two_people_editing_one_coin_lose_nothing(
     assert [each.event.actor for each in seeded_library.revisions(FROG.address)][1] == "bob"
 
 
-def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Page, seeded: Server) -> None:
+def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(
+    page: Page, seeded_library: Library
+) -> None:
     def draft() -> str:
-        with seeded.stored() as library:
-            (kept,) = library.drafts.of(UNCAPTIONED.address)
-            return str(kept.fields["caption"]["entity"])
+        (kept,) = seeded_library.drafts.of(UNCAPTIONED.address)
+        return str(kept.fields["caption"]["entity"])
 
     def entity(window: Page) -> Locator:
         return window.get_by_role("textbox", name="Entity")
 
     other = page.context.new_page()
-    edit_on_the_page(page, seeded, UNCAPTIONED.address)
-    edit_on_the_page(other, seeded, UNCAPTIONED.address)
+    edit(page, seeded_library, UNCAPTIONED.address)
+    edit(other, seeded_library, UNCAPTIONED.address)
     held: list[Route] = []
     is_held = True  # both write before either hears of the other
-    page.route("**/editor-keep", lambda route: held.append(route) if is_held else route.continue_())
+    page.route("**/editor-keep", lambda route: held.append(route) if is_held else route.fallback())
     page.bring_to_front()  # in a tab behind another one, what is due in a moment may come after a minute
     with page.expect_request("**/editor-keep"):
         entity(page).fill("from the first window")
@@ -152,7 +155,7 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     page.bring_to_front()
     is_held = False
     for route in held:
-        route.continue_()
+        route.fallback()
     message = page.get_by_text("Another window of yours wrote other words for Entity")
     expect(message).to_be_visible()
     entity(page).press_sequentially(", and more")
@@ -163,7 +166,7 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     page.bring_to_front()
     page.evaluate("() => window.dispatchEvent(new Event('focus'))")
     expect(page.locator(".dispute")).to_contain_text("as well")  # the newest words of the other window
-    page.reload()
+    edit(page, seeded_library, UNCAPTIONED.address)  # as after a reload
     expect(message).to_be_visible()
     expect(entity(page)).to_have_value("from the first window, and more")
     assert draft() == "from the other window as well"
@@ -215,21 +218,20 @@ def test_a_caption_shows_its_neighbours_while_it_is_typed(page: Page, seeded_lib
 
 
 def test_the_nearest_coins_are_those_of_the_coin_in_the_editor_and_of_none_before_it(
-    page: Page, serve: Serve, seed: Path, tmp_path: Path
+    page: Page, seeded_library: Library
 ) -> None:
-    app = serve(shutil.copytree(seed, tmp_path / "res"), model=True)
-    edit_on_the_page(page, app, FROG.address)
-    page.locator("[data-testid=stMain]").get_by_text("Library", exact=True).click()
-    names = page.get_by_role("heading", level=2).first
+    seeded_library.embedder.warm()
+    edit(page, seeded_library, FROG.address)
     neighbours = page.locator(".neighbours")
     seen = []
-    for _ in range(2):
+    for coin in (FROG, DOG):
+        give(page, **data_of(seeded_library, coin.address))
+        expect(page.get_by_role("heading", level=2).first).to_have_text(coin.name)
         expect(page.locator(".fit")).to_contain_text("finds its picture")
-        expect(neighbours).not_to_contain_text(name := names.inner_text())
-        seen.append((name, neighbours.inner_text()))
-        page.get_by_role("button", name="Previous", exact=True).click()
-        expect(names).not_to_have_text(name)
-    assert seen[0][1] != seen[1][1]
+        expect(neighbours).not_to_contain_text(coin.name)
+        expect(neighbours.locator("li").first).to_be_visible()
+        seen.append(neighbours.inner_text())
+    assert seen[0] != seen[1]
 
 
 def test_suggestions_are_partly_accepted_and_dismissed(

@@ -34,40 +34,6 @@ def test_one_click_leads_from_a_check_up_finding_to_the_editor_and_back(page: Pa
     expect(rows).to_have_count(len(COINS))
 
 
-def test_a_draft_that_is_not_stored_is_named_until_it_is(page: Page, seeded: Server) -> None:
-    refused: list[str] = []
-
-    def keep(route: Route) -> None:
-        address = json.loads(route.request.post_data or "{}")["address"]
-        if refused[:1] in ([], [address]):
-            refused.append(address)
-            route.fulfill(status=409, body="the disk is full")
-        else:
-            route.continue_()
-
-    page.route("**/editor-keep", keep)
-    visit(page, seeded, "captions?captions_view=Check+up&captions_kind=unwritten", title="Captions")
-    page.locator(".memedex-rows li").first.click()
-    heading = page.get_by_role("heading", level=2).first
-    visual = page.get_by_role("textbox", name="Visual")
-    visual.fill("Soft light")
-    expect(state(page)).to_contain_text("the disk is full")
-    left = heading.inner_text()
-    page.keyboard.press("Alt+ArrowDown")
-    expect(heading).not_to_have_text(left)
-    message = page.get_by_text(f"The draft of {left} is not stored yet: the disk is full")
-    expect(message).to_be_visible()
-    visual.fill("A grainy photograph")
-    expect(state(page)).to_have_text("Draft saved")
-    expect(message).to_be_visible()
-    page.unroute("**/editor-keep")
-    expect(message).to_be_hidden()
-    with seeded.stored() as library:
-        assert [draft.fields["caption"]["visual"] for draft in library.drafts.of(refused[0])] == [
-            "Soft light"
-        ]
-
-
 def test_replacing_leaves_unchecked_texts_unchanged(page: Page, seeded: Server) -> None:
     visit(page, seeded, "approved", title="Approved")
     expect(page.get_by_role("gridcell")).to_have_count(1)
@@ -126,6 +92,32 @@ def test_next_steps_through_all_coins(page: Page, shared: Server) -> None:
 
     page.get_by_test_id("stButtonGroup").get_by_text("To caption").click()
     expect(heading).to_have_text(UNCAPTIONED.name)
+
+
+def test_a_draft_that_is_not_stored_is_named_until_it_is(page: Page, seeded_library: Library) -> None:
+    def keep(route: Route) -> None:
+        if json.loads(route.request.post_data or "{}")["address"] == UNCAPTIONED.address:
+            route.fulfill(status=409, body="the disk is full")
+        else:
+            route.fallback()
+
+    edit(page, seeded_library, UNCAPTIONED.address)
+    page.route("**/editor-keep", keep)
+    visual = page.get_by_role("textbox", name="Visual")
+    visual.fill("Soft light")
+    expect(state(page)).to_contain_text("the disk is full")
+    give(page, **data_of(seeded_library, FROG.address))
+    expect(page.get_by_role("heading", level=2).first).to_have_text(FROG.name)
+    message = page.get_by_text(f"The draft of {UNCAPTIONED.name} is not stored yet: the disk is full")
+    expect(message).to_be_visible()
+    visual.fill("A grainy photograph")
+    expect(state(page)).to_have_text("Draft saved")
+    expect(message).to_be_visible()
+    page.unroute("**/editor-keep")
+    visual.fill("A grainy photograph of a frog")  # whatever waits is sent with what is typed
+    expect(message).to_be_hidden()
+    drafts = seeded_library.drafts.of(UNCAPTIONED.address)
+    assert [draft.fields["caption"]["visual"] for draft in drafts] == ["Soft light"]
 
 
 def test_no_coin_has_the_picture_of_the_one_before(page: Page, seeded_library: Library) -> None:
