@@ -13,14 +13,14 @@ from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import address, coin, written
 from tests.waiting import eventually
 
-READY, BARE = 8, 9
+READY, BARE, FAILING = 8, 9, 10
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     def fill(library: Library) -> None:
-        library.add(coin(number) for number in range(10))
-        library.approve([address(number) for number in range(5, 10)])
+        library.add(coin(number) for number in range(11))
+        library.approve([address(number) for number in range(5, 11)])
         library.caption(address(READY), caption=written("a frog"))
 
     with dashboard(filled_library(tmp_path_factory.mktemp("approved"), fill)) as server:
@@ -74,18 +74,18 @@ def test_a_failed_write_brings_the_card_back(app: Server, grid: GridPage) -> Non
     folder = app.root / "memecoins" / "operations"
     folder.rename(folder.with_name("moved away"))
     folder.write_text("where a folder should be")
-    grid.card(address(5)).click()
+    grid.card(address(FAILING)).click()
     grid.press("b")
-    reason = grid.card(address(5)).locator(".reason")
+    reason = grid.card(address(FAILING)).locator(".reason")
     expect(reason).not_to_be_empty()
     expect(grid.message).to_contain_text(reason.inner_text(), ignore_case=True)
     expect(grid.message).to_have_css("white-space", "normal")  # long reasons wrap
     folder.unlink()
     folder.with_name("moved away").rename(folder)
-    grid.card(address(5)).click()
+    grid.card(address(FAILING)).click()
     grid.press("b")
     grid.expect_settled()
-    assert tier(app, 5) == "pending"
+    assert tier(app, FAILING) == "pending"
 
 
 def tags(app: Server, *numbers: int) -> list[list[str]]:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from store.catalog.filters import Filter
-from tests.browser.coins import COINS, PENDING, picture
+from tests.browser.coins import PENDING, picture
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import Server, visit, wait_until_idle
 
@@ -70,8 +70,15 @@ def test_an_import_reports_added_refused_and_existing_coins(
         assert library.counts()["pending"] == 2
 
 
-def test_pictures_dropped_on_the_page_are_imported(page: Page, empty: Server) -> None:
+def test_an_empty_library_offers_three_ways_to_import_and_undo_reverts_dropped_pictures(
+    page: Page, empty: Server
+) -> None:
     visit(page, empty, "", title="Overview")
+    expect(page.get_by_role("button", name="Load the demo library")).to_be_enabled()
+    expect(page.get_by_role("textbox", name="Or give a path")).to_be_visible()
+    expect(page.get_by_test_id("stFileUploader")).to_be_visible()
+    expect(tile(page, "Review")).to_have_count(0)
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(
         [
             {"name": "Red Thing.png", "mimeType": "image/png", "buffer": picture("red")},
@@ -82,64 +89,24 @@ def test_pictures_dropped_on_the_page_are_imported(page: Page, empty: Server) ->
     expect(page.get_by_text("2 added")).to_be_visible()
     with empty.stored() as library:
         assert sorted(record.name for record in library.find(EVERYTHING)) == ["Blue Thing", "Red Thing"]
-
-
-def test_an_empty_library_offers_three_ways_to_import_and_undo_reverts_one(
-    page: Page, empty: Server, tmp_path: Path
-) -> None:
-    visit(page, empty, "", title="Overview")
-    expect(page.get_by_role("button", name="Load the demo library")).to_be_enabled()
-    expect(page.get_by_test_id("stFileUploader")).to_be_visible()
-    expect(tile(page, "Review")).to_have_count(0)
-    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
-    page.get_by_role("textbox", name="Or give a path").fill(str(token_list(tmp_path / "tokens")))
-    page.get_by_role("button", name="Import path").click()
-    expect(page.get_by_text("2 added")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Undone for 2 coins.")).to_be_visible()
     with empty.stored() as library:
         assert library.counts() == {"pending": 0, "approved": 0, "library": 0, "trash": 2}
 
 
-def test_the_overview_shows_tier_counts_next_steps_and_that_the_model_is_ready(
-    page: Page, shared: Server
-) -> None:
-    visit(page, shared, "", title="Overview")
-    expect(page.get_by_test_id("stMain").get_by_text("Built-in model", exact=True).first).to_be_visible()
-    expect(page.get_by_text("loading")).to_have_count(0)
-    expect(page.get_by_text("Index up to date").first).to_be_visible()
-    for tier, count in {"Review": 1, "Approved": 1, "Library": len(COINS), "Rejected": 0}.items():
-        expect(tile(page, tier)).to_contain_text(str(count))
-    expect(page.get_by_text("1 coin to review")).to_be_visible()
-    expect(page.get_by_text("1 coin to caption")).to_be_visible()
-    expect(page.get_by_text("ready to promote")).to_have_count(0)
-    tile(page, "Library").click()
-    expect(page.get_by_role("heading", name="Library", level=1)).to_be_visible()
-    expect(page.get_by_role("gridcell")).to_have_count(len(COINS))
-    expect(page).to_have_url(f"{shared.url}/library?library_words=tier%3Alibrary")
-
-
-def test_the_navigation_links_to_every_page_and_shows_counts(page: Page, shared: Server) -> None:
-    visit(page, shared, "", title="Overview")
-    links = page.get_by_test_id("stSidebar").get_by_role("link")
-    expect(links.filter(has_text="Search")).to_contain_text(str(len(COINS)))
-    for title in ("Review", "Approved", "Captions", "Search", "Lore & memory", "System status", "Overview"):
-        links.filter(has_text=title).click()
-        expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
-
-
-def test_a_rejected_coin_can_be_restored(page: Page, seeded: Server) -> None:
-    visit(page, seeded, "pending", title="Review")
+def test_a_rejected_coin_can_be_restored(page: Page, shared: Server) -> None:
+    visit(page, shared, "pending", title="Review")
     expect(page.get_by_role("gridcell")).to_have_count(1)
     page.keyboard.press("r")
     expect(page.get_by_text("Nothing is waiting for review.")).to_be_visible()
-    with seeded.stored() as library:
+    with shared.stored() as library:
         assert library.get(PENDING.address).tier == "trash"
     page.get_by_test_id("stSidebar").get_by_role("link", name="Rejected").click()
     expect(page.get_by_role("gridcell", name=PENDING.name)).to_be_visible()
     page.get_by_role("button", name="Restore").click()
     expect(page.get_by_text("No coin is rejected.")).to_be_visible()
-    with seeded.stored() as library:
+    with shared.stored() as library:
         assert library.get(PENDING.address).tier == "pending"
 
 

@@ -28,7 +28,7 @@ def view(results: GridPage, name: str) -> None:
     results.page.get_by_role("group", name="View").get_by_role("button", name=name).click()
 
 
-def test_the_order_is_explained_and_a_table_is_sorted_and_downloaded_as_shown(
+def test_the_order_is_explained_a_table_is_downloaded_as_shown_and_two_weight_settings_compared(
     results: GridPage, shared: Server, tmp_path: Path
 ) -> None:
     results.press("y")
@@ -54,8 +54,6 @@ def test_the_order_is_explained_and_a_table_is_sorted_and_downloaded_as_shown(
     assert [line["token_name"] for line in lines] == names
     assert {line["token_address"] for line in lines} == {coin.address for coin in COINS}
 
-
-def test_two_weight_settings_are_compared_side_by_side(results: GridPage) -> None:
     view(results, "Compare")
     sentence = results.page.locator(".versus-sentence")
     expect(sentence).to_have_text(
@@ -85,11 +83,11 @@ def test_two_weight_settings_are_compared_side_by_side(results: GridPage) -> Non
     assert tools.evaluate("node => node.scrollWidth <= node.clientWidth"), "buttons without room are hidden"
 
 
-def test_the_same_key_sets_and_clears_a_relevance_mark(page: Page, seeded: Server) -> None:
-    results = GridPage(page, f"{seeded.url}/search?q=frog")
+def test_the_same_key_sets_and_clears_a_relevance_mark(page: Page, shared: Server) -> None:
+    results = GridPage(page, f"{shared.url}/search?q=frog")
 
     def stored_relevance() -> dict[str, bool]:
-        with seeded.stored() as library:
+        with shared.stored() as library:
             return library.golden.relevance_of("frog")
 
     results.press("g")

@@ -70,19 +70,7 @@ def test_the_page_ranks_like_the_store_and_explains_each_score(shared: Server, r
     expect(results.cards.first).to_be_visible()
 
 
-def test_keys_move_a_focused_slider_alone_and_settled_weights_reach_the_link(results: GridPage) -> None:
-    before = results.at()
-    slider = results.page.get_by_role("slider", name="Weight of visual")
-    slider.focus()
-    results.press("ArrowRight")
-    expect(slider).to_have_value("2.1")
-    assert results.at() == before
-    choose_preset(results.page, "Meaning")
-    expect(results.page).to_have_url(re.compile("w=0"))
-    expect(results.page.get_by_role("slider", name="Weight of context")).to_have_value("4")
-
-
-def test_matching_words_count_in_results_that_arrive_while_a_slider_moves(
+def test_results_that_arrive_while_a_slider_moves_count_words_and_keys_move_a_slider_alone(
     shared: Server, results: GridPage
 ) -> None:
     slider = results.page.get_by_role("slider", name="Weight of visual")
@@ -95,3 +83,11 @@ def test_matching_words_count_in_results_that_arrive_while_a_slider_moves(
     expect(results.cards.first.locator(".score")).to_have_text(f"{best.score:.3f}")
     results.page.evaluate("moving => clearInterval(moving)", moving)
     expect(results.page.get_by_label("Matching words")).to_be_checked()
+    before = results.at()
+    slider.focus()
+    results.press("ArrowRight")
+    expect(slider).to_have_value("2.1")
+    assert results.at() == before
+    choose_preset(results.page, "Meaning")  # settled weights reach the link
+    expect(results.page).to_have_url(re.compile("w=0"))
+    expect(results.page.get_by_role("slider", name="Weight of context")).to_have_value("4")

@@ -12,9 +12,9 @@ def tags(server: Server) -> dict[str, int]:
         return library.tag_counts(Filter())
 
 
-def test_pressing_enter_repeatedly_selects_only_typed_tags(page: Page, seeded: Server) -> None:
-    before = tags(seeded)
-    visit(page, seeded, "tags", title="Tags")
+def test_pressing_enter_repeatedly_selects_only_typed_tags(page: Page, shared: Server) -> None:
+    before = tags(shared)
+    visit(page, shared, "tags", title="Tags")
     field = page.get_by_role("combobox", name="Tags")
     chips = page.locator(".tag-field .chip")
     expect(chips).to_have_count(0)
@@ -33,12 +33,12 @@ def test_pressing_enter_repeatedly_selects_only_typed_tags(page: Page, seeded: S
     expect(field).to_be_focused()
     wait_until_idle(page)
     expect(page.get_by_role("button", name="Rename")).to_be_disabled()
-    assert tags(seeded) == before
+    assert tags(shared) == before
 
 
-def test_a_merge_shows_old_and_new_names_and_can_be_undone(page: Page, seeded: Server) -> None:
-    before = tags(seeded)
-    visit(page, seeded, "tags", title="Tags")
+def test_a_merge_shows_old_and_new_names_and_can_be_undone(page: Page, shared: Server) -> None:
+    before = tags(shared)
+    visit(page, shared, "tags", title="Tags")
     field = page.get_by_role("combobox", name="Tags")
     field.click()
     for tag in ("frog", "cat"):
@@ -51,7 +51,7 @@ def test_a_merge_shows_old_and_new_names_and_can_be_undone(page: Page, seeded: S
     expect(page.get_by_role("textbox", name="Their new name")).to_have_value("")
     expect(page.get_by_role("button", name="Undo")).to_be_enabled()
     merged = {**{tag: n for tag, n in before.items() if tag not in ("frog", "cat")}, "beast": 2}
-    assert eventually(lambda: tags(seeded) == merged)
+    assert eventually(lambda: tags(shared) == merged)
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Undone for 2 coins.")).to_be_visible()
-    assert tags(seeded) == before
+    assert tags(shared) == before
