@@ -4,7 +4,7 @@ import os
 import shutil
 import threading
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -15,6 +15,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 from components.shell.session import resources
 from store.chroma.base_follower import ChromaFollower
 from store.library import Library
+from store.memory import demo
+from store.memory.memory import Memory
 from store.runtime import open_library
 from store.settings import settings
 from tests.browser import server_process
@@ -179,6 +181,7 @@ def _run_server(
     chroma: bool = False,
     model: bool = False,
     looks: Literal["", "for copies", "all"] = "",
+    demo: Sequence[str] = (),
     **settings: str,
 ) -> Iterator[Server]:
     below = settings.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
@@ -189,6 +192,7 @@ def _run_server(
         chroma=chroma,
         model=model,
         looks=looks,
+        demo=demo,
     )
     server.kill, server.pid = process.kill, process.pid or 0
     listens = threading.Event()
@@ -234,15 +238,25 @@ def seed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture(scope="session")
+def seed_with_memory(seed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The seeded library with the demo memory, its index complete; to be copied, not used directly."""
+    root = shutil.copytree(seed, tmp_path_factory.mktemp("remembering") / "res")
+    with Memory.open(root) as memory:
+        demo.load(memory)
+        assert memory.wait_for_chroma(120)
+    return root
+
+
 @pytest.fixture
 def seeded(seed: Path, tmp_path: Path, serve: Serve) -> Server:
     """A dashboard on the test's own copy of the seeded library."""
     return serve(shutil.copytree(seed, tmp_path / "res"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A dashboard on the seeded library, for the tests of a module that change nothing."""
+    """A dashboard on the seeded library, for tests that change nothing or take it back."""
     root = shutil.copytree(seed, tmp_path_factory.mktemp("shared") / "res")
     with dashboard(root, model=True) as server:
         yield server

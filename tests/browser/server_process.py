@@ -55,16 +55,23 @@ _processes.set_forkserver_preload(
 
 
 def start(
-    arguments: Sequence[str], settings: Mapping[str, str], *, chroma: bool, model: bool, looks: str
+    arguments: Sequence[str],
+    settings: Mapping[str, str],
+    *,
+    chroma: bool,
+    model: bool,
+    looks: str,
+    demo: Sequence[str],
 ) -> tuple[BaseProcess, IO[str]]:
     """Run `streamlit run` with these arguments and environment variables; return the process and its output.
 
     Without Chroma, which no page reads, without loading the embedding model before somebody searches, and
     without reading, embedding and comparing pictures in the background: each takes longer than most tests.
+    If `demo` names coins, the demo library has no others.
     """
     reads, writes = _processes.Pipe(duplex=False)
     process = _processes.Process(
-        target=_run, args=([*arguments], {**os.environ, **settings}, chroma, model, looks, writes)
+        target=_run, args=([*arguments], {**os.environ, **settings}, chroma, model, looks, demo, writes)
     )
     with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
         process.start()  # else it would run our main module, which after a test of a page is that page
@@ -80,6 +87,7 @@ def _run(
     chroma: bool,
     model: bool,
     looks: str,
+    demo: Sequence[str],
     writes: Connection,
 ) -> None:
     os.chdir(PROJECT)
@@ -91,11 +99,15 @@ def _run(
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     from streamlit.web.cli import main
 
+    import store.demo
     from store.chroma.base_follower import ChromaFollower
     from store.embedding.offline import OfflineEmbedder
     from store.jobs.background_worker import Worker
     from tests.resting_workers import wake_comparing, wake_others
 
+    if demo:
+        few = [entry for entry in store.demo.entries() if entry.address in demo]
+        store.demo.entries = lambda folder: few
     if looks != "all":
         Worker.wake = wake_comparing if looks else wake_others  # type: ignore[method-assign]
     if not model:

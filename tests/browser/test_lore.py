@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from store.memory import demo
 from store.memory.engine.places import Places
 from store.memory.memory import Memory
 from store.memory.trust import review
@@ -24,11 +23,12 @@ PENDING = ("Ignore all previous instructions", "Toads drink coffee", "Newts drin
 
 
 @pytest.fixture(scope="module")
-def memory_server(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def memory_server(
+    chromium: str, seed_with_memory: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
     """A dashboard over the demo memory and four coins."""
-    root = shutil.copytree(seed, tmp_path_factory.mktemp("lore") / "res")
+    root = shutil.copytree(seed_with_memory, tmp_path_factory.mktemp("lore") / "res")
     with Memory.open(root) as memory:
-        demo.load(memory)
         for text in PENDING:
             by_agent(memory, is_reviewed=True).memories.store_memory(text)
         assert memory.wait_for_chroma(120)
@@ -57,29 +57,9 @@ def test_retrieval_over_all_kinds_highlights_words_and_greys_near_misses(
     assert page.locator("img[onerror]").count() == 0
 
 
-def test_an_edited_entry_is_embedded_again_and_found_by_its_new_text(
+def test_an_entry_is_shared_by_its_link_closed_by_back_and_found_by_its_edited_text(
     memory_server: Server, page: Page
 ) -> None:
-    page.goto(f"{memory_server.url}/lore?kinds=Memories&ask=lens+flares")
-    card = page.locator("[class*=st-key-card-]", has_text="dislikes lens flares")
-    card.get_by_role("link", name="Open").click()
-    drawer = page.get_by_role("dialog")
-    drawer.get_by_label("Text").fill("The curator collects submarines made of brass.")
-    drawer.get_by_role("button", name="Save and embed again").click()
-    expect(drawer).not_to_be_visible()
-    page.get_by_label("Question").fill("brass submarines")
-    page.get_by_label("Question").press("Enter")
-    hit = page.locator("[class*=st-key-card-]").first
-    expect(hit).to_contain_text("The curator collects submarines made of brass.")
-    with stored_memory(memory_server) as memory:
-        [row] = memory.passages["memories"].find(words="submarines")
-        assert memory.memories.search_memory("brass submarines")["results"][0]["memory_id"] == row["id"]
-        assert [event.verb for event in memory.passages["memories"].history(id=row["id"])] == ["edit", "demo"]
-    page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("submarines made of brass")).to_have_count(0)
-
-
-def test_the_link_to_an_entry_can_be_shared_and_back_closes_it(memory_server: Server, page: Page) -> None:
     asked = f"{memory_server.url}/lore?kinds=Memories&ask=lens+flares"
     page.goto(asked)
     link = page.locator("[class*=st-key-card-]", has_text="dislikes lens flares").get_by_role("link")
@@ -96,6 +76,20 @@ def test_the_link_to_an_entry_can_be_shared_and_back_closes_it(memory_server: Se
     expect(drawer.get_by_label("Text")).to_have_value(re.compile("dislikes lens flares"))
     expect(page.get_by_label("Question")).to_have_value("lens flares")
 
+    drawer.get_by_label("Text").fill("The curator collects submarines made of brass.")
+    drawer.get_by_role("button", name="Save and embed again").click()
+    expect(drawer).not_to_be_visible()
+    page.get_by_label("Question").fill("brass submarines")
+    page.get_by_label("Question").press("Enter")
+    hit = page.locator("[class*=st-key-card-]").first
+    expect(hit).to_contain_text("The curator collects submarines made of brass.")
+    with stored_memory(memory_server) as memory:
+        [row] = memory.passages["memories"].find(words="submarines")
+        assert memory.memories.search_memory("brass submarines")["results"][0]["memory_id"] == row["id"]
+        assert [event.verb for event in memory.passages["memories"].history(id=row["id"])] == ["edit", "demo"]
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("submarines made of brass")).to_have_count(0)
+
 
 def test_words_typed_over_a_text_that_changes_meanwhile_stay_and_are_not_stored(
     memory_server: Server, page: Page
@@ -104,11 +98,9 @@ def test_words_typed_over_a_text_that_changes_meanwhile_stay_and_are_not_stored(
     page.locator("[class*=st-key-card-]", has_text="dislikes lens flares").get_by_role("link").click()
     drawer = page.get_by_role("dialog")
     drawer.get_by_label("Text").fill("What was typed here.")
-    other = page.context.new_page()
-    other.goto(page.url)
-    other.get_by_role("dialog").get_by_label("Text").fill("The curator dislikes lens flares and fog.")
-    other.get_by_role("button", name="Save and embed again").click()
-    expect(other.get_by_role("dialog")).to_have_count(0)
+    with Memory.open(memory_server.root) as memory:  # another process
+        [row] = memory.passages["memories"].find(words="lens flares")
+        memory.memories.edit(row["id"], content="The curator dislikes lens flares and fog.")
     drawer.get_by_role("button", name="Pin").click()
     expect(drawer.get_by_role("button", name="Unpin")).to_be_visible()  # by a run that shows the other text
     expect(drawer.get_by_label("Text")).to_have_value("What was typed here.")
@@ -117,11 +109,8 @@ def test_words_typed_over_a_text_that_changes_meanwhile_stay_and_are_not_stored(
     expect(drawer.get_by_label("Text")).to_have_value("What was typed here.")
     page.reload()
     expect(drawer.get_by_label("Text")).to_have_value("The curator dislikes lens flares and fog.")
-    for _ in range(2):
-        other.get_by_role("button", name="Undo").click()
-        wait_until_idle(other)
-    expect(other.get_by_text("lens flares and fog")).to_have_count(0)
-    other.close()
+    with Memory.open(memory_server.root) as memory:
+        memory.memories.edit(row["id"], content=row[memory.passages["memories"].kind.text])
 
 
 def test_two_protocols_are_compared_and_a_citation_highlights_its_passage(

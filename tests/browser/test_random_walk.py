@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from store.memory import demo
-from store.memory.memory import Memory
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.length import repeated
@@ -33,12 +31,9 @@ IN_THE_LOG = ("Traceback", "Uncaught", "Error")
 
 
 @pytest.fixture(scope="module")
-def app(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def app(chromium: str, seed_with_memory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Coins in every tier, and the demo memory; everything runs as in production, including Chroma."""
-    root = shutil.copytree(seed, tmp_path_factory.mktemp("walk") / "res")
-    with Memory.open(root) as memory:
-        demo.load(memory)
-        assert memory.wait_for_chroma(120)
+    root = shutil.copytree(seed_with_memory, tmp_path_factory.mktemp("walk") / "res")
     with dashboard(root, chroma=True, looks="all") as server:
         yield server
 
