@@ -22,8 +22,7 @@ const AGAIN = [1000, 2000, 5000]; // ms before each retry
 
 export class DraftStore {
   place = ""; // of library and person
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  timer;
+  timer = 0;
   /** @type {Promise<void> | null} */
   busy = null; // until the drafts that wait are sent
 

@@ -281,12 +281,8 @@ class Proposals {
     this.open.hidden = !editor.canWrite || !editor.data.model;
     const text = row.text.trim();
     const open = this.list.filter((each) => each.text.trim() !== text && !editor.suggesting.refused.has(each.id));
-    fill(
-      this.shown,
-      editor.canWrite ? open : [],
-      (each) => [each, text, editor.suggesting.taken.has(each.id)],
-      (each) => this.proposal(each),
-    );
+    const shown = editor.canWrite ? open : [];
+    fill(this.shown, shown, (each) => this.proposal(each), text, [...editor.suggesting.taken]);
   }
 
   /** @param {Suggestion} each */

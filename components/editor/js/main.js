@@ -44,8 +44,7 @@ export class Editor {
   address = "";
   /** @type {Sources} */
   sources = {};
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  measuring;
+  measuring = 0;
 
   /** @param {HTMLElement} root @param {EditorData} data @param {Trigger} trigger */
   constructor(root, data, trigger) {

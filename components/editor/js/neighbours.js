@@ -13,8 +13,7 @@ export class Neighbours {
   address = ""; // of the coin that was asked for
   /** @type {Row | null} */
   row = null;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  timer;
+  timer = 0;
   isAsking = false;
   isAsked = false; // again, meanwhile
   isStopped = false;
@@ -104,13 +103,7 @@ export class Neighbours {
         el("span", {}, ` of\u00a0${pictures.toLocaleString("en")}`),
       );
     }
-    if (neighbours.length)
-      fill(
-        this.list,
-        neighbours,
-        (other) => other,
-        (other) => this.neighbour(other),
-      );
+    if (neighbours.length) fill(this.list, neighbours, (other) => this.neighbour(other));
     else this.list.replaceChildren(el("li", { class: "quiet" }, "No other coin of the library has this facet yet."));
   }
 

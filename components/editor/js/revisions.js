@@ -30,13 +30,7 @@ export class Revisions {
       const { revisions } = await this.editor.server.ask("history", { address });
       if (address !== this.editor.address) return;
       const items = revisions.map((revision, place) => ({ revision, isNow: place === 0 }));
-      if (items.length)
-        fill(
-          this.list,
-          items,
-          (each) => [each, this.editor.canWrite],
-          (each) => this.item(each),
-        );
+      if (items.length) fill(this.list, items, (each) => this.item(each), this.editor.canWrite);
       else this.list.replaceChildren(el("li", { class: "quiet" }, "Nothing has been written yet."));
     } catch (error) {
       this.list.replaceChildren(el("li", { class: "quiet" }, whyNot(error)));

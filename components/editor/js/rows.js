@@ -32,12 +32,7 @@ export default function ({ data, parentElement, setTriggerValue, setStateValue }
   lists.set(list, page);
   const known = new Set(data.rows.map((row) => row.key));
   for (const key of page.out) if (!known.has(key)) page.out.delete(key);
-  fill(
-    list,
-    data.rows,
-    (row) => [row, data.choose],
-    (row) => line(row, page, data.choose),
-  );
+  fill(list, data.rows, (row) => line(row, page, data.choose), data.choose);
 }
 
 /** @param {Line} row @param {Page} page @param {boolean} isChosen */

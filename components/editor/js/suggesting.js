@@ -16,8 +16,7 @@ export class Suggesting {
   isAsking = false;
   job = 0;
   at = 0; // when they were read, by the server's clock
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  awaiting;
+  awaiting = 0;
 
   /** @param {Editor} editor */
   constructor(editor) {

@@ -93,16 +93,13 @@ export class Tags {
     return made;
   }
 
-  /** @param {string} tag @param {boolean} can */
-  chip(tag, can) {
+  /** @param {{tag: string, category: string | undefined, can: boolean}} chip a tag, and whether it can be removed */
+  chip({ tag, category, can }) {
     return el(
       "span",
-      {
-        class: this.category(tag) ? "chip" : "chip free",
-        title: this.category(tag) ?? "Not in the taxonomy: its category is “other”",
-      },
+      { class: category ? "chip" : "chip free", title: category ?? "Not in the taxonomy: its category is “other”" },
       tag,
-      this.category(tag) ? null : el("i", {}, "new"),
+      category ? null : el("i", {}, "new"),
       can ? button("", "×", () => this.remove(tag), { "aria-label": `Remove ${tag}` }) : null,
     );
   }
@@ -165,11 +162,9 @@ export class Tags {
       this.input.focus();
     };
     const sentence = `“${this.input.value}” is not in the taxonomy; enter adds it as new.`;
-    fill(
-      this.question,
-      waiting.length ? [null, ...waiting.flatMap((each) => each.near)] : [],
-      (tag) => tag ?? sentence,
-      (tag) => (tag ? button("offered", `+ ${tag}`, () => chosen(tag)) : el("span", { class: "quiet" }, sentence)),
+    const shown = waiting.length ? [sentence, ...waiting.flatMap((each) => each.near)] : [];
+    fill(this.question, shown, (each) =>
+      each === sentence ? el("span", { class: "quiet" }, sentence) : button("offered", `+ ${each}`, () => chosen(each)),
     );
   }
 
@@ -197,27 +192,17 @@ export class Tags {
   refresh() {
     const can = this.editor.canWrite;
     this.input.hidden = !can;
-    fill(
-      this.chips,
-      this.values,
-      (tag) => [tag, this.category(tag), can],
-      (tag) => this.chip(tag, can),
-    );
+    const chips = this.values.map((tag) => ({ tag, category: this.category(tag), can }));
+    fill(this.chips, chips, (each) => this.chip(each));
     const offered = can ? this.suggestions.flatMap((each) => this.offersOf(each)) : [];
     /** @type {("title" | "dismisses" | typeof offered[number])[]} */
     const all = offered.length ? ["title", ...offered, "dismisses"] : [];
     const dismiss = () => this.suggestions.forEach((one) => this.editor.suggesting.refuse(one));
-    fill(
-      this.proposed,
-      all,
-      (each) => each,
-      (each) =>
-        each === "title"
-          ? el("span", { class: "quiet" }, "Suggested:")
-          : each === "dismisses"
-            ? button("offered", "×", dismiss, { "aria-label": "Dismiss these tags" })
-            : this.proposal(each),
-    );
+    fill(this.proposed, all, (each) => {
+      if (each === "title") return el("span", { class: "quiet" }, "Suggested:");
+      if (each !== "dismisses") return this.proposal(each);
+      return button("offered", "×", dismiss, { "aria-label": "Dismiss these tags" });
+    });
     const categories = [...new Set(this.values.map((tag) => this.category(tag) ?? "other"))];
     const { mostTags } = this.editor.data;
     const isTooMany = this.values.length > mostTags;

@@ -30,8 +30,7 @@ export class Cards {
   /** @type {Sight | null} */
   sight = null;
   sightAt = 0;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  drawing;
+  drawing = 0;
   /** @type {{dressed: CardNode[], top: number}} cards whose bars are drawn later */
   barless = { dressed: [], top: 0 };
 
@@ -121,12 +120,12 @@ export class Cards {
     });
     if (changed) this.changedAt = performance.now();
     this.barless = { dressed, top: scores.top };
-    this.drawing ??= setTimeout(() => this.drawBars(), BARS);
+    this.drawing ||= setTimeout(() => this.drawBars(), BARS);
   }
 
   /** Updates the bars of the cards that the last movement changed. */
   drawBars() {
-    this.drawing = undefined;
+    this.drawing = 0;
     const { dressed, top } = this.barless;
     if (this.isMoved) dressed.forEach((node) => bar(node, top));
   }

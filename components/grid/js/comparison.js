@@ -219,12 +219,8 @@ export class Comparison {
           : `No possible duplicate of ${card.name}`,
     );
     this.strip.hidden = others.length < 2;
-    fill(
-      this.strip,
-      others,
-      (each) => [each.address, each.name, each.picture],
-      (each) => this.tab(each),
-    ).forEach((node, at) => this.label(node, at));
+    const tabs = others.map(({ address, name, picture }) => ({ address, name, picture })); // not what `label` writes
+    fill(this.strip, tabs, (each) => this.tab(each)).forEach((node, at) => this.label(node, at));
     this.strip.children[this.at]?.scrollIntoView({ block: "nearest", inline: "nearest" });
     const none = known ? "No other coin has its picture, its name or its ticker." : "Looking for possible duplicates …";
     this.body.replaceChildren(...(other ? this.pair(card, other) : [el("p", { class: "none" }, none)]));
@@ -232,7 +228,7 @@ export class Comparison {
     if (other) this.offer(card, other);
   }
 
-  /** @param {Other} other */
+  /** @param {Pick<Other, "address" | "name" | "picture">} other */
   tab({ address, name, picture }) {
     const open = () => {
       this.at = this.others.findIndex((other) => other.address === address);

@@ -301,8 +301,7 @@ function done({ message }, name, reason) {
 
 /** Presses that need a run of the page, such as one that opens another page: sent with each run until one did them. */
 export class Acts {
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  timer;
+  timer = 0;
 
   /**
    * `send` carries a value to the server, and thereby runs the page.

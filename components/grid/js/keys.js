@@ -11,6 +11,11 @@ import { addressOf } from "./focus.js";
 
 /** @typedef {Pick<KeyboardEvent, "shiftKey" | "ctrlKey" | "metaKey" | "altKey" | "repeat" | "timeStamp">} Modifiers */
 /** @typedef {Modifiers & {key: string}} Key as the grid knows it */
+/**
+ * `typed`: key of the grid → its character, where they differ; always a permutation.
+ *
+ * @typedef {{isOff?: boolean, typed?: Record<string, string>}} Kept
+ */
 
 /** @type {Record<string, [x: number, y: number]>} */
 const STEPS = {
@@ -220,9 +225,8 @@ function leaveFilter(grid, field) {
  */
 export class KeyMap {
   constructor() {
-    const { isOff = false, typed = {} } = read(STORED, {}, "localStorage");
+    const { isOff = false, typed = {} } = read(STORED, /** @type {Kept} */ ({}), "localStorage");
     this.isOff = isOff === true;
-    /** @type {Record<string, string>} key of the grid → its character, where they differ; always a permutation */
     this.typed = typed;
   }
 

@@ -43,8 +43,7 @@ const LARGEST = 1_000_000; // characters of one message; a decision about 10,000
 export class DecisionLog {
   /** @type {Server | undefined} */
   server;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  timer;
+  timer = 0;
   isUnderWay = false;
   isStopped = false;
   isLate = false;

@@ -74,10 +74,8 @@ export class Grid {
   lastRun = NEVER;
   offered = ""; // the actions, as one text
   size = 0; // of cards, in px
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  asking;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  catching;
+  asking = 0;
+  catching = 0;
 
   /** @param {HTMLElement} root @param {GridData} data @param {Send} send */
   constructor(root, data, send) {

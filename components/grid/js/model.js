@@ -36,6 +36,9 @@ import { read, write } from "../../shell/js/storage.js";
 /** @typedef {{selection: Selection, everything: Everything | null}} Cleared */
 /** @typedef {{label: string, decision: string}} Elsewhere */
 
+/** @type {[question: string | null, address: string | null]} */
+const NOWHERE = [null, null];
+
 export class Model {
   /** @type {string | undefined} */
   question; // and order, as one text
@@ -109,7 +112,7 @@ export class Model {
   ask({ question = "", order = "" }) {
     const now = JSON.stringify([question, order]);
     if (this.question === now) return false;
-    const [before, kept] = this.question ? [this.question] : read(`memedex-cursor:${this.key}`, [null, null]);
+    const [before, kept = null] = this.question ? [this.question] : read(`memedex-cursor:${this.key}`, NOWHERE);
     const isSame = before === now;
     this.question = now;
     if (before && JSON.parse(before)[0] !== question) this.clear({ least: 1 });
@@ -371,7 +374,9 @@ export class Model {
  * @returns {Cleared | null}
  */
 function chosenBefore(key) {
-  const { selection, everything } = read(`memedex-selection:${key}`, {});
+  /** @type {{selection?: Record<string, number | null>, everything?: Everything | null}} */
+  const none = {};
+  const { selection, everything = null } = read(`memedex-selection:${key}`, none);
   const found = new Map(Object.entries(selection ?? {}));
   return found.size || everything ? { selection: found, everything } : null;
 }

@@ -322,8 +322,7 @@ class DeferredCards {
   /** @type {Set<number>} rows requested before: a missing card is not requested again */
   known = new Set();
   query = "";
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  timer;
+  timer = 0;
 
   /**
    * `request()` gives the server and the query; `came(cards)` receives the answer.
@@ -345,7 +344,7 @@ class DeferredCards {
     }
     if (this.known.has(row)) return;
     this.wanted.add(row);
-    this.timer ??= setTimeout(() => this.fetch());
+    this.timer ||= setTimeout(() => this.fetch());
   }
 
   async fetch() {
@@ -353,7 +352,7 @@ class DeferredCards {
     const rows = [...this.wanted].slice(-AT_ONCE); // the most recent rows: earlier ones are out of sight again
     this.wanted.clear();
     const { answer } = await post(server, "cards", { query, rows }, { keepalive: false });
-    this.timer = this.wanted.size ? setTimeout(() => this.fetch()) : undefined;
+    this.timer = this.wanted.size ? setTimeout(() => this.fetch()) : 0;
     if (!answer || query !== this.query) return; // a server that forgot the query sends them when the slider rests
     rows.forEach((row) => this.known.add(row));
     if (answer.cards.length) this.came(answer.cards);

@@ -31,8 +31,7 @@ export class Sliders {
   usual = null;
   /** @type {string | null} the query for which the user moved them here */
   movedFor = null;
-  /** @type {ReturnType<typeof setTimeout> | null} */
-  timer = null;
+  timer = 0;
 
   /** @param {Ranking} ranking */
   constructor(ranking) {
@@ -180,7 +179,7 @@ export class Sliders {
   restSoon() {
     this.stop();
     this.timer = setTimeout(() => {
-      this.timer = null;
+      this.timer = 0;
       this.ranking.rest();
     }, REST);
   }
@@ -231,7 +230,7 @@ export class Sliders {
   }
 
   stop() {
-    if (this.timer) clearTimeout(this.timer);
+    clearTimeout(this.timer);
   }
 }
 

@@ -31,8 +31,7 @@ const WORDS = new Set(["name", "ticker", "age"]); // the other columns are numbe
 export class ResultTable {
   by = "place";
   turned = 1;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  waiting;
+  waiting = 0;
 
   /** @param {Ranking} ranking */
   constructor(ranking) {
@@ -120,7 +119,7 @@ export class ResultTable {
   /** Saves the table as shown as a CSV file. */
   save() {
     clearTimeout(this.waiting);
-    this.waiting = undefined;
+    this.waiting = 0;
     const head = [
       "place",
       "token_address",

@@ -192,11 +192,8 @@ export class TagField {
     this.offered = name ? this.offersFor(name, removes) : [];
     const isNone = name && this.known && !this.offered.length;
     const sentence = this.onlyKnown ? "No coin has such a tag." : "None of these coins has such a tag.";
-    fill(
-      this.list,
-      isNone ? [null] : this.offered,
-      (offer) => offer,
-      (offer) => (offer ? this.option(offer) : el("li", { class: "none" }, sentence)),
+    fill(this.list, isNone ? [null] : this.offered, (offer) =>
+      offer ? this.option(offer) : el("li", { class: "none" }, sentence),
     );
     this.list.hidden = !this.offered.length && !isNone;
     this.input.setAttribute("aria-expanded", String(!this.list.hidden));
@@ -278,18 +275,8 @@ export class TagField {
     const early = this.early.filter(Boolean).map((tag) => ({ tag, state: "early" }));
     const likely = this.likely.filter(([tag]) => !this.added.has(tag));
     this.likelyRow.hidden = !likely.length;
-    fill(
-      this.likelyRow,
-      likely,
-      (each) => each,
-      (each) => this.likelyButton(each),
-    );
-    fill(
-      this.chips,
-      [...kept, ...added, ...early],
-      (each) => [each, this.among],
-      (each) => this.chip(each),
-    );
+    fill(this.likelyRow, likely, (each) => this.likelyButton(each));
+    fill(this.chips, [...kept, ...added, ...early], (each) => this.chip(each), this.among);
     this.changed();
   }
 

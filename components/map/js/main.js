@@ -99,12 +99,9 @@ export class Atlas {
   drag = null;
   isSlow = false; // to paint
   waiting = 0; // the request for the next frame
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  timer;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  resting;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  repainting;
+  timer = 0;
+  resting = 0;
+  repainting = 0;
   view = new View();
   detail = new Detail();
 

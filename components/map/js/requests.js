@@ -24,8 +24,7 @@ export class Requests {
   tries = 0;
   isUnderWay = false;
   isStopped = false;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  timer;
+  timer = 0;
 
   /**
    * `lacking()`: the next request, null for none; `came(message, answer)` takes what it brought.
@@ -78,8 +77,7 @@ export class Sprites {
   isStopped = false;
   /** @type {Asked | null} */
   asked = null;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  timer;
+  timer = 0;
 
   /** @param {() => void} came is called when there are more pictures */
   constructor(came) {

@@ -45,10 +45,8 @@ export class Connection {
   place = null;
   /** @type {AbortController | null} */
   reading = null;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  timer;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  watchdog;
+  timer = 0;
+  watchdog = 0;
   tries = 0;
 
   /**

@@ -104,23 +104,23 @@ export function arrange(parent, nodes) {
 const filled = new WeakMap();
 
 /**
- * Gives a node one child for each item, which it keeps as long as there is an item of this name: `make(item)` makes
- * it, and `name(item)` says all on which that depends. Returns the children.
+ * Gives a node one child for each item, which it keeps as long as there is an equal item: `make(item)` makes it, from
+ * the item and `more`. Returns the children.
  *
  * @template Item
  * @template {ChildNode} Made
  * @param {Node} parent
  * @param {Item[]} items
- * @param {(item: Item) => unknown} name
  * @param {(item: Item) => Made} make
+ * @param {unknown[]} more
  * @returns {Made[]}
  */
-export function fill(parent, items, name, make) {
+export function fill(parent, items, make, ...more) {
   const before = /** @type {Map<string, Made> | undefined} */ (filled.get(parent));
   /** @type {Map<string, Made>} */
   const now = new Map();
   for (const item of items) {
-    let own = JSON.stringify(name(item));
+    let own = JSON.stringify([item, ...more]);
     while (now.has(own)) own += " "; // a second one
     now.set(own, before?.get(own) ?? make(item));
   }

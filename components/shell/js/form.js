@@ -232,15 +232,10 @@ function tags(field, typed) {
   };
   const set = (/** @type {string[]} */ now) => {
     chosen = now;
-    const chips = fill(
-      list,
-      chosen,
-      (tag) => tag,
-      (tag) => {
-        const remove = () => change(chosen.filter((other) => other !== tag));
-        return el("button", { class: "chip", type: "button", title: `Remove ${tag}`, onclick: remove }, tag, " ×");
-      },
-    );
+    const chips = fill(list, chosen, (tag) => {
+      const remove = () => change(chosen.filter((other) => other !== tag));
+      return el("button", { class: "chip", type: "button", title: `Remove ${tag}`, onclick: remove }, tag, " ×");
+    });
     for (const chip of chips) chip.disabled = isLocked;
   };
   const change = (/** @type {string[]} */ now) => {

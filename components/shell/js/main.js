@@ -29,8 +29,7 @@ class LivePage {
   isRefused = false; // the server wants another token; the page's next run brings it
   /** @type {Connection | null} */
   connection = null;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  timer;
+  timer = 0;
   stopWatching = () => {};
   // "3 new coins · Show", at the foot of the window while the person at the page is in the middle of something
   offer = el("button", { class: "offer", type: "button", onclick: () => this.run() });

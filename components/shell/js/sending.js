@@ -21,10 +21,8 @@ export class Sending {
   values = {}; // what was typed, by field
   /** @type {Request | null} */
   request = null; // until the server has confirmed or refused it
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  timer;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  left; // until it is forgotten, once its form is gone
+  timer = 0;
+  left = 0; // until it is forgotten, once its form is gone
   isUnderWay = false;
   waitsForRun = false;
   hadRun = false;

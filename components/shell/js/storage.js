@@ -20,9 +20,11 @@ export function stored(use) {
 /**
  * A value of this tab that survives a reload, or the fallback.
  *
+ * @template Value
  * @param {string} key
- * @param {any} fallback
+ * @param {Value} fallback
  * @param {Kind} storage
+ * @returns {Value}
  */
 export function read(key, fallback, storage = "sessionStorage") {
   try {
@@ -51,9 +53,10 @@ export function write(key, value, storage = "sessionStorage") {
 /**
  * Where a value is kept in this tab, even if the page is loaded again.
  *
+ * @template Kept
  * @param {string} key
- * @returns {Store<any>}
+ * @returns {Store<Kept>}
  */
 export function keptInTab(key) {
-  return { read: () => read(key, null), write: (kept) => write(key, kept) };
+  return { read: () => read(key, /** @type {Kept | null} */ (null)), write: (kept) => write(key, kept) };
 }
