@@ -149,6 +149,15 @@ def test_the_score_breakdown_shows_calibrated_values(page: Page) -> None:
     expect(page.locator(".tip .total .number")).to_have_text("3.500")
 
 
+def test_a_slider_draws_cards_elsewhere_without_an_attribute_of_their_places(page: Page) -> None:
+    mount(page, cards=[], key="search")
+    page.evaluate(_RANKED, [RANKING, [{**card, "row": row} for row, card in enumerate(CARDS)]])
+    expect(page.get_by_role("gridcell")).to_have_count(3)
+    page.get_by_role("slider", name="Weight of image").fill("5")
+    expect(page.locator(".card").first).to_have_attribute("style", re.compile("translate"))
+    expect(page.locator(".card[slot]")).to_have_count(0)
+
+
 def test_similarities_that_did_not_arrive_are_requested_until_they_do(page: Page) -> None:
     cards = [{**card, "row": row} for row, card in enumerate(CARDS)]
     requests = "window.told.filter(({ name }) => name === 'requested').length"
