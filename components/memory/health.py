@@ -64,8 +64,11 @@ def _kinds(memory: MemoryVerbs, numbers: Sequence[MemoryFigures]) -> None:
         st.text(status.chroma_fault)
     elif status.chroma_behind:
         st.caption(f"Indexing {status.chroma_behind:,} entries in Chroma.")
-    for fault in status.faults.values():
-        st.error("One kind of memory cannot be used; all others work:", icon=":material/error:")
+    is_whole = status.faults.keys() == status.counts.keys()  # the file of all kinds
+    for fault in dict.fromkeys(status.faults.values()):
+        what = "The text memory" if is_whole else "One kind of memory"
+        rest = "" if is_whole else "; all others work"
+        st.error(f"{what} cannot be used{rest}:", icon=":material/error:")
         st.text(fault)
     for kept in status.moved_aside:
         with st.container(horizontal=True, gap="small"):

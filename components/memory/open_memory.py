@@ -39,7 +39,7 @@ def undo_button(library: Library) -> None:
     if not opened.can_write:
         return
     last = opened.last_decision(by=login.person())
-    description = f"{last[1].verb} ({counted(last[0], last[1].count)})" if last else ""
+    description = f"{last.verb} ({counted(last.kinds[0], last.count)})" if last else ""
     shell_undo.button(
         "undo-memory",
         library,

@@ -10,7 +10,9 @@ from store import MemoryVerbs
 
 def is_needed(memory: MemoryVerbs, view: str) -> bool:
     """Whether there is nothing to see; entries are added in Browse, and decided about in Pending."""
-    return view not in ("Browse", "Pending memories") and not any(memory.status().counts.values())
+    status = memory.status()  # with a fault it is not empty, but unusable; Status says why
+    is_empty = not any(status.counts.values()) and not status.faults
+    return is_empty and view not in ("Browse", "Pending memories")
 
 
 def show(memory: MemoryVerbs) -> None:

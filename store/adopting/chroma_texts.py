@@ -221,7 +221,7 @@ def _take_world(adoption: Adoption, one: WorldFile) -> None:
         adoption.refuse(item, f"there is another file {one.path.name} among the worlds; it stays")
         return
     try:
-        memory.lore.put_world(world, verb=VERB, actor=adoption.actor, number=adoption.number)
+        memory.lore.put_world(world, verb=VERB, actor=adoption.actor, decision=adoption.decision)
     except MemedexError as error:
         adoption.refuse(item, str(error))
         return

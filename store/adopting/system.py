@@ -59,7 +59,7 @@ class AdoptionReport:
     reused: int = 0  # vectors that came along
     embedded: int = 0  # … and those that a model had to make
     decision: str = ""  # of the library, to find and undo it
-    texts: int = 0  # the number of its decision in the text memory; 0 if no texts were looked at
+    texts: str = ""  # its decision in the text memory; "" if no texts were looked at
 
     @property
     def counts(self) -> dict[str, int]:

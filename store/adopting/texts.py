@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -65,8 +66,8 @@ class Adoption:
         # All systems of one source are one decision.
         self._key = sha256(str(survey.path).encode()).hexdigest()
         self._unread: list[str] = []
-        self.number, self._is_resumed = self._begun()
-        self.report.texts = self.number
+        self.decision, self._is_resumed = self._begun()
+        self.report.texts = self.decision
 
     def take(self, passages: Passages, entries: Sequence[Entry], *, table: str = "") -> int:
         """Take one batch in one transaction; entries that are here already stay as they are.
@@ -76,7 +77,7 @@ class Adoption:
         if not entries:
             return 0
         table = table or passages.kind.table
-        with passages.change(VERB, actor=self.actor, number=self.number) as change:
+        with passages.change(VERB, actor=self.actor, decision=self.decision) as change:
             known = _Known(change, table, [entry.row["id"] for entry in entries])
             taken = sum(self._take_one(change, table, entry, known) for entry in entries)
         self._unread += [f"{entry.row['id']}: {what}" for entry in entries for what in entry.unread]
@@ -116,18 +117,18 @@ class Adoption:
         if sentence and sentence not in self.report.notes:
             self.report.notes.append(sentence)
 
-    def _begun(self) -> tuple[int, bool]:
+    def _begun(self) -> tuple[str, bool]:
         """The decision of the same adoption if it was interrupted, else a new one."""
         usable = self.memory.usable
         for passages in usable:
             begun = json.loads(passages.database.meta(_BEGUN) or "{}")
             if begun.get("key") == self._key:
-                number = int(begun["decision"])
-                if any(one.is_standing(number) for one in usable):
-                    return number, True
-        number = self.memory.new_decision()
-        usable[0].database.set_meta(_BEGUN, json.dumps({"key": self._key, "decision": number}))
-        return number, False
+                known = self.memory.decision(str(begun["decision"]))  # a number, up to version 1.2
+                if known and not known.is_undone:
+                    return known.id, True
+        decision = uuid4().hex
+        usable[0].database.set_meta(_BEGUN, json.dumps({"key": self._key, "decision": decision}))
+        return decision, False
 
     def _take_one(self, change: MemoryChange, table: str, entry: Entry, known: "_Known") -> bool:
         row, text = entry.row, change.kind.text if table == change.kind.table else ""
@@ -150,13 +151,13 @@ class Adoption:
         if entry.metadata:
             foreign_metadata.store(change, id, entry.metadata)
         known.rows[id] = row
-        known.adopted[id] = self.number
+        known.adopted[id] = self.decision
         if entry.is_listed:
             self.report.taken.append(id)
         return True
 
     def _count_present(self, id: str, before: dict[str, Any], row: dict[str, Any], known: "_Known") -> None:
-        if self._is_resumed and known.adopted.get(id) == self.number:
+        if self._is_resumed and known.adopted.get(id) == self.decision:
             self.report.taken.append(id)
         elif id in known.adopted or all(before.get(name) == value for name, value in row.items()):
             self.report.present.append(id)
@@ -172,7 +173,12 @@ class Adoption:
         if entry.model == own or entry.keeps_model:
             return {"vector": entry.vector, "embedding_model": entry.model}
         vector_cache.store_foreign(
-            change.db, row["id"], text_hash(row[change.kind.text]), entry.vector, model=entry.model
+            change.db,
+            change.kind,
+            row["id"],
+            text_hash(row[change.kind.text]),
+            entry.vector,
+            model=entry.model,
         )
         return {"vector": None, "embedding_model": None}
 
@@ -190,7 +196,7 @@ class _Known:
     def __init__(self, change: MemoryChange, table: str, ids: Sequence[str]) -> None:
         self._db, self._table = change.db, table
         self.rows: dict[str, dict[str, Any]] = {}
-        self.adopted: dict[str, int] = {}  # id → the adoption that brought it
+        self.adopted: dict[str, str] = {}  # id → the adoption that brought it
         self.removed: set[str] = set()  # brought by an adoption, and removed by a person since
         for part in batches(ids, _AT_ONCE):
             self._read(part)
@@ -204,7 +210,7 @@ class _Known:
         for row in self._db.execute(f"SELECT * FROM {self._table} WHERE id IN ({marks(ids)})", ids):
             self.rows[row["id"]] = _without_vector(row)
         events = self._db.execute(
-            "SELECT h.id, h.decision, d.verb, d.reversed FROM history h JOIN decisions d "
+            "SELECT h.id, d.id AS decision, d.verb, d.reversed FROM history h JOIN decisions d "
             f"ON d.number = h.decision WHERE h.tbl = ? AND h.id IN ({marks(ids)}) ORDER BY h.number",
             [self._table, *ids],
         )

@@ -524,11 +524,11 @@ class _Taking:
     def _take_sessions(self) -> None:
         """What the source knows of sessions, kept for an export."""
         with self._passages.change(
-            "adopt", actor=self._adoption.actor, number=self._adoption.number
+            "adopt", actor=self._adoption.actor, decision=self._adoption.decision
         ) as change:
             for row in self._tables.sessions():
                 id = f"session:{row.get('user_id')}:{row.get('session_id')}"
-                if not foreign_metadata.of(change.db, [id]):
+                if not foreign_metadata.of(change.db, change.kind, [id]):
                     foreign_metadata.store(change, id, session_metadata(row))
 
     def _name_models(self, entries: list[Entry]) -> None:

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,7 @@ from store.catalog import checksums, pages, snapshots
 from store.disk.file_system import refuse_network
 from store.disk.files import Disk, refused
 from store.disk.replica import is_replica
-from store.disk.sqlite import SqliteFile, not_written
+from store.disk.sqlite import SqliteFile, bring_up_to_date, not_written, versions_in
 from store.disk.sqlite_identity import CATALOG_ID, identify, move_foreign_logs
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotPermitted, NotWritten
 from store.operations import CaptionSource, DecisionIntent
@@ -25,9 +25,7 @@ from store.records import Facet
 DISK_ERRORS = (OSError, sqlite3.Error)  # by the disk: full, not permitted, broken
 
 # What each version adds to the one before, a file each; one that was ever released is never changed.
-_VERSIONS = tuple(
-    file.read_text("utf-8") for file in sorted((Path(__file__).parent / "schema").glob("*.sql"))
-)
+_VERSIONS = versions_in(Path(__file__).parent / "schema")
 VERSION = len(_VERSIONS)
 OWNER = "owner"  # in `meta`; a catalog that was salvaged begins with another one
 REMOVALS, WORD_EDITS = "removals", "word edits"  # in `meta`: changes that leave no row with a generation
@@ -178,7 +176,7 @@ def check_schema(db: sqlite3.Connection) -> None:
 def _schema_of(version: int) -> dict[str, str]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         checksums.install(db)
-        _upgrade(db, _VERSIONS[:version])
+        bring_up_to_date(db, _VERSIONS[:version], application_id=CATALOG_ID, begin=lambda db: None)
         return dict(db.execute(_SCHEMA).fetchall())
 
 
@@ -286,28 +284,23 @@ def next_generation(db: sqlite3.Connection) -> int:
 
 def next_derived(db: sqlite3.Connection) -> None:
     """Signal that rows derived from the records changed while the records stayed the same."""
-    _count_up(db, "derived")
+    count_up(db, "derived")
 
 
 def next_removal(db: sqlite3.Connection) -> None:
     """Signal that records were removed, within the caller's transaction."""
-    _count_up(db, REMOVALS)
+    count_up(db, REMOVALS)
 
 
 def next_word_edit(db: sqlite3.Connection) -> None:
     """Signal that words by which records are found changed while the records stayed the same."""
-    _count_up(db, WORD_EDITS)
+    count_up(db, WORD_EDITS)
 
 
-def _count_up(db: sqlite3.Connection, key: str) -> None:
+def count_up(db: sqlite3.Connection, key: str) -> None:
+    """Increment a number of `meta` within the caller's transaction; without one it becomes 1."""
     counted = "ON CONFLICT DO UPDATE SET value = CAST(value AS INTEGER) + 1"
     db.execute(f"INSERT INTO meta VALUES (?, 1) {counted}", [key])
-
-
-def _upgrade(db: sqlite3.Connection, versions: Iterable[str]) -> None:
-    for statements in versions:
-        for statement in statements.split(";\n"):
-            db.execute(statement)
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
@@ -319,15 +312,13 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
         return
     if found:
         snapshots.make(path, "upgrade")
-    db.execute("BEGIN IMMEDIATE")
     try:
-        _upgrade(db, _VERSIONS[found:])
-        if not found:
-            start = {"generation": 0, "secret": token_hex(32), "made_at": int(time.time())}
-            db.executemany("INSERT INTO meta VALUES (?, ?)", start.items())
-        db.execute(f"PRAGMA application_id = {CATALOG_ID}")
-        db.execute(f"PRAGMA user_version = {VERSION}")
-        db.execute("COMMIT")
+        bring_up_to_date(db, _VERSIONS, application_id=CATALOG_ID, begin=_begin)
     except BaseException:
         db.close()  # as if it never began
         raise
+
+
+def _begin(db: sqlite3.Connection) -> None:
+    start = {"generation": 0, "secret": token_hex(32), "made_at": int(time.time())}
+    db.executemany("INSERT INTO meta VALUES (?, ?)", start.items())

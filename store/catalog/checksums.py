@@ -62,7 +62,9 @@ def follow(db: sqlite3.Connection, tables: Mapping[str, str]) -> None:
         add = f"INSERT INTO checksums VALUES ('{table}', {_of(key, 'new')}, {sum_of(db, table, 'new')});"
         for verb, does in (("INSERT", new + add), ("UPDATE", old + new + add), ("DELETE", old)):
             name = f"{table}_{verb.lower()}_sum"
-            db.execute(f"CREATE TEMP TRIGGER {name} AFTER {verb} ON main.{table} BEGIN {does} END")
+            db.execute(
+                f"CREATE TEMP TRIGGER IF NOT EXISTS {name} AFTER {verb} ON main.{table} BEGIN {does} END"
+            )
 
 
 def wrong(db: sqlite3.Connection, tables: Mapping[str, str] = TABLES) -> list[WrongChecksum]:

@@ -5,7 +5,7 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field
@@ -165,14 +165,18 @@ class SqliteFile:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Run the block as one transaction: durable when it ends, rolled back if it raises.
 
-        Raises ReadOnly if this process does not write here, FileNotFoundError if the file was removed or
-        replaced, UnknownCommit if the disk failed so late that nobody can know whether it counts.
+        Within another one of the same thread it is a part of that. Raises ReadOnly if this process does not
+        write here, FileNotFoundError if the file was removed or replaced, UnknownCommit if the disk failed so
+        late that nobody can know whether it counts.
         """
         self.check_writable()
         with self.lock:
             if not self.is_in_place:  # SQLite would write to the removed file, and all of it be lost
                 raise FileNotFoundError(errno.ENOENT, _GONE, str(self.path))
             db = self._writer
+            if db.in_transaction:
+                yield db
+                return
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
@@ -219,16 +223,23 @@ class SqliteFile:
         pages when it moves rows; only rewriting all pages removes them for sure. Raises NotWritten while
         another process is reading.
         """
+        self._execute_alone("VACUUM")
+        self.empty_log()
+
+    def empty_log(self) -> None:
+        """Write the write-ahead log into the file. Raises NotWritten while another process is reading."""
+        self._execute_alone("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _execute_alone(self, step: str) -> None:
         self.check_writable()
         with self.lock:
             try:
-                for step in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
-                    self._disk.step(step, self.path)
-                    row = self._writer.execute(step).fetchone()
-                    if row and row[0]:
-                        raise NotWritten(f"{self.path.name} is being read by another process; try again")
+                self._disk.step(step, self.path)
+                row = self._writer.execute(step).fetchone()
             except (OSError, sqlite3.OperationalError) as error:
                 raise NotWritten(f"{self.path.name} could not be rewritten: {error}") from error
+        if row and row[0]:
+            raise NotWritten(f"{self.path.name} is being read by another process; try again")
 
     def meta(self, key: str) -> str:
         """The value stored under this key; "" if there is none."""
@@ -339,6 +350,55 @@ def connect(path: Path, *, is_only_read: bool = False) -> sqlite3.Connection:
         db.execute(f"PRAGMA journal_size_limit = {_LOG}")
     db.execute("PRAGMA synchronous = FULL")  # what was decided or answered must outlive a power cut
     return db
+
+
+def versions_in(folder: Path) -> tuple[str, ...]:
+    """What each version of a database adds to the one before: the folder's scripts, by their numbers."""
+    return tuple(file.read_text("utf-8") for file in sorted(folder.glob("*.sql")))
+
+
+def statements(script: str) -> Iterator[str]:
+    """The statements of an SQL script, one by one."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+    if statement.strip():
+        yield statement
+
+
+def bring_up_to_date(
+    db: sqlite3.Connection,
+    versions: Sequence[str],
+    *,
+    application_id: int,
+    begin: Callable[[sqlite3.Connection], None],
+    before: Callable[[], None] = lambda: None,
+) -> None:
+    """Run the scripts of the versions that a database lacks, in one transaction.
+
+    `begin` fills a new database; `before` runs before each statement. What another process does at the same
+    time is waited for.
+    """
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        (found,) = db.execute("PRAGMA user_version").fetchone()
+        for script in versions[found:]:
+            for statement in statements(script):
+                before()
+                db.execute(statement)
+        if not found:
+            begin(db)
+        db.execute(f"PRAGMA application_id = {application_id}")
+        db.execute(f"PRAGMA user_version = {len(versions)}")
+        before()
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
 
 
 def renamed(row: sqlite3.Row, **columns: str) -> dict[str, Any]:

@@ -23,9 +23,9 @@ def _expected(db: sqlite3.Connection, kind: MemoryKind) -> Expected | None:
     """The expected content of this kind's collection; None as long as it need not exist."""
     db.row_factory = sqlite3.Row
     meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
-    if meta.get("chroma_rebuild"):
+    if meta.get(kind.key("chroma_rebuild")):
         return None
-    model, cursor = meta.get("model", ""), int(meta.get("chroma_cursor", 0))
+    model, cursor = meta.get(kind.key("model"), ""), int(meta.get(kind.key("chroma_cursor"), 0))
     waiting = db.execute("SELECT id FROM changes WHERE tbl = ? AND number > ?", [kind.table, cursor])
     ids = db.execute(f"SELECT id FROM {kind.table} WHERE vector IS NOT NULL AND embedding_model = ?", [model])
 
@@ -39,13 +39,10 @@ def _expected(db: sqlite3.Connection, kind: MemoryKind) -> Expected | None:
 def faults(root: Path, owners: dict[str, str]) -> list[str]:
     """Compare collections; `owners` maps them to the tokens of their databases."""
     places = Places(root)
-    with ExitStack() as stack:
-        expected = []
-        for kind in KINDS:
-            path = places.database(kind.file)
-            if kind.name in owners and path.exists():
-                db = stack.enter_context(closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)))
-                expected += [one] if (one := _expected(db, kind)) else []
+    uri = f"{places.database.as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True)) as db, ExitStack() as stack:
+        found = (_expected(db, kind) for kind in KINDS if kind.name in owners)
+        expected = [one for one in found if one]
         metadata = {one.name: made_with(one.model, owners[one.name]) for one in expected}
         collections = stack.enter_context(closing(collections_at(places.chroma, metadata)))
         return [fault for one in expected for fault in compare(collections, one)]

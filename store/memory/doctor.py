@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from store.catalog import pages
 from store.chroma.place import is_there
 from store.disk.aside import KEPT
 from store.disk.lock import WriterLock
-from store.memory.engine import damaged_rows, salvage
+from store.memory.engine import damaged_rows, former_files, salvage
+from store.memory.engine.database import Database
 from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
 from store.memory.engine.reembedding import embed_new
@@ -18,6 +20,9 @@ from store.memory.kinds import KINDS
 
 if TYPE_CHECKING:
     from store.memory.memory import Memory
+
+
+_ALL = "memory"  # in a finding: the file of all kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +37,13 @@ class MemoryFinding:
 
 def check(memory: "Memory") -> list[MemoryFinding]:
     """All problems; an empty list means that files, full text, vectors and Chroma agree."""
-    found = [finding for passages in memory.usable for finding in _kind(passages)]
+    found = [] if memory.database.fault else [*_file(memory.database)]
+    found += [finding for passages in memory.usable for finding in _kind(passages)]
     found += [
-        MemoryFinding(kind, fault, "the other kinds work") for kind, fault in memory.status().faults.items()
+        MemoryFinding(
+            kind, fault, "the other kinds work" if memory.usable else "no kind can be used until then"
+        )
+        for kind, fault in memory.status().faults.items()
     ]
     found += [
         MemoryFinding("world_lore", f"{one.item}: {one.reason}", "fix the file")
@@ -68,13 +77,14 @@ def salvage_damaged(root: Path) -> list[str]:
     Only while nothing has them open. Raises LibraryInUse while another process keeps the memory.
     """
     places = Places(root.resolve())
-    found = [kind for kind in KINDS if salvage.is_needed(places.database(kind.file), kind)]
-    if not found:
+    broken = [path for kind in KINDS if former_files.is_damaged(path := places.former(kind.file))]
+    if not broken and not salvage.is_needed(places.database):
         return []
     lock = WriterLock(places.lock)
     lock.acquire()
     try:
-        return [salvage.salvage(places.database(kind.file), kind) for kind in found]
+        said = [former_files.mend(path) for path in broken]
+        return said + ([salvage.salvage(places.database)] if salvage.is_needed(places.database) else [])
     finally:
         lock.release()
 
@@ -86,51 +96,58 @@ def repair(memory: "Memory") -> list[MemoryFinding]:
     own = ("", transcripts.passages.model)  # what another model embedded waits until the user chooses
     if not transcripts.passages.fault:
         transcripts.cut_long_chunks([id for id, model in transcripts.long_chunks().items() if model in own])
-    for passages in memory.usable:
-        _mend(passages)
-        with passages.database.writing() as db:
+    if not memory.database.fault:
+        _mend(memory)
+        with memory.database.writing() as db:
             for index in _indexes(db):
                 db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
+    for passages in memory.usable:
         if passages.to_embed():
             embed_new(passages)
-    is_sound = not any(damaged_rows.find(one.database, one.kind) for one in memory.usable)
+    is_sound = bool(memory.usable) and not damaged_rows.find(memory.database)
     if is_sound and memory.check_chroma() and is_there():  # a damaged vector must not replace Chroma's
         memory.rebuild_chroma()
     memory.wait_for_chroma()
     return check(memory)
 
 
-def _mend(passages: Passages) -> None:
+def _mend(memory: "Memory") -> None:
     """Give damaged rows back from copies; a vector that no copy has is made again, if its text is sound."""
-    kind, database = passages.kind, passages.database
-    for one in damaged_rows.restore(database, kind):
-        with database.reading() as db:
-            query = f"SELECT {kind.text} FROM {kind.table} WHERE id = ? AND embedding_model = ?"
+    of_table = {passages.kind.table: passages for passages in memory.usable}
+    for one in damaged_rows.restore(memory.database):
+        if not (passages := of_table.get(one.table)):
+            continue
+        with memory.database.reading() as db:
+            query = f"SELECT {passages.kind.text} FROM {one.table} WHERE id = ? AND embedding_model = ?"
             row = db.execute(query, [one.key, passages.model]).fetchone()
-        if one.table == kind.table and row:
+        if row:
             (vector,), _ = passages.embed([row[0]])
-            damaged_rows.restore_if_sound(database, kind, one, vector=vector)
+            damaged_rows.restore_if_sound(memory.database, one, vector=vector)
+
+
+def _file(database: Database) -> Iterator[MemoryFinding]:
+    """What is wrong with the file of all kinds."""
+    with database.reading() as db:
+        faults = pages.faults(db, "")
+    for fault in faults:
+        remedy = "`memory doctor --repair` makes a new one from it"
+        yield MemoryFinding(_ALL, f"the file is damaged: {fault}", remedy)
+    kinds = {table: kind.name for kind in KINDS for table in kind.tables}
+    for one in damaged_rows.find(database):
+        what = f"row {one.key} of {one.table} is not what was written"
+        remedy = "repair gives it back if a copy has it; otherwise restore a backup, or edit it"
+        yield MemoryFinding(kinds.get(one.table, _ALL), what, remedy)
+    if database.can_write:
+        try:
+            with database.writing() as db:
+                for index in _indexes(db):  # also says whether it agrees with the texts
+                    db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)")
+        except sqlite3.DatabaseError:
+            yield MemoryFinding(_ALL, "full-text search does not agree with the texts", "repair rebuilds it")
 
 
 def _kind(passages: Passages) -> Iterator[MemoryFinding]:
     name = passages.kind.name
-    with passages.database.reading() as db:
-        for (fault,) in db.execute("PRAGMA quick_check(10)").fetchall():
-            if fault != "ok":
-                yield MemoryFinding(
-                    name, f"the file is damaged: {fault}", "`memory doctor --repair` makes a new one from it"
-                )
-    for one in damaged_rows.find(passages.database, passages.kind):
-        what = f"row {one.key} of {one.table} is not what was written"
-        remedy = "repair gives it back if a copy has it; otherwise restore a backup, or edit it"
-        yield MemoryFinding(name, what, remedy)
-    if passages.can_write:
-        try:
-            with passages.database.writing() as db:
-                for index in _indexes(db):  # also says whether it agrees with the texts
-                    db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)")
-        except sqlite3.DatabaseError:
-            yield MemoryFinding(name, "full-text search does not agree with the texts", "repair rebuilds it")
     yield from _without_vector(passages)
     expected = 4 * passages.embedder.dimensions
     with passages.database.reading() as db:

@@ -1,16 +1,21 @@
-"""The kinds of text memory, each with its file and its collection, and how those of a root are opened."""
+"""The kinds of text memory, each with its tables and its collection, and how those of a root are opened."""
 
 import logging
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from store.disk.files import Disk
+from store.disk.lock import WriterLock
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile
 from store.memory import memories
 from store.memory.documents import schema
+from store.memory.engine import former_files, salvage
+from store.memory.engine.database import Database
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
+from store.memory.engine.places import Places
 from store.memory.story import lore, sessions
 from store.memory.transcripts import tables
 
@@ -22,36 +27,61 @@ GivePassages = Callable[..., Passages]
 
 
 class OpenedKinds(dict[str, Passages]):
-    """The passages of each kind of a root, by its name.
+    """The passages of each kind of a root, by its name, and the one database of all.
 
-    One whose file cannot be used is empty, so that no other kind is affected.
+    If that cannot be used, all are empty; a kind is, if what an earlier version kept of it cannot be used.
     """
 
-    def __init__(self, root: Path, give: GivePassages, *, disk: Disk | None, writable: bool) -> None:
-        """`give` opens one kind: `give(root, kind=…, writable=…)`."""
+    def __init__(
+        self,
+        places: Places,
+        give: GivePassages,
+        *,
+        disk: Disk | None,
+        writable: bool,
+        lock: WriterLock | None,
+    ) -> None:
+        """`give` opens one kind: `give(kind, database, writable=…)`."""
         super().__init__()
-        self._elsewhere: TemporaryDirectory[str] | None = None  # of empty kinds
+        self._elsewhere: TemporaryDirectory[str] | None = None  # of an empty database
+        faults: dict[str, str] = {}
+        try:
+            if writable:
+                salvage.restore_if_lost(places.database)
+                former_files.take_over(places, KINDS, disk=disk or Disk(), lock=lock)
+            self.database = Database(places.database, disk=disk or Disk(), writable=writable)
+            if lock and lock.is_held:
+                former_files.note_absent(self.database, places, KINDS)
+            faults = former_files.faults(places, KINDS)
+        except (CatalogDamaged, CatalogTooNew, ForeignFile) as error:
+            log.warning("the text memory cannot be used: %s", error)
+            self.database = self._empty(give, str(error))
         try:
             for kind in KINDS:
-                try:
-                    self[kind.name] = give(root, kind=kind, disk=disk, writable=writable)
-                except (CatalogDamaged, CatalogTooNew, ForeignFile) as error:
-                    log.warning("%s cannot be used: %s", kind.name, error)
-                    self[kind.name] = self._empty(give, kind, fault=str(error))
+                self[kind.name] = self._opened(kind, give, fault=faults.get(kind.name, ""), writable=writable)
         except BaseException:
-            for passages in self.values():
-                passages.close()
-            self.remove_empty()
+            self.close()
             raise
 
-    def remove_empty(self) -> None:
-        """Remove the files of the empty kinds, which are closed by now."""
+    def close(self) -> None:
+        """Close all kinds and the database."""
+        for passages in self.values():
+            passages.close()
+        self.database.close()
         if self._elsewhere:
             self._elsewhere.cleanup()
 
-    def _empty(self, give: GivePassages, kind: MemoryKind, *, fault: str) -> Passages:
-        if self._elsewhere is None:
-            self._elsewhere = TemporaryDirectory(prefix="memedex-")
-        root = Path(self._elsewhere.name)
-        give(root, kind=kind, writable=True).close()
-        return give(root, kind=kind, writable=False, fault=fault)
+    def _opened(self, kind: MemoryKind, give: GivePassages, *, fault: str, writable: bool) -> Passages:
+        opened = give(kind, self.database.of(kind), writable=writable and not self.database.fault)
+        if not fault:
+            return opened
+        log.warning("%s cannot be used: %s", kind.name, fault)
+        return give(kind, self.database.of(kind, fault=fault), writable=False)
+
+    def _empty(self, give: GivePassages, fault: str) -> Database:
+        self._elsewhere = TemporaryDirectory(prefix="memedex-")
+        path = Path(self._elsewhere.name) / "memory.sqlite3"
+        with closing(Database(path, disk=Disk(), writable=True)) as made:
+            for kind in KINDS:  # each with its model
+                give(kind, made.of(kind), writable=True).close()
+        return Database(path, disk=Disk(), writable=False, fault=fault)

@@ -1,8 +1,8 @@
 """The one process that keeps the text memory in order, while any number of processes write to it.
 
-Every process commits to SQLite by itself (`engine/commits.py`). The one that holds `memory/writer.lock` also
-does what only one may do: finish what a crash interrupted, tidy up, lead Chroma, and rewrite files after a
-deletion for good. If it ends, another one that has the memory open takes over.
+Every process commits to SQLite by itself. The one that holds `memory/writer.lock` also does what only one
+may do: finish what a crash interrupted, tidy up, lead Chroma, and make tables again after a deletion for
+good. If it ends, another one that has the memory open takes over.
 """
 
 import threading
@@ -17,9 +17,10 @@ from store.disk.lock import WriterLock, holder
 from store.errors import MemedexError, NotWritten
 from store.jobs.background_worker import Worker
 from store.memory.chroma.follower import MemoryFollower
-from store.memory.engine.database import summed
-from store.memory.engine.passages import ERASING, Passages
+from store.memory.engine.database import SUMMED, Database
+from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
+from store.memory.engine.undo import ERASING
 from store.progress import Progress
 
 PERIOD = 1.0  # seconds between two looks at what other processes wrote
@@ -35,6 +36,7 @@ class MemoryMaintainer:
         self,
         lock: WriterLock,
         places: Places,
+        database: Database,
         kinds: Sequence[Passages],
         *,
         follower: Callable[[], MemoryFollower],
@@ -44,6 +46,7 @@ class MemoryMaintainer:
         self.follower: MemoryFollower | None = None  # once this process keeps the memory
         self._lock = lock
         self._places = places
+        self._database = database
         self._kinds = kinds
         self._follow = follower
         self._recover = recover
@@ -98,11 +101,11 @@ class MemoryMaintainer:
         self._lock.detach_after_fork()
 
     def _keep_copies(self) -> None:
-        """Have a copy of each file, if this process keeps the memory (`store/catalog/snapshots.py`)."""
+        """Have a copy of the file, if this process keeps the memory (`store/catalog/snapshots.py`)."""
         self._copies_due = time.monotonic() + _COPIES
-        for passages in self._kinds if self.follower else ():
+        if self.follower and not self._database.fault:
             with suppress(MemedexError, *DISK_ERRORS):  # no room, or damaged: doctor says so
-                snapshots.keep_current(passages.database, summed(passages.kind))
+                snapshots.keep_current(self._database, SUMMED)
 
     def _may_keep(self) -> bool:
         """Whether this process keeps the memory; it takes over if no other does."""
@@ -121,7 +124,8 @@ class MemoryMaintainer:
         with self._turn:
             assert self.follower is not None, "only the process that keeps the memory"
             for passages in self._kinds:
-                passages.erase_traces(self.follower.purge)
+                if passages.erase_traces(self.follower.purge):  # the copies lack this kind
+                    self._copies_due = time.monotonic()
             self.follower.wake_if_needed()
 
     def maintain(self, _: Progress | None = None) -> None:

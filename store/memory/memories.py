@@ -11,6 +11,7 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from store.catalog.words import forms
+from store.memory.engine import pending
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.fusion import PassageHit, question_words, searched_text, words_in
 from store.memory.engine.inputs import (
@@ -67,17 +68,6 @@ KIND = MemoryKind(
     order="number DESC",
     written="unixepoch(timestamp)",
     metadata=_joined_tags,
-    schema="""
-CREATE TABLE memories (
-    number INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,            -- mem_{second}
-    content TEXT NOT NULL,
-    tags TEXT NOT NULL,                 -- a JSON list, as it was given
-    timestamp TEXT NOT NULL,            -- 2026-01-31T10:00:00Z
-    vector BLOB,
-    embedding_model TEXT
-) STRICT;
-""",
 )
 
 
@@ -119,14 +109,23 @@ class Memories:
     def __init__(self, passages: Passages) -> None:
         self.passages = passages
 
-    def store_memory(self, content: str, tags: Sequence[str] | None = None, *, actor: str = "") -> Stored:
-        """Store a text; the same text again is another memory.
+    def store_memory(
+        self,
+        content: str,
+        tags: Sequence[str] | None = None,
+        *,
+        actor: str = "",
+        decision: str | None = None,
+    ) -> Stored:
+        """Store a text; the same text again is another memory, unless it is the same `decision`.
 
         Raises InvalidInput (a ValueError) for an empty text or one of more than 100,000 characters, more than
         10 tags, or a tag of more than 50 characters.
         """
         content = checked_text(content, what="the content", most=LONGEST)
         tags = checked_tags(tags)
+        if stored := self.passages.decided(decision):
+            return self._stored(stored[0])
         second = int(self.passages.clock())
         (vector,), model = self.passages.embed([content])
         timestamp = f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%SZ}"
@@ -137,7 +136,7 @@ class Memories:
             "vector": vector,
             "embedding_model": model,
         }
-        with self.passages.change("store", actor=actor) as change:
+        with self.passages.change("store", actor=actor, decision=decision) as change:
             number = second  # two memories in one second both survive, the second under the next free number
             while change.is_taken(f"mem_{number}"):
                 number += 1
@@ -149,6 +148,20 @@ class Memories:
             embedding_dimensions=len(vector) // 4,
         )
         if self.passages.actor.is_reviewed:
+            answer["pending"] = True
+        return answer
+
+    def _stored(self, id: str) -> Stored:
+        """The answer to a decision that stored this memory, or what waits to become one, before."""
+        waits = next((one for one in pending.waiting(self.passages) if one.id == id), None)
+        row = (waits.row if waits else None) or self.passages.versions(waits.target if waits else id)[-1].row
+        answer = Stored(
+            memory_id=waits.target if waits else id,
+            success=True,
+            timestamp=str((row or {})["timestamp"]),
+            embedding_dimensions=self.passages.embedder.dimensions,
+        )
+        if waits:
             answer["pending"] = True
         return answer
 
@@ -256,7 +269,13 @@ class Memories:
         self.passages.database.set_meta(_THRESHOLD, f"{checked_percentage(percent):g}")
 
     def edit(
-        self, id: str, *, content: str | None = None, tags: Sequence[str] | None = None, actor: str = ""
+        self,
+        id: str,
+        *,
+        content: str | None = None,
+        tags: Sequence[str] | None = None,
+        actor: str = "",
+        decision: str | None = None,
     ) -> None:
         """Change a memory's text (embedded again) or its tags; id and timestamp stay.
 
@@ -267,7 +286,7 @@ class Memories:
             columns["content"] = checked_text(content, what="the content", most=LONGEST)
         if tags is not None:
             columns["tags"] = json.dumps(checked_tags(tags))
-        self.passages.edit(id, actor=actor, **columns)
+        self.passages.edit(id, actor=actor, decision=decision, **columns)
 
 
 def _compared_by_word(

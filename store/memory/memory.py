@@ -1,6 +1,7 @@
 """The text memory of one root: all kinds, opened together, with one writer."""
 
 import logging
+import sqlite3
 import time
 from collections.abc import Callable, Collection, Mapping
 from copy import copy
@@ -34,7 +35,6 @@ from store.memory.context import (
 from store.memory.context import assemble as assemble_context
 from store.memory.documents import schema
 from store.memory.documents.documents import Documents
-from store.memory.engine.database import NUMBERED
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
@@ -77,7 +77,7 @@ class Memory(MemoryUpkeep):
         model by name, `embedder` replaces all.
         """
         root = Path(root).resolve()
-        if any(map(is_replica, Places(root).databases())):
+        if is_replica(Places(root).database):
             return cls(root, embedder=embedder, models=models)
         return _writers.open(
             root,
@@ -109,7 +109,7 @@ class Memory(MemoryUpkeep):
     ) -> "Memory":
         """Open it while another process writes; created, or brought up to date, first if necessary."""
         root = Path(root).resolve()
-        if not any(map(is_replica, Places(root).databases())):
+        if not is_replica(Places(root).database):
             finish_for_reading(root)
         try:
             return cls(root, embedder=embedder, models=models)
@@ -135,10 +135,11 @@ class Memory(MemoryUpkeep):
         self._writes = writes or lock is not None
         self._clock = clock
         give = partial(
-            Passages, embedder=embedder, models=with_shared_models(models), clock=clock, changed=self._wake,
-            latest=self._latest_decision, finish_erasing=self._finish_erasing,
+            Passages, retrievals=self.places.retrievals, embedder=embedder, models=with_shared_models(models),
+            clock=clock, changed=self._wake, finish_erasing=self._finish_erasing,
         )  # fmt: skip
-        self._opened = OpenedKinds(root, give, disk=disk, writable=self._writes)
+        self._opened = OpenedKinds(self.places, give, disk=disk, writable=self._writes, lock=lock)
+        self.database = self._opened.database
         self.passages: dict[str, Passages] = self._opened
         self._refused_worlds: list[Refusal] = []
         self._make_parts()
@@ -157,7 +158,7 @@ class Memory(MemoryUpkeep):
         Takes microseconds: connections, locks and vectors are shared.
         """
         used = copy(self)
-        used.actor = actor
+        used.actor, used.database = actor, self.database.for_actor(actor)
         used.passages = {name: passages.for_actor(actor) for name, passages in self.passages.items()}
         used._make_parts()
         return used
@@ -203,17 +204,13 @@ class Memory(MemoryUpkeep):
     @property
     def is_in_place(self) -> bool:
         """Whether its files are those that were opened; a backup may have been restored since."""
-        return all(passages.database.is_in_place for passages in self.usable)
+        return self.database.is_in_place
 
     def _recover(self) -> None:
         """Finish what earlier processes left, and load world files that changed."""
         if self.usable:
             finish_moves(self.places.folder, note=self._note_aside, disk=self._disk or Disk())
         take_in_lines(self.places.retrievals)
-        latest = str(self._latest_decision())
-        for passages in self.usable:
-            if not passages.database.meta(NUMBERED):
-                passages.database.set_meta(NUMBERED, latest)
         if not self.documents.passages.fault:
             self.documents.tidy()
         if not self.lore.passages.fault:
@@ -274,21 +271,13 @@ class Memory(MemoryUpkeep):
             lore.context_warning, remembered.context_warning, remembered.text,
         )  # fmt: skip
 
-    def undo(self, *, actor: str = "") -> Outcome:
-        """Undo as `Decisions.undo`; files of worlds are exchanged with those of the state before."""
-        return self._with_files(super().undo(actor=actor))
-
-    def redo(self, *, actor: str = "") -> Outcome:
-        """Redo as `Decisions.redo`; files of worlds that undo exchanged are put back."""
-        return self._with_files(super().redo(actor=actor))
-
-    def undo_decision(self, number: int, *, actor: str = "") -> Outcome:
-        """Undo as `Decisions.undo_decision`; files of worlds as in `undo`."""
-        return self._with_files(super().undo_decision(number, actor=actor))
-
-    def _with_files(self, outcome: Outcome) -> Outcome:
-        if not self.lore.passages.fault and outcome.decision:
-            outcome.refused += self.lore.exchange_files(self.places.worlds, number=int(outcome.decision))
+    def _reverse(
+        self, verb: str, choose: Callable[[sqlite3.Connection, str], str], *, actor: str, id: str | None
+    ) -> Outcome:
+        """As `Decisions`; files of worlds are exchanged with those of the state before."""
+        outcome = super()._reverse(verb, choose, actor=actor, id=id)
+        if not self.lore.passages.fault and outcome.reversed:
+            outcome.refused += self.lore.exchange_files(self.places.worlds, decision=outcome.reversed)
         return outcome
 
     def status(self) -> MemoryStatus:
@@ -329,10 +318,11 @@ class Memory(MemoryUpkeep):
             is_view = self.passages is not self._opened  # of one actor or moment
             return "" if is_view or not self._writes else self._follow_if_free(progress, longest)
         finally:
-            for passages in self.passages.values():
-                passages.close()
-            if self.passages is self._opened:  # not those of a copy for one actor or moment
-                self._opened.remove_empty()
+            if self.passages is self._opened:
+                self._opened.close()
+            else:  # a copy for one actor or moment
+                for passages in self.passages.values():
+                    passages.close()
             if self._maintainer:
                 self._maintainer.release()
 

@@ -88,7 +88,7 @@ class MemoryUpkeep(Decisions, ABC):
 
     def _new_maintainer(self, lock: WriterLock) -> MemoryMaintainer:
         return MemoryMaintainer(
-            lock, self.places, self.usable,
+            lock, self.places, self.database, self.usable,
             follower=lambda: MemoryFollower(
                 self.places, self.usable, note=self._note_aside, disk=self._disk
             ),

@@ -117,10 +117,12 @@ def undo(library: "Library", job: Job, *, actor: str = "", progress: "Progress |
     if library.decision(job.decision):
         undone = library.undo_decisions([job.decision], actor=actor, progress=progress)
         outcome.done, outcome.refused = undone.done, undone.refused
-    if number := job.note.get("texts"):
-        texts = Memory.open(library.layout.root).undo_decision(number, actor=actor)
-        outcome.done += texts.done
-        outcome.refused += texts.refused
+    if texts_decision := job.note.get("texts"):  # a number, up to version 1.2
+        memory = Memory.open(library.layout.root)
+        if memory.decision(str(texts_decision)):
+            texts = memory.undo_decision(str(texts_decision), actor=actor)
+            outcome.done += texts.done
+            outcome.refused += texts.refused
     library.jobs.dismiss(job.id, actor=actor)
     return outcome
 

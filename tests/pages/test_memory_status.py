@@ -11,15 +11,13 @@ from tests.pages.conftest import finish_jobs, opened, press, rerun, words
 from tests.store.memory.bags import Bags
 
 
-def test_the_status_view_reports_an_unusable_kind_and_shows_the_others(
-    memory: Memory, tmp_path: Path
-) -> None:
+def test_the_status_view_reports_an_unusable_file_and_shows_all_kinds(memory: Memory, tmp_path: Path) -> None:
     memory.close()
     st.cache_resource.clear()
-    path = memory.places.database("documents")
+    path = memory.places.database
     path.write_bytes(b"rubbish" * 1000)
     app = opened("lore", view="Status")
-    assert "One kind of memory cannot be used; all others work:" in words(app)
+    assert "The text memory cannot be used:" in words(app)
     assert f"{path} cannot be read" in words(app)
     assert len(app.metric) == 5
     Memory.open(tmp_path).close()  # the one that the page opened

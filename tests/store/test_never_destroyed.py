@@ -51,8 +51,8 @@ PLACES = st.sampled_from(
         *(
             f"memory/{name}"
             for name in (
-                "memories.sqlite3", "documents.sqlite3", "transcripts.sqlite3", "sessions.sqlite3",
-                "memories.sqlite3-wal", "chroma/chroma.sqlite3", f"chroma/{UUID}/data_level0.bin",
+                "memory.sqlite3", "documents.sqlite3", "transcripts.sqlite3", "sessions.sqlite3",
+                "memory.sqlite3-wal", "chroma/chroma.sqlite3", f"chroma/{UUID}/data_level0.bin",
                 "chroma/mine.txt", "chroma.dirty", "originals/paper.pdf", "worlds/w.yaml", "writer.lock",
             )
         ),

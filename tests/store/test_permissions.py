@@ -256,7 +256,6 @@ NOT_WRITING = {
     "_connect_to_read",  # only asks whether there is a writer
     "_open_to_write",
     "_prepare",
-    "_take_over",
     "close",
     "leave_to_parent",
     "can_write",

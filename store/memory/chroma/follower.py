@@ -142,6 +142,7 @@ class MemoryFollower(ChromaFollower):
     def _refill(self, kind: Passages, chroma: ChromaProcess) -> None:
         """From the table itself, because `changes` lacks what did not change since a purge."""
         upto, last = self._refilled(kind, chroma)
+        rebuild = kind.kind.key("chroma_rebuild")
         while not self._closing:
             with kind.database.reading() as db:
                 rows = db.execute(
@@ -153,13 +154,16 @@ class MemoryFollower(ChromaFollower):
             before, last = f"{upto} {last}", rows[-1]["rowid_"] if rows else last
             with kind.database.writing() as db:
                 if not db.execute(
-                    "UPDATE meta SET value = ? WHERE key = 'chroma_rebuild' AND value = ?",
-                    [f"{upto} {last}", before],
+                    "UPDATE meta SET value = ? WHERE key = ? AND value = ?",
+                    [f"{upto} {last}", rebuild, before],
                 ).rowcount:
                     return  # another one was asked for meanwhile
                 if not rows:
-                    db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_cursor', ?)", [str(upto)])
-                    db.execute("DELETE FROM meta WHERE key = 'chroma_rebuild'")
+                    db.execute(
+                        "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                        [kind.kind.key("chroma_cursor"), str(upto)],
+                    )
+                    db.execute("DELETE FROM meta WHERE key = ?", [rebuild])
                     return
 
     def _refilled(self, kind: Passages, chroma: ChromaProcess) -> tuple[int, int]:
@@ -180,8 +184,8 @@ class MemoryFollower(ChromaFollower):
         with kind.database.writing() as db:
             upto = db.execute("SELECT coalesce(max(number), 0) FROM changes").fetchone()[0]
             db.execute(
-                "UPDATE meta SET value = ? WHERE key = 'chroma_rebuild' AND value = ?",
-                [f"{upto} -1", progress],
+                "UPDATE meta SET value = ? WHERE key = ? AND value = ?",
+                [f"{upto} -1", kind.kind.key("chroma_rebuild"), progress],
             )
         return upto, -1
 

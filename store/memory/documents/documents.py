@@ -18,7 +18,6 @@ from store.memory.documents.parser import DocumentText, marks
 from store.memory.documents.pdf import Rectangle
 from store.memory.documents.schema import NO_PAGE, SECTIONS, DocumentSource
 from store.memory.engine import foreign_metadata
-from store.memory.engine.commits import deciding
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.fusion import words_in
@@ -90,7 +89,8 @@ class Documents:
         text = files.document_text(content, name=name, progress=progress)
         pages, chunks = text.pages, cut(text.pages, typeset=text.headings)
         vectors, model = self.passages.embed([chunk.text for chunk in chunks])
-        with deciding(self.passages.database.path.parent):  # no other process may tidy up meanwhile
+        self._note_begun(original := f"{content_hash(content)}{Path(name).suffix.lower()}")
+        with self.passages.database.writing():  # no other process may tidy up meanwhile
             there = self._there(content, protocol, name)  # imported by another process in the meantime
             if there and not replaces:
                 return there
@@ -100,12 +100,13 @@ class Documents:
             )
             source = replace(
                 imported.source,
-                original=self._keep(content, suffix=Path(name).suffix.lower()),
+                original=original,
                 pages=len(pages),
                 bare_pages=", ".join(str(n) for n, text in enumerate(pages, start=1) if not text.strip()),
                 imported_at=self.passages.clock(),
                 has_sections=SECTIONS,
             )
+            self._keep(content, original)
             with self.passages.change("import document", actor=actor) as change:
                 self._remove(change, source)
                 for index, (chunk, vector) in enumerate(zip(chunks, vectors, strict=True)):
@@ -113,6 +114,7 @@ class Documents:
                     change.upsert({**row, "id": str(uuid4()), "vector": vector, "embedding_model": model})
                 change.upsert(asdict(source), table="sources")
                 foreign_metadata.store(change, source.id, {_PATH: origin})
+        self.passages.changed()  # now that it is committed
         where = {"protocol": source.protocol, "source": source.source}
         self.passages.add_token_states([row["id"] for row in self.passages.find(where=where, limit=None)])
         return replace(imported, source=source)
@@ -134,7 +136,10 @@ class Documents:
         """Where a file with new content belongs: in the place of its last version, or under a free name."""
         known = {one.id: one for one in self.sources()}
         with self.passages.database.reading() as db:
-            paths = {id: found.get(_PATH) for id, found in foreign_metadata.of(db, [*known]).items()}
+            paths = {
+                id: found.get(_PATH)
+                for id, found in foreign_metadata.of(db, self.passages.kind, [*known]).items()
+            }
         own = next((id for id, path in paths.items() if origin and path == origin), "")
         name, *longer = names
         taken = known.get(f"{protocol}/{name}")
@@ -305,15 +310,12 @@ class Documents:
         """
         database = self.passages.database
         database.check_writable()
-        with deciding(database.path.parent):  # not while an import is between file and commit
+        with database.writing() as db:  # not while an import is between file and commit
             if not (begun := database.meta(_BEGUN)):
                 return
-            with self.passages.database.reading() as db:
-                known = {row[0] for row in db.execute("SELECT original FROM sources")}
-                past = db.execute(
-                    "SELECT json_extract(before, '$.original') FROM history WHERE tbl = 'sources'"
-                )
-                known |= {row[0] for row in past}
+            known = {row[0] for row in db.execute("SELECT original FROM sources")}
+            past = db.execute("SELECT json_extract(before, '$.original') FROM history WHERE tbl = 'sources'")
+            known |= {row[0] for row in past}
             for name in json.loads(begun):
                 if name not in known:
                     (self._originals / name).unlink(missing_ok=True)
@@ -328,15 +330,20 @@ class Documents:
     def _text(self, source: DocumentSource) -> DocumentText:
         return files.document_text(files.read(self._path(source.original, source.source)), name=source.source)
 
-    def _keep(self, content: bytes, *, suffix: str) -> str:
-        """Store the original file under its hash, before the commit that refers to it."""
-        disk, name = Disk(), f"{content_hash(content)}{suffix}"
-        if not (self._originals / name).exists():
-            begun = json.loads(self.passages.database.meta(_BEGUN) or "[]")
-            self.passages.database.set_meta(_BEGUN, json.dumps([*begun, name]))
+    def _note_begun(self, original: str) -> None:
+        """Note an original that an import is about to store, so that `tidy` finds it after a crash."""
+        database = self.passages.database
+        with database.writing():
+            if not (self._originals / original).exists():
+                begun = json.loads(database.meta(_BEGUN) or "[]")
+                database.set_meta(_BEGUN, json.dumps([*begun, original]))
+
+    def _keep(self, content: bytes, original: str) -> None:
+        """Store the original file, before the commit that refers to it."""
+        disk = Disk()
+        if not (self._originals / original).exists():
             disk.make_folder(self._originals)
-            disk.replace(self._originals / name, content)
-        return name
+            disk.replace(self._originals / original, content)
 
     @staticmethod
     def _remove(change: Any, source: DocumentSource) -> None:

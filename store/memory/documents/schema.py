@@ -20,39 +20,6 @@ KIND = MemoryKind(
     sequence=("chunk_index",),
     has_token_states=True,
     least=0.35,  # docs/memory.md has what it refuses
-    schema="""
-CREATE TABLE documents (
-    number INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,            -- a UUID
-    content TEXT NOT NULL,
-    source TEXT NOT NULL,               -- the file's name
-    page INTEGER NOT NULL,              -- from 1; 0 if the program that it comes from named none
-    protocol TEXT NOT NULL,             -- in lower case
-    chunk_index INTEGER NOT NULL,       -- within the document
-    span_start INTEGER NOT NULL,        -- offset into the page's text
-    span_end INTEGER NOT NULL,          -- offset into the text of its last page
-    vector BLOB,
-    embedding_model TEXT,
-    section TEXT NOT NULL DEFAULT '',   -- the heading that it stands under
-    last_page INTEGER                   -- where it runs over its page's end
-) STRICT;
-CREATE INDEX documents_by_source ON documents (protocol, source, page, chunk_index);
-CREATE TABLE sources (
-    id TEXT PRIMARY KEY,                -- {protocol}/{source}
-    protocol TEXT NOT NULL,
-    source TEXT NOT NULL,
-    original TEXT NOT NULL,             -- the file as it came, in memory/originals
-    pages INTEGER NOT NULL,
-    bare_pages TEXT NOT NULL,           -- those without text, such as "3, 7"
-    imported_at REAL NOT NULL,
-    has_sections INTEGER NOT NULL DEFAULT 0 -- 0: its passages are of before they knew their sections
-) STRICT;
-""",
-    added="""
-ALTER TABLE documents ADD COLUMN section TEXT NOT NULL DEFAULT '';
-ALTER TABLE documents ADD COLUMN last_page INTEGER;
-ALTER TABLE sources ADD COLUMN has_sections INTEGER NOT NULL DEFAULT 0;
-""",
 )
 
 

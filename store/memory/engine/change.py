@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
+from store.disk.sqlite_values import marks
 from store.errors import NotPermitted
 from store.memory.engine.kind import MemoryKind
+from store.permissions import Actor
 
 PENDING = "pending"
 RECALL = "recall"
-BESIDE = (PENDING, RECALL)  # tables of every kind whose rows have a history like the kind's own
+ADOPTED = "adopted"  # metadata without a column of their own (`foreign_metadata.py`)
+BESIDE = (PENDING, RECALL, ADOPTED)  # tables of all kinds whose rows have a history like a kind's own
+_BY_KIND = (RECALL, ADOPTED)  # … with ids that other kinds may use as well
 _IMPORTS = ("import", "load world", "adopt")  # verbs that say through what by themselves
 
 
@@ -24,34 +28,31 @@ class MemoryChange:
         kind: MemoryKind,
         verb: str,
         *,
+        decision: str,
         actor: str,
         at: float,
-        after: int,
-        number: int | None = None,
         via: str = "",
         agent: str = "",
         waits: bool = False,
     ) -> None:
-        """`after` is the number of the latest decision of any kind, which this one follows.
+        """`decision` is the decision's id; it may have other parts, in other kinds and transactions.
 
-        `number` is that of a decision made in several transactions or kinds, of which this is a part.
         `agent` is the program that wrote it in the actor's place, `via` through what. With `waits` nothing is
         changed: it is stored in `pending` until a person accepts it.
         """
         self.db = db
         self.kind = kind
         self.count = 0  # rows of embedded text changed
-        self.reverses: int | None = None  # for undo and redo
-        self._decision: int | None = None
-        self._number = number
-        self._what = (after, verb, actor, at)
+        self.reverses: str | None = None  # for undo and redo
+        self._number: int | None = None  # of the decision, once there is something of it
+        self._decision = (decision, verb, actor, at, agent)
         self._other_rows = 0  # those of what waits, of pins
         self.agent, self.via = agent, via_of(verb, via)
         self.waits = waits
 
     def row(self, table: str, id: str) -> dict[str, Any] | None:
         """The current row, vector included; None if there is none."""
-        found = self.db.execute(f"SELECT * FROM {table} WHERE id = ?", [id]).fetchone()
+        found = self.db.execute(f"SELECT * FROM {table} WHERE {self._is_row(table)}", [id]).fetchone()
         return _own(found) if found else None
 
     def upsert(self, row: dict[str, Any], *, table: str = "", version: int | None = None) -> None:
@@ -61,12 +62,13 @@ class MemoryChange:
             self._hold(table, row["id"], row)
             return
         self._note(table, row["id"], version)
-        names = ", ".join(row)
-        updates = ", ".join(f"{name} = excluded.{name}" for name in row if name != "id")
+        key = "kind, id" if table in _BY_KIND else "id"
+        stored = {"kind": self.kind.name, **row} if table in BESIDE else row
+        updates = ", ".join(f"{name} = excluded.{name}" for name in stored if name not in ("id", "kind"))
         self.db.execute(
-            f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(row))}) "
-            f"ON CONFLICT (id) DO UPDATE SET {updates}",
-            [*row.values()],
+            f"INSERT INTO {table} ({', '.join(stored)}) VALUES ({marks(stored)}) "
+            f"ON CONFLICT ({key}) DO UPDATE SET {updates}",
+            [*stored.values()],
         )
 
     def remove(self, id: str, *, table: str = "", version: int | None = None) -> None:
@@ -78,76 +80,85 @@ class MemoryChange:
             self._hold(table, id, None)
             return
         self._note(table, id, version)
-        self.db.execute(f"DELETE FROM {table} WHERE id = ?", [id])
+        self.db.execute(f"DELETE FROM {table} WHERE {self._is_row(table)}", [id])
 
     def finish(self) -> None:
         """Store the decision."""
-        if self._decision is not None:
+        if self._number is not None:
             self.db.execute(
                 "UPDATE decisions SET count = count + ?, reverses = ? WHERE number = ?",
-                [self.count or self._other_rows, self.reverses, self._decision],
+                [self.count or self._other_rows, self.reverses, self._number],
             )
 
     def record_final(self, table: str, id: str, note: Mapping[str, Any], *, count: int = 0) -> None:
         """Make this a decision that cannot be undone, with its details."""
         self._begin()
         self.db.execute(
-            "UPDATE decisions SET count = ?, reversed = 1 WHERE number = ?", [count, self._decision]
+            "UPDATE decisions SET count = ?, is_final = 1 WHERE number = ?", [count, self._number]
         )
         self.db.execute(
-            "INSERT INTO history (decision, tbl, id, version, before_version, before, agent, via) "
-            "VALUES (?, ?, ?, 0, 0, ?, ?, ?)",
-            [self._decision, table, id, json.dumps(note), self.agent, self.via],
+            "INSERT INTO history (decision, kind, tbl, id, version, before_version, before, agent, via) "
+            "VALUES (?, ?, ?, ?, 0, 0, ?, ?, ?)",
+            [self._number, self.kind.name, table, id, json.dumps(note), self.agent, self.via],
         )
 
     def _begin(self) -> None:
-        if self._decision is None and self._number is not None:
-            self._decision = self._number
-            self.db.execute(
-                "INSERT OR IGNORE INTO decisions (number, verb, who, at) VALUES (?, ?, ?, ?)",
-                (self._number, *self._what[1:]),
-            )
-        elif self._decision is None:
-            self._decision = self.db.execute(
-                "INSERT INTO decisions (number, verb, who, at) "
-                "SELECT max(?, coalesce(max(number), 0)) + 1, ?, ?, ? FROM decisions",
-                self._what,
-            ).lastrowid
+        """Add the decision, unless an earlier part of it was added."""
+        if self._number is not None:
+            return
+        self.db.execute(
+            "INSERT OR IGNORE INTO decisions (id, verb, who, at, agent) VALUES (?, ?, ?, ?, ?)",
+            self._decision,
+        )
+        query = "SELECT number, who FROM decisions WHERE id = ?"
+        self._number, who = self.db.execute(query, [self._decision[0]]).fetchone()
+        if who != self._decision[2]:
+            raise NotPermitted("another user made a decision with this id")
+
+    def _is_row(self, table: str) -> str:
+        """SQL: whether a row of this table is this kind's with an id."""
+        return f"kind = '{self.kind.name}' AND id = ?" if table in BESIDE else "id = ?"
 
     def _note(self, table: str, id: str, version: int | None) -> None:
         """Store in the history what is about to be replaced."""
         before = self.row(table, id)
         self._begin()
-        line = self.db.execute("SELECT version FROM changes WHERE tbl = ? AND id = ?", [table, id]).fetchone()
+        place = (self.kind.name, table, id)
+        query = "SELECT version FROM changes WHERE kind = ? AND tbl = ? AND id = ?"
+        line = self.db.execute(query, place).fetchone()
         number = self.db.execute(
-            "INSERT OR REPLACE INTO changes (tbl, id) VALUES (?, ?)", [table, id]
+            "INSERT OR REPLACE INTO changes (kind, tbl, id) VALUES (?, ?, ?)", place
         ).lastrowid
         version = number if version is None else version
         self.db.execute("UPDATE changes SET version = ? WHERE number = ?", [version, number])
         vector = before.pop("vector", None) if before else None
         self.db.execute(
-            "INSERT INTO history (decision, tbl, id, version, before_version, before, vector, agent, via) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO history "
+            "(decision, kind, tbl, id, version, before_version, before, vector, agent, via) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                self._decision, table, id, version, line["version"] if line else 0,
+                self._number, *place, version, line["version"] if line else 0,
                 json.dumps(before) if before else None, vector, self.agent, self.via,
             ],
         )  # fmt: skip
         self.count += table == self.kind.table
-        self._other_rows += table in BESIDE
+        self._other_rows += table in (PENDING, RECALL)
 
     def is_taken(self, id: str) -> bool:
         """Whether there is an entry with this id, one that waits for a decision, or was one.
 
         The versions of a removed entry stay readable under its id, so no other entry may get it.
         """
-        known = "SELECT 1 FROM pending WHERE target = :id UNION ALL SELECT 1 FROM history WHERE id = :id"
-        found = self.db.execute(f"{known} LIMIT 1", {"id": id}).fetchone()
+        found = self.db.execute(
+            "SELECT 1 FROM pending WHERE kind = :kind AND target = :id UNION ALL "
+            "SELECT 1 FROM history WHERE kind = :kind AND id = :id LIMIT 1",
+            {"kind": self.kind.name, "id": id},
+        ).fetchone()
         return found is not None or self.row(self.kind.table, id) is not None
 
     def _hold(self, table: str, id: str, row: Mapping[str, Any] | None) -> None:
         """Store what an agent writes until a person decides. Raises NotPermitted for more than entries."""
-        _, verb, who, at = self._what
+        _, verb, who, at, _ = self._decision
         if table != self.kind.table:
             raise NotPermitted(f"what agents write is reviewed here; a person has to {verb}")
         kept = row and {name: row[name] for name in row if name not in ("vector", "embedding_model")}
@@ -160,6 +171,13 @@ class MemoryChange:
         )  # fmt: skip
 
 
+def refuse_agents(actor: Actor, verb: str) -> None:
+    """Raises NotPermitted to an agent whose changes wait for a person, ReadOnly to a viewer."""
+    actor.permit()
+    if actor.is_reviewed:
+        raise NotPermitted(f"what agents write is reviewed here; a person has to {verb}")
+
+
 def via_of(verb: str, via: str) -> str:
     """Through what this verb writes: imports and adoptions say so themselves."""
     if not verb.startswith(_IMPORTS):
@@ -168,5 +186,5 @@ def via_of(verb: str, via: str) -> str:
 
 
 def _own(row: sqlite3.Row) -> dict[str, Any]:
-    """The row without `number`, which SQLite assigns and which may differ when a row is restored."""
-    return {name: row[name] for name in row.keys() if name != "number"}  # noqa: SIM118
+    """The row without its kind, and `number`, which SQLite assigns and may differ when a row is restored."""
+    return {name: row[name] for name in row.keys() if name not in ("number", "kind")}  # noqa: SIM118

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from store.errors import NotPermitted
 from store.memory.engine import listing
 from store.memory.engine.database import Database
 from store.memory.engine.errors import InvalidInput, UnknownEntry
@@ -18,7 +19,6 @@ from store.permissions import Actor
 
 Row = dict[str, Any]
 _COMPARED = 2_000  # ids that are compared with one that does not exist
-RESERVED = "reserved"  # in `meta`: the number of a decision that is about to be made in several kinds
 
 
 class Entries:
@@ -122,7 +122,7 @@ class Entries:
     def history(self, *, id: str | None = None, limit: int = 100) -> list[MemoryEvent]:
         """Events of entries, newest first."""
         with self.database.reading() as db:
-            return listing.history(db, id=id, limit=limit)
+            return listing.history(db, self.kind, id=id, limit=limit)
 
     def versions(self, id: str) -> list[EntryVersion]:
         """Every version of this entry, newest first. Raises UnknownEntry if there never was one."""
@@ -133,34 +133,24 @@ class Entries:
         return found
 
     def decisions(self, *, limit: int = 20) -> list[MemoryDecision]:
-        """Decisions, newest first."""
+        """Decisions about this kind, newest first."""
+        of_kind = "EXISTS (SELECT 1 FROM history h WHERE h.decision = d.number AND h.kind = ?)"
         with self.database.reading() as db:
-            return listing.decisions(db, limit=limit)
+            return listing.decisions(db, of_kind, [self.kind.name], limit=limit)
 
-    def last_decision(self, *, by: str) -> MemoryDecision | None:
-        """This person's latest decision that can be undone, or, to an agent, its own; None if none."""
-        with self.database.reading() as db:
-            return listing.last_decision(db, by, agent=self.actor.agent)
+    def decided(self, decision: str | None) -> list[str] | None:
+        """The entries that this decision changed, in their order; None if it was not made yet.
 
-    def last_erasure(self, *, by: str) -> MemoryDecision | None:
-        """This person's latest deletion for good, or, to an agent, its own; None if none."""
+        Raises NotPermitted if another person made it.
+        """
+        if decision is None:
+            return None
         with self.database.reading() as db:
-            return listing.last_erasure(db, by, agent=self.actor.agent)
-
-    @property
-    def generation(self) -> tuple[int, ...]:
-        """Changes with every change of an entry or the model, and with every counted question."""
-        with self.database.reading() as db:
-            row = db.execute(
-                "SELECT (SELECT coalesce(max(number), 0) FROM changes), "
-                "(SELECT coalesce(sum(times), 0) FROM queried), "
-                "(SELECT coalesce(max(number), 0) FROM decisions), "
-                "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')"
-            ).fetchone()
-        return tuple(row)
-
-    def latest_decision(self) -> int:
-        """The number of the latest decision of anybody, or of one that is reserved; 0 if there is none."""
-        with self.database.reading() as db:
-            row = db.execute("SELECT coalesce(max(number), 0) FROM decisions").fetchone()
-        return max(int(row[0]), int(self.database.meta(RESERVED) or 0))
+            row = db.execute("SELECT number, who FROM decisions WHERE id = ?", [decision]).fetchone()
+            if row is None:
+                return None
+            if row["who"] != self.actor.name:
+                raise NotPermitted("another user made a decision with this id")
+            query = "SELECT id FROM history WHERE decision = ? AND kind = ? ORDER BY number"
+            found = db.execute(query, [row["number"], self.kind.name]).fetchall()
+        return [*dict.fromkeys(one["id"] for one in found)]

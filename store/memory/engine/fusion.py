@@ -60,9 +60,9 @@ def word_shares(
     words = _words(question)
     if terms := [f'"{form}"' for word in words for form in forms(word)]:
         rows = db.execute(
-            "SELECT p.id, -bm25(words) AS score FROM words "
-            f"CROSS JOIN {kind.table} p ON p.rowid = words.rowid "
-            f"WHERE words MATCH ? AND {rowids} ORDER BY score DESC, p.id LIMIT ?",
+            f"SELECT p.id, -bm25({kind.words}) AS score FROM {kind.words} "
+            f"CROSS JOIN {kind.table} p ON p.rowid = {kind.words}.rowid "
+            f"WHERE {kind.words} MATCH ? AND {rowids} ORDER BY score DESC, p.id LIMIT ?",
             [" OR ".join(terms), *values, limit],
         )
         found.update({row["id"]: row["score"] for row in rows})

@@ -21,17 +21,16 @@ def _up_to_date(db: sqlite3.Connection, step: Callable[[str], None]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class MemoryKind:
-    """One SQLite file, one table of embedded text in it, one collection in Chroma.
+    """One table of embedded text, and what belongs to it; one collection in Chroma.
 
     Every table in `tables` has a text key `id`; the first is the one of embedded text, with the columns
-    `vector` (float32 bytes or NULL) and `embedding_model` besides its own.
+    `vector` (float32 bytes or NULL) and `embedding_model` besides its own. `schema/` has their columns.
     """
 
     name: str  # the collection, as the references name it
-    file: str  # the SQLite file below memory/, without its ending
+    file: str  # the SQLite file below memory/ that it had up to version 1.2, without its ending
     tables: tuple[str, ...]  # those whose rows have a history; embedded text first
     text: str  # the column that is embedded
-    schema: str  # CREATE statements, each ending in ";\n"; run on a file that may have some of the tables
     filters: tuple[str, ...] = ()  # columns to filter by; with the id all that Chroma is given
     more_filters: tuple[str, ...] = ()  # columns to filter by that Chroma is not given
     labels: tuple[str, ...] = ()  # columns whose words say as much of an entry as its text does
@@ -47,7 +46,6 @@ class MemoryKind:
     has_token_states: bool = False  # its first answers are ordered by late interaction
     least: float = 0.0  # score by words and LOCAL's meaning below which an entry answers no question
     metadata: Callable[[Any], dict[str, Any]] = field(default=_nothing_more)  # what else Chroma gets of a row
-    added: str = ""  # ALTER statements for a file before version 4, which a new file's schema has already
     takes_over: tuple[str, ...] = ()  # tables by which another program's file of this kind is known
     check: Callable[[sqlite3.Connection], None] = field(default=_accepted)
     upgrade: Callable[[sqlite3.Connection, Callable[[str], None]], None] = field(default=_up_to_date)
@@ -56,3 +54,12 @@ class MemoryKind:
     def table(self) -> str:
         """The table that holds the entries."""
         return self.tables[0]
+
+    @property
+    def words(self) -> str:
+        """The full-text index of the entries."""
+        return f"{self.table}_words"
+
+    def key(self, name: str) -> str:
+        """The key in `meta` of this kind's value of a name."""
+        return f"{self.name} {name}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.catalog.filters import matching
-from store.catalog.history import FORGET_VECTORS
+from store.catalog.history import FORGET_VECTORS, IS_UNDONE, PastDecision
 from store.disk.sqlite_values import marks
 from store.memory.engine import cjk_search
 from store.memory.engine.errors import InvalidInput
@@ -17,19 +17,13 @@ _MANY = 500  # ids asked for at once
 TAGS = "tags"  # a filter: entries that have all of these
 MOMENTS = {"since": ">=", "until": "<="}  # filters: when it was written or last edited, in UNIX seconds
 FORGET = "forget"  # a deletion for good
-# Which agent decided, "" if a person did. What a person accepts has a row that is not by the agent.
-_ROWS = "FROM history WHERE decision = decisions.number"
-_AGENT = (  # a person's is known by its first row
-    f"CASE WHEN EXISTS (SELECT 1 {_ROWS} AND agent = '') THEN '' "
-    f"ELSE coalesce((SELECT agent {_ROWS} LIMIT 1), '') END"
-)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryEvent:
     """A change of one entry by one decision."""
 
-    decision: int
+    decision: str
     verb: str
     id: str
     created_at: float  # UNIX seconds
@@ -39,15 +33,10 @@ class MemoryEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryDecision:
-    """A decision as the history lists it."""
+class MemoryDecision(PastDecision):
+    """A decision as the history lists it, with the kinds that it changed."""
 
-    number: int
-    verb: str
-    actor: str
-    created_at: float
-    count: int
-    is_undone: bool
+    kinds: tuple[str, ...] = ()
 
 
 def rows(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> list[dict[str, Any]]:
@@ -108,9 +97,10 @@ def scopes_ever(db: sqlite3.Connection, kind: MemoryKind) -> list[str]:
     found = db.execute(
         f"SELECT {kind.scope} AS name FROM {kind.table} UNION "
         "SELECT json_extract(before, ?) FROM history WHERE tbl = ? UNION "
-        "SELECT json_extract(row, ?) FROM pending UNION "
-        "SELECT json_extract(json_extract(before, '$.row'), ?) FROM history WHERE tbl = 'pending' ORDER BY 1",
-        [inside, kind.table, inside, inside],
+        "SELECT json_extract(row, ?) FROM pending WHERE kind = ? UNION "
+        "SELECT json_extract(json_extract(before, '$.row'), ?) FROM history "
+        "WHERE tbl = 'pending' AND kind = ? ORDER BY 1",
+        [inside, kind.table, inside, kind.name, inside, kind.name],
     )
     return [str(row[0]) for row in found if row[0] is not None]
 
@@ -125,70 +115,73 @@ def written(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dic
     return found
 
 
-def history(db: sqlite3.Connection, *, id: str | None, limit: int) -> list[MemoryEvent]:
-    """The decisions about this entry, or about all, newest first."""
-    where, values = ("h.id = ?", [id]) if id else ("TRUE", [])
+def history(db: sqlite3.Connection, kind: MemoryKind, *, id: str | None, limit: int) -> list[MemoryEvent]:
+    """The decisions about this entry, or about all of the kind, newest first."""
     found = db.execute(
-        "SELECT h.*, d.verb, d.who, d.at, d.reversed FROM history h "
-        "JOIN decisions d ON d.number = h.decision "
-        f"WHERE {where} ORDER BY h.number DESC LIMIT ?",
-        [*values, limit],
+        f"SELECT h.id, h.before, d.id AS decision, d.verb, d.who, d.at, {IS_UNDONE} AS is_undone "
+        "FROM history h JOIN decisions d ON d.number = h.decision "
+        "WHERE h.kind = ? AND h.id = coalesce(?, h.id) ORDER BY h.number DESC LIMIT ?",
+        [kind.name, id, limit],
     )
     return [
         MemoryEvent(
             row["decision"], row["verb"], row["id"], row["at"], row["who"], row["before"],
-            bool(row["reversed"]),
+            bool(row["is_undone"]),
         )
         for row in found
     ]  # fmt: skip
 
 
-def decisions(db: sqlite3.Connection, *, limit: int) -> list[MemoryDecision]:
-    """The newest decisions, newest first."""
-    found = db.execute("SELECT * FROM decisions ORDER BY number DESC LIMIT ?", [limit])
-    return [_decision(row) for row in found]
+def decisions(
+    db: sqlite3.Connection, where: str = "TRUE", values: Sequence[Any] = (), *, limit: int = -1
+) -> list[MemoryDecision]:
+    """The decisions that pass this SQL, newest first."""
+    found = db.execute(
+        f"SELECT d.*, {IS_UNDONE} AS is_undone, "
+        "(SELECT group_concat(DISTINCT kind) FROM history h WHERE h.decision = d.number) AS kinds "
+        f"FROM decisions d WHERE {where} ORDER BY d.number DESC LIMIT ?",
+        [*values, limit],
+    )
+    return [
+        MemoryDecision(
+            row["id"], row["verb"], row["who"], row["at"], row["count"], bool(row["is_undone"]),
+            row["reverses"], tuple(sorted((row["kinds"] or "").split(","))),
+        )
+        for row in found
+    ]  # fmt: skip
 
 
 def last_decision(db: sqlite3.Connection, actor: str, *, agent: str) -> MemoryDecision | None:
     """The newest decision of this person, or of this agent, that can be undone; None if none."""
-    forgetting = last_erasure(db, actor, agent=agent)
-    row = db.execute(
-        "SELECT * FROM decisions WHERE who = ? AND verb <> 'undo' AND NOT reversed AND number > ? "
-        f"AND {_AGENT} = ? ORDER BY number DESC LIMIT 1",
-        [actor, forgetting.number if forgetting else 0, agent],
-    ).fetchone()
-    return _decision(row) if row else None
+    since = last_erasure(db, actor, agent=agent)
+    found = decisions(
+        db, "who = ? AND agent = ? AND verb <> 'undo' AND NOT reversed AND NOT is_final AND number > ?",
+        [actor, agent, since], limit=1,
+    )  # fmt: skip
+    return found[0] if found else None
 
 
-def last_undo(db: sqlite3.Connection, actor: str, *, agent: str) -> sqlite3.Row | None:
+def last_undo(db: sqlite3.Connection, actor: str, *, agent: str) -> MemoryDecision | None:
     """The newest undo of this person, or of this agent; None if a decision of their own came after it."""
-    since = last_of_own(db, actor, agent=agent)
-    found: sqlite3.Row | None = db.execute(
-        "SELECT * FROM decisions WHERE who = ? AND verb = 'undo' AND NOT reversed AND number > ? "
-        f"AND {_AGENT} = ? ORDER BY number DESC LIMIT 1",
-        [actor, since["number"] if since else 0, agent],
-    ).fetchone()
-    return found
+    found = decisions(
+        db,
+        "who = ?1 AND agent = ?2 AND verb = 'undo' AND NOT reversed AND number > coalesce((SELECT "
+        "max(number) FROM decisions WHERE who = ?1 AND agent = ?2 AND verb NOT IN ('undo', 'redo')), 0)",
+        [actor, agent], limit=1,
+    )  # fmt: skip
+    return found[0] if found else None
 
 
-def last_of_own(db: sqlite3.Connection, actor: str, *, agent: str) -> sqlite3.Row | None:
-    """The newest decision of this person, or of this agent, that is no undo and no redo."""
-    found: sqlite3.Row | None = db.execute(
-        f"SELECT * FROM decisions WHERE who = ? AND verb NOT IN ('undo', 'redo') AND {_AGENT} = ? "
-        "ORDER BY number DESC LIMIT 1",
-        [actor, agent],
-    ).fetchone()
-    return found
+def last_erasure(db: sqlite3.Connection, actor: str, *, agent: str) -> int:
+    """The number of the newest deletion for good by this person, or by this agent; 0 if there is none.
 
-
-def last_erasure(db: sqlite3.Connection, actor: str, *, agent: str) -> MemoryDecision | None:
-    """The newest deletion for good by this person, or by this agent; undo never reaches past it."""
+    Undo never reaches past it.
+    """
     row = db.execute(
-        f"SELECT * FROM decisions WHERE who = ? AND verb IN (?, ?) AND {_AGENT} = ? "
-        "ORDER BY number DESC LIMIT 1",
-        [actor, FORGET, FORGET_VECTORS, agent],
+        "SELECT max(number) FROM decisions WHERE who = ? AND agent = ? AND verb IN (?, ?)",
+        [actor, agent, FORGET, FORGET_VECTORS],
     ).fetchone()
-    return _decision(row) if row else None
+    return int(row[0] or 0)
 
 
 def versions_of(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dict[str, int]:
@@ -206,8 +199,8 @@ def recalled(db: sqlite3.Connection, kind: MemoryKind, where: Where, *, state: s
     filters, values = conditions(kind, "", where, None)
     found = db.execute(
         f"SELECT id FROM {kind.table} WHERE {filters} AND id IN "
-        "(SELECT id FROM recall WHERE state = ?) ORDER BY rowid",
-        [*values, state],
+        "(SELECT id FROM recall WHERE kind = ? AND state = ?) ORDER BY rowid",
+        [*values, kind.name, state],
     )
     return [row[0] for row in found]
 
@@ -220,20 +213,15 @@ def ids_passing(db: sqlite3.Connection, kind: MemoryKind, where: Where) -> froze
     return frozenset(row[0] for row in db.execute(f"SELECT id FROM {kind.table} WHERE {filters}", values))
 
 
-def never_recalled(db: sqlite3.Connection) -> frozenset[str]:
+def never_recalled(db: sqlite3.Connection, kind: MemoryKind) -> frozenset[str]:
     """The entries that no search for a context finds."""
-    return frozenset(row[0] for row in db.execute("SELECT id FROM recall WHERE state = 'never'"))
+    found = db.execute("SELECT id FROM recall WHERE kind = ? AND state = 'never'", [kind.name])
+    return frozenset(row[0] for row in found)
 
 
 def entry(row: sqlite3.Row) -> dict[str, Any]:
     """A row as an entry, without internal columns."""
     return {name: row[name] for name in row.keys() if name not in ("number", "rowid_", "vector")}  # noqa: SIM118
-
-
-def _decision(row: sqlite3.Row) -> MemoryDecision:
-    return MemoryDecision(
-        row["number"], row["verb"], row["who"], row["at"], row["count"], bool(row["reversed"])
-    )
 
 
 def _written(kind: MemoryKind) -> str:
@@ -269,7 +257,7 @@ def conditions(kind: MemoryKind, words: str, where: Where, before: float | None)
         parts.append(f"instr({kind.text}, ?)")
         values.append(run)
     if (rest := cjk_search.without_runs(words) if cjk_search.runs(words) else words).strip():
-        parts.append(f"{kind.table}.rowid IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        parts.append(f"{kind.table}.rowid IN (SELECT rowid FROM {kind.words} WHERE {kind.words} MATCH ?)")
         values.append(matching(rest))
     if before is not None:
         parts.append(f"{_written(kind)} < ?")

@@ -31,22 +31,25 @@ class PendingEntry:
 def waiting(passages: Passages) -> list[PendingEntry]:
     """The pending changes of this kind, oldest first."""
     with passages.database.reading() as db:
-        found = db.execute("SELECT * FROM pending ORDER BY at, rowid").fetchall()
+        found = db.execute(
+            "SELECT * FROM pending WHERE kind = ? ORDER BY at, rowid", [passages.kind.name]
+        ).fetchall()
     return [_entry(passages.kind, row) for row in found]
 
 
 def count(passages: Passages) -> int:
     """The number of pending changes of this kind."""
     with passages.database.reading() as db:
-        return int(db.execute("SELECT count(*) FROM pending").fetchone()[0])
+        query = "SELECT count(*) FROM pending WHERE kind = ?"
+        return int(db.execute(query, [passages.kind.name]).fetchone()[0])
 
 
 def accept(
-    passages: Passages, ids: Sequence[str], *, actor: str = "", number: int | None = None
+    passages: Passages, ids: Sequence[str], *, actor: str = "", decision: str | None = None
 ) -> list[str]:
     """Carry out what waits under these ids, as written by its agent, in one transaction; returns which did.
 
-    One undoable decision, or a part of that with this `number`. Raises ModelUnavailable if it
+    One undoable decision, or a part of that with this id. Raises ModelUnavailable if it
     cannot be embedded.
     """
     passages.refuse_agents(ACCEPT)
@@ -54,7 +57,7 @@ def accept(
     texts = [str(one.row[passages.kind.text]) for one in chosen if one.row]
     vectors, model = passages.embed(texts) if texts else ([], None)
     following, accepted = iter(vectors), []
-    with passages.change(ACCEPT, actor=actor, number=number) as change:
+    with passages.change(ACCEPT, actor=actor, decision=decision) as change:
         agent, via = change.agent, change.via
         for one in chosen:
             vector = next(following) if one.row else None
@@ -72,11 +75,11 @@ def accept(
 
 
 def reject(
-    passages: Passages, ids: Sequence[str], *, actor: str = "", number: int | None = None
+    passages: Passages, ids: Sequence[str], *, actor: str = "", decision: str | None = None
 ) -> list[str]:
     """Discard what waits under these ids, as `accept` carries it out; returns which did."""
     passages.refuse_agents(REJECT)
-    with passages.change(REJECT, actor=actor, number=number) as change:
+    with passages.change(REJECT, actor=actor, decision=decision) as change:
         found = [id for id in dict.fromkeys(ids) if change.row(PENDING, id) is not None]
         for id in found:
             change.remove(id, table=PENDING)

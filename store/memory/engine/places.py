@@ -45,10 +45,11 @@ class Places:
         """The database of handed-out entries, if a setting asks to log or keep them."""
         return self.folder / "retrievals.sqlite3"
 
-    def databases(self) -> list[Path]:
-        """The SQLite files that are there."""
-        return sorted(self.folder.glob("*.sqlite3"))
+    @property
+    def database(self) -> Path:
+        """The SQLite file of all kinds."""
+        return self.folder / "memory.sqlite3"
 
-    def database(self, file: str) -> Path:
-        """The SQLite file of this name."""
+    def former(self, file: str) -> Path:
+        """The SQLite file that one kind had up to version 1.2."""
         return self.folder / f"{file}.sqlite3"

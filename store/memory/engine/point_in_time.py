@@ -9,7 +9,6 @@ forgotten later is not in it.
 
 import json
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -22,9 +21,9 @@ from store.disk.sqlite_values import marks
 from store.embedding.active_model import ActiveModel
 from store.embedding.protocol import Embedder
 from store.errors import ModelUnavailable, ReadOnly
-from store.memory.engine import foreign_metadata, listing, vector_cache
-from store.memory.engine.change import RECALL
-from store.memory.engine.database import Database, schema, statements
+from store.memory.engine import listing, vector_cache
+from store.memory.engine.change import ADOPTED, RECALL
+from store.memory.engine.database import Database, prepare
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
 from store.memory.engine.questions import Questions
@@ -39,7 +38,7 @@ class PastDatabase(Database):
 
     def __init__(self, present: Database, build: Callable[[], sqlite3.Connection]) -> None:
         SqliteFile.__init__(self, present.path, disk=Disk())
-        self.actor, self.fault = present.actor, present.fault
+        self.actor, self.fault, self._kind = present.actor, present.fault, present._kind
         self._build = build
         self._made: list[sqlite3.Connection] = []  # one at most, shared by all actors
 
@@ -81,7 +80,7 @@ def as_of(
     if embedder is not None:
         past._model = ActiveModel(past.database, embedder)
     past._residents = {}
-    past.questions = Questions(past.database, passages.clock, writable=False)
+    past.questions = Questions(past.database, passages.kind.name, passages.clock, writable=False)
     past._retrievals = Retrievals(passages.database.path, kind=passages.kind.name, detail="", days=0)
     return past
 
@@ -99,14 +98,10 @@ def _built(
     kind = passages.kind
     db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     db.row_factory = sqlite3.Row
-    for statement in statements(schema(kind)):
-        db.execute(statement)
+    prepare(db)
     with passages.database.one_moment() as present:
-        rows = {table: _rows(present, kind, table, moment) for table in (*kind.tables, RECALL)}
-        if foreign_metadata.exists(present):
-            foreign_metadata.create(db)
-            rows[foreign_metadata.TABLE] = _rows(present, kind, foreign_metadata.TABLE, moment)
-        _copy_history(present, db, moment)
+        rows = {table: _rows(present, kind, table, moment) for table in (*kind.tables, RECALL, ADOPTED)}
+        _copy_history(present, db, kind, moment)
         entries = rows[kind.table]
         model = embedder.name if embedder else passages.model
         for row in entries:
@@ -118,30 +113,35 @@ def _built(
         for names, alike in groupby(found, key=tuple):  # restored rows lack the number of others
             values = [tuple(row.values()) for row in alike]
             db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks(names)})", values)
-    db.execute("INSERT INTO changes (tbl, id) SELECT ?, id FROM " + kind.table, [kind.table])
-    db.execute("INSERT INTO meta VALUES ('model', ?), ('epoch', ?)", [model, str(time.time_ns())])
+    changes = f"INSERT INTO changes (kind, tbl, id) SELECT ?, ?, id FROM {kind.table}"
+    db.execute(changes, [kind.name, kind.table])
+    db.execute("INSERT INTO meta VALUES (?, ?)", [kind.key("model"), model])
     db.execute("COMMIT")
     return db
 
 
 def _rows(db: sqlite3.Connection, kind: MemoryKind, table: str, moment: float | None) -> Rows:
     """The rows of this table that counted at the moment, with their vectors."""
-    found = [dict(row) for row in db.execute(f"SELECT * FROM {table} ORDER BY rowid")]
+    own = f"WHERE kind = '{kind.name}'" if table in (RECALL, ADOPTED) else ""
+    found = [dict(row) for row in db.execute(f"SELECT * FROM {table} {own} ORDER BY rowid")]
     if moment is None:
         return found
     first = db.execute(  # what each row was before its first change since
         "SELECT h.id, h.before, h.vector FROM history h JOIN (SELECT min(h.number) AS number FROM history h "
-        "JOIN decisions d ON d.number = h.decision WHERE h.tbl = ? AND d.at > ? GROUP BY h.id) f "
-        "ON f.number = h.number",
-        [table, moment],
+        "JOIN decisions d ON d.number = h.decision WHERE h.kind = ? AND h.tbl = ? AND d.at > ? "
+        "GROUP BY h.id) f ON f.number = h.number",
+        [kind.name, table, moment],
     )
     before: dict[str, dict[str, Any] | None] = {}
     for line in first:
         row = json.loads(line["before"]) if line["before"] else None
         if row is not None and table == kind.table:
             row["vector"] = line["vector"]
+        if row is not None and own:
+            row["kind"] = kind.name
         before[line["id"]] = row
-    is_known = {row[0] for row in db.execute("SELECT DISTINCT id FROM history WHERE tbl = ?", [table])}
+    query = "SELECT DISTINCT id FROM history WHERE kind = ? AND tbl = ?"
+    is_known = {row[0] for row in db.execute(query, [kind.name, table])}
     came = _stored(db, kind, table, [row["id"] for row in found if row["id"] not in is_known])
     then = []
     for row in found:
@@ -161,19 +161,22 @@ def _stored(db: sqlite3.Connection, kind: MemoryKind, table: str, ids: list[str]
     return listing.written(db, kind, ids) if table == kind.table else {}
 
 
-def _copy_history(present: sqlite3.Connection, db: sqlite3.Connection, moment: float | None) -> None:
+def _copy_history(
+    present: sqlite3.Connection, db: sqlite3.Connection, kind: MemoryKind, moment: float | None
+) -> None:
     """What orders and dates entries: decisions and lines of the history until then, without their texts."""
     until = float("inf") if moment is None else moment
-    decisions = present.execute("SELECT number, verb, who, at FROM decisions WHERE at <= ?", [until])
-    db.executemany("INSERT INTO decisions (number, verb, who, at) VALUES (?, ?, ?, ?)", map(tuple, decisions))
+    decisions = present.execute("SELECT number, id, verb, who, at FROM decisions WHERE at <= ?", [until])
+    insert = "INSERT INTO decisions (number, id, verb, who, at) VALUES (?, ?, ?, ?, ?)"
+    db.executemany(insert, map(tuple, decisions))
     lines = present.execute(
-        "SELECT h.number, h.decision, h.tbl, h.id, h.version, h.before_version, h.agent, h.via "
-        "FROM history h JOIN decisions d ON d.number = h.decision WHERE d.at <= ?",
-        [until],
+        "SELECT h.number, h.decision, h.kind, h.tbl, h.id, h.version, h.before_version, h.agent, h.via "
+        "FROM history h JOIN decisions d ON d.number = h.decision WHERE h.kind = ? AND d.at <= ?",
+        [kind.name, until],
     )
     db.executemany(
-        "INSERT INTO history (number, decision, tbl, id, version, before_version, agent, via) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO history (number, decision, kind, tbl, id, version, before_version, agent, via) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         map(tuple, lines),
     )
 
@@ -183,8 +186,8 @@ def _take_kept_vector(db: sqlite3.Connection, kind: MemoryKind, row: dict[str, A
     if row["vector"] is not None and row["embedding_model"] == model:
         return
     kept = db.execute(
-        "SELECT vector FROM kept_vectors WHERE id = ? AND model = ? AND text_hash = ?",
-        [row["id"], model, vector_cache.text_hash(row[kind.text])],
+        "SELECT vector FROM kept_vectors WHERE kind = ? AND id = ? AND model = ? AND text_hash = ?",
+        [kind.name, row["id"], model, vector_cache.text_hash(row[kind.text])],
     ).fetchone()
     row["vector"], row["embedding_model"] = (kept[0], model) if kept else (None, None)
 

@@ -13,7 +13,8 @@ from store.permissions import Actor
 class Questions:
     """Counts queries of each scope, those of viewers included; only in the writing process."""
 
-    def __init__(self, database: Database, clock: Callable[[], float], *, writable: bool) -> None:
+    def __init__(self, database: Database, kind: str, clock: Callable[[], float], *, writable: bool) -> None:
+        self._kind = kind
         self._database = database
         self._clock = clock
         self._writable = writable
@@ -31,13 +32,14 @@ class Questions:
         if self._writable:
             with contextlib.suppress(NotWritten), self._database.recording() as db:
                 db.execute(
-                    "INSERT INTO queried VALUES (?, 1, ?) "
-                    "ON CONFLICT (scope) DO UPDATE SET times = times + 1, last = excluded.last",
-                    [scope, self._clock()],
+                    "INSERT INTO queried VALUES (?, ?, 1, ?) "
+                    "ON CONFLICT (kind, scope) DO UPDATE SET times = times + 1, last = excluded.last",
+                    [self._kind, scope, self._clock()],
                 )
 
     def all(self) -> dict[str, tuple[int, float]]:
         """How often each scope was asked, and when last (UNIX seconds)."""
         self._actor.check_login()
         with self._database.reading() as db:
-            return {row["scope"]: (row["times"], row["last"]) for row in db.execute("SELECT * FROM queried")}
+            found = db.execute("SELECT * FROM queried WHERE kind = ?", [self._kind])
+            return {row["scope"]: (row["times"], row["last"]) for row in found}

@@ -3,11 +3,14 @@
 import sqlite3
 from itertools import accumulate
 
+from store.catalog.catalog import count_up
 from store.embedding.embedding_cache import embed_texts
 from store.embedding.protocol import Embedder
 from store.errors import NotWritten
 from store.memory.engine import vector_cache
+from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
+from store.memory.engine.resident import EPOCH
 from store.memory.engine.vector_cache import text_hash
 from store.progress import Progress
 
@@ -33,15 +36,16 @@ def reembed(
 
 def _embed_all(passages: Passages, embedder: Embedder, *, progress: Progress) -> bool:
     """True once all entries have a vector of this model, and the file names it as this kind's."""
+    kind = passages.kind
     if embedder.name == passages.model:
         return _fill(passages, embedder, progress, what="vector IS NULL OR embedding_model IS NOT :model")
     with passages.database.writing() as db:
-        row = db.execute("SELECT value FROM meta WHERE key = 'next_model'").fetchone()
-        if not row or row[0] != embedder.name:  # vectors of yet another model, given up halfway
-            if row:
-                vector_cache.store_new(db, model=row[0])
-            db.execute("DELETE FROM new_vectors")
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('next_model', ?)", [embedder.name])
+        given_up = vector_cache.next_model(db, kind)
+        if given_up != embedder.name:
+            if given_up:
+                vector_cache.store_new(db, kind, model=given_up)
+            vector_cache.drop_new(db, kind)
+            db.execute("INSERT INTO meta VALUES (?, ?)", [kind.key("next_model"), embedder.name])
     while passages.model != embedder.name:  # else: another process came to an end with the same model
         while rows := _without_new_vector(passages):
             if passages.model == embedder.name:
@@ -85,11 +89,7 @@ def _fill(passages: Passages, embedder: Embedder, progress: Progress, *, what: s
                     f"UPDATE {table} SET vector = ?, embedding_model = ? WHERE id = ? AND {text} = ?",
                     [vector, embedder.name, row["id"], row["text"]],
                 )
-                db.execute(  # a new number for Chroma; for undo the row is in the state it was in
-                    "INSERT OR REPLACE INTO changes (tbl, id, version) "
-                    "SELECT tbl, id, version FROM changes WHERE tbl = ? AND id = ?",
-                    [table, row["id"]],
-                )
+            vector_cache.follow_again(db, passages.kind, (row["id"] for row in rows))
         progress.done += len(rows)
 
 
@@ -99,8 +99,8 @@ def _without_new_vector(passages: Passages) -> list[sqlite3.Row]:
         return _bearable(
             db.execute(
                 f"SELECT id, {text} AS text FROM {table} "
-                "WHERE id NOT IN (SELECT id FROM new_vectors) LIMIT ?",
-                [_BATCH],
+                "WHERE id NOT IN (SELECT id FROM new_vectors WHERE kind = ?) LIMIT ?",
+                [passages.kind.name, _BATCH],
             ).fetchall()
         )
 
@@ -129,25 +129,29 @@ def _vectors(passages: Passages, embedder: Embedder, rows: list[sqlite3.Row]) ->
 def _embed_beside(passages: Passages, embedder: Embedder, rows: list[sqlite3.Row]) -> None:
     vectors = _vectors(passages, embedder, rows)
     with passages.database.writing() as db:
-        if not _is_next(db, embedder):
+        if not _is_next(db, passages.kind, embedder):
             return
         db.executemany(
-            "INSERT OR REPLACE INTO new_vectors VALUES (?, ?, ?)",
-            [(row["id"], text_hash(row["text"]), vector) for row, vector in zip(rows, vectors, strict=True)],
+            "INSERT OR REPLACE INTO new_vectors VALUES (?, ?, ?, ?)",
+            [
+                (passages.kind.name, row["id"], text_hash(row["text"]), vector)
+                for row, vector in zip(rows, vectors, strict=True)
+            ],
         )
 
 
-def _is_next(db: sqlite3.Connection, embedder: Embedder) -> bool:
+def _is_next(db: sqlite3.Connection, kind: MemoryKind, embedder: Embedder) -> bool:
     """Whether the vectors that wait are this model's; False if another process has made it the kind's model.
 
     Raises NotWritten if another process has begun with another model since.
     """
-    found = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('model', 'next_model')").fetchall())
-    if found.get("next_model") == embedder.name:
+    following = vector_cache.next_model(db, kind)
+    (model,) = db.execute("SELECT value FROM meta WHERE key = ?", [kind.key("model")]).fetchone()
+    if following == embedder.name:
         return True
-    if found.get("model") == embedder.name and "next_model" not in found:
+    if model == embedder.name and not following:
         return False
-    other = found.get("next_model") or found.get("model")
+    other = following or model
     raise NotWritten(f"the change to {embedder.name} was given up, since another process chose {other}")
 
 
@@ -156,32 +160,33 @@ def _exchange(passages: Passages, embedder: Embedder) -> bool:
 
     False if texts were written meanwhile and must be embedded first.
     """
-    table, text = passages.kind.table, passages.kind.text
+    kind = passages.kind
+    table, text = kind.table, kind.text
     with passages.database.writing() as db:
-        if not _is_next(db, embedder):
+        if not _is_next(db, kind, embedder):
             return True
         stale = [
             (row["id"],)
             for row in db.execute(
                 f"SELECT p.id, p.{text} AS text, n.text_hash FROM {table} p "
-                "LEFT JOIN new_vectors n ON n.id = p.id"
+                "LEFT JOIN new_vectors n ON n.kind = ? AND n.id = p.id",
+                [kind.name],
             )
             if row["text_hash"] != text_hash(row["text"])
         ]
         if stale:
-            vector_cache.store_new(db, model=embedder.name)
-            db.executemany("DELETE FROM new_vectors WHERE id = ?", stale)
+            vector_cache.store_new(db, kind, model=embedder.name)
+            db.executemany(f"DELETE FROM new_vectors WHERE kind = '{kind.name}' AND id = ?", stale)
             return False
-        vector_cache.store(db, passages.kind, model=embedder.name)
+        vector_cache.store(db, kind, model=embedder.name)
         db.execute(
             f"UPDATE {table} SET embedding_model = ?, "
-            f"vector = (SELECT vector FROM new_vectors n WHERE n.id = {table}.id)",
-            [embedder.name],
+            f"vector = (SELECT vector FROM new_vectors n WHERE n.kind = ? AND n.id = {table}.id)",
+            [embedder.name, kind.name],
         )
-        vector_cache.delete_used(db, passages.kind)
-        db.execute("DELETE FROM new_vectors")
-        db.execute("DELETE FROM meta WHERE key = 'next_model'")
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?)", [embedder.name])
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_rebuild', '1')")
-        db.execute("UPDATE meta SET value = value + 1 WHERE key = 'epoch'")
+        vector_cache.delete_used(db, kind)
+        vector_cache.drop_new(db, kind)
+        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [kind.key("model"), embedder.name])
+        db.execute("INSERT OR REPLACE INTO meta VALUES (?, '1')", [kind.key("chroma_rebuild")])
+        count_up(db, kind.key(EPOCH))
     return True

@@ -15,6 +15,7 @@ from store.memory.engine.kind import MemoryKind
 Value = str | int | float
 Where = Mapping[str, Value | Collection[Value]]  # column → what it has to be, or one of several
 Vector = NDArray[np.float32]
+EPOCH = "epoch"  # in `meta`: one more whenever all has to be read again
 _UNIT = 1e-3  # adopted vectors are kept as they came, of any length
 _FIRST = 1024  # rows made room for at first; doubled when full
 
@@ -62,8 +63,8 @@ class ResidentPassages:
     def refresh(self, db: sqlite3.Connection) -> None:
         """Read what changed since the last call, by a connection that sees one moment."""
         with self._lock:
-            epoch = db.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()[0]
-            if epoch != self._epoch:
+            row = db.execute("SELECT value FROM meta WHERE key = ?", [self._kind.key(EPOCH)]).fetchone()
+            if (epoch := row[0] if row else "") != self._epoch:
                 self._clear()
                 self._epoch = epoch
             self._apply_changes(db)

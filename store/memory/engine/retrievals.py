@@ -21,10 +21,9 @@ from uuid import uuid4
 from store.catalog.catalog import readable
 from store.disk.file_system import identity
 from store.disk.files import Disk, refused
-from store.disk.sqlite import SqliteFile, not_written
+from store.disk.sqlite import SqliteFile, not_written, statements
 from store.disk.sqlite_identity import MEMORY_ID
 from store.errors import CatalogDamaged, InvalidRecord, MemedexError
-from store.memory.engine.database import statements
 from store.permissions import Actor
 
 log = logging.getLogger(__name__)
@@ -240,12 +239,6 @@ class _RetrievalsFile(SqliteFile):
         except BaseException:
             self.close()
             raise
-
-    def empty_log(self) -> None:
-        """Write what is in the log into the file."""
-        self.check_writable()
-        with self.lock:
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def _connect(self) -> sqlite3.Connection:
         db = super()._connect()

@@ -3,17 +3,15 @@
 import logging
 import sqlite3
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 from store.catalog import pages, snapshots
 from store.catalog.snapshots import DERIVED, CatalogSnapshot
 from store.disk.files import Disk
-from store.disk.sqlite_identity import identify, is_log, to_read
+from store.disk.sqlite_identity import is_log
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten, ReadOnly
-from store.memory.engine.commits import deciding
-from store.memory.engine.database import NUMBERED, Database, summed
-from store.memory.engine.kind import MemoryKind
+from store.memory.engine.database import SUMMED, Database
 from store.writing.salvage import MADE, beside, put_in_place, unplaced
 from store.writing.surviving_rows import take_copied, take_tables
 
@@ -22,26 +20,25 @@ log = logging.getLogger(__name__)
 _NOT_TAKEN = {*DERIVED, "checksums", "token_states"}
 
 
-def restore_if_lost(path: Path, kind: MemoryKind) -> None:
+def restore_if_lost(path: Path) -> None:
     """Make a file that is gone from its last copy; one that was never there is left to be made.
 
     Raises CatalogDamaged if it was there and has no copy.
     """
     if path.is_symlink() or (path.exists() and (not path.is_file() or path.stat().st_size)):
         return
-    with deciding(path.parent):  # one process does it
-        if is_lost(path):
-            log.warning("%s", salvage(path, kind))
-        elif _was_in_use(path):
-            raise CatalogDamaged(
-                f"{path} is gone, and there is no copy of it; restore it from a backup, or "
-                "`memory doctor --repair` begins it empty"
-            )
+    if is_lost(path):
+        log.warning("%s", salvage(path))
+    elif _was_in_use(path):
+        raise CatalogDamaged(
+            f"{path} is gone, and there is no copy of it; restore it from a backup, or "
+            "`memory doctor --repair` begins it empty"
+        )
 
 
-def is_needed(path: Path, kind: MemoryKind) -> bool:
+def is_needed(path: Path) -> bool:
     """Whether this file is damaged or gone."""
-    return bool(unplaced(path)) or is_lost(path) or _is_damaged(path, kind)
+    return bool(unplaced(path)) or is_lost(path) or _is_damaged(path)
 
 
 def is_lost(path: Path) -> bool:
@@ -52,20 +49,12 @@ def is_lost(path: Path) -> bool:
 
 
 def _was_in_use(path: Path) -> bool:
-    """Whether the file was there: its log is, or another kind was kept in order, once all are made."""
-    if is_log(path.with_name(f"{path.name}-wal")):
-        return True
-    for other in path.parent.glob("*.sqlite3"):
-        with suppress(sqlite3.Error, ForeignFile):
-            found = identify(other)
-            if other != path and found and found.version and "meta" in found.tables:
-                with closing(sqlite3.connect(to_read(other), uri=True)) as db:
-                    if db.execute("SELECT 1 FROM meta WHERE key = ?", [NUMBERED]).fetchone():
-                        return True
-    return False
+    """Whether the file was there: its log is, or copies of it were."""
+    is_copied = (path.parent / snapshots.FOLDER / path.stem).is_dir()
+    return is_copied or is_log(path.with_name(f"{path.name}-wal"))
 
 
-def salvage(path: Path, kind: MemoryKind) -> str:
+def salvage(path: Path) -> str:
     """Replace the file by one with what can be read of it and of its last copy; returns what was done."""
     if made := unplaced(path):
         return f"{path} was made again; the old one is kept as {put_in_place(path, made)}"
@@ -73,9 +62,9 @@ def salvage(path: Path, kind: MemoryKind) -> str:
     unfinished, made = beside(path, "unfinished"), beside(path, f"{MADE}{time.time_ns()}")
     for ending in ("", "-wal", "-shm"):
         unfinished.with_name(unfinished.name + ending).unlink(missing_ok=True)
-    with closing(Database(unfinished, kind, disk=disk, writable=True)) as new, new.writing() as db:
-        copy = _take(db, path, kind)
-        (count,) = db.execute(f"SELECT count(*) FROM {kind.table}").fetchone()
+    with closing(Database(unfinished, disk=disk, writable=True)) as new, new.writing() as db:
+        copy = _take(db, path)
+        (count,) = db.execute("SELECT count(*) FROM history").fetchone()
     disk.rename(unfinished, made)
     disk.fsync_folders([path.parent])
     kept = put_in_place(path, made)
@@ -85,16 +74,14 @@ def salvage(path: Path, kind: MemoryKind) -> str:
     lost = "; what was stored since that copy may be lost" if copy else ""
     old = f"; the old file is kept as {kept}" if was_there else ""
     state = "damaged" if was_there else "gone"
-    return f"{path} was {state}: a new one with {count:,} entries of {kind.name} was made {source}{lost}{old}"
+    return f"{path} was {state}: a new one with {count:,} events of its history was made {source}{lost}{old}"
 
 
-def _take(db: sqlite3.Connection, broken: Path, kind: MemoryKind) -> CatalogSnapshot | None:
+def _take(db: sqlite3.Connection, broken: Path) -> CatalogSnapshot | None:
     """Copy every row that can be had; returns the copy that was needed."""
     rows = db.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
     tables = [row[0] for row in rows if row[0] not in _NOT_TAKEN and not row[0].startswith("sqlite_")]
-    made = {row["key"]: row["value"] for row in db.execute("SELECT * FROM meta")}
-    db.execute("DELETE FROM meta")
-    torn, taken = take_tables(db, broken, tables, summed=summed(kind)), None
+    torn, taken = take_tables(db, broken, tables, summed=SUMMED), None
     for copy in snapshots.kept(broken) if torn else ():
         db.execute("SAVEPOINT copy")
         try:
@@ -105,17 +92,20 @@ def _take(db: sqlite3.Connection, broken: Path, kind: MemoryKind) -> CatalogSnap
             db.execute("ROLLBACK TO copy")
         finally:
             db.execute("RELEASE copy")
-    db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", made.items())
-    db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_rebuild', '1')")
-    db.execute("INSERT OR REPLACE INTO meta VALUES ('epoch', ?)", [str(time.time_ns())])
+    kinds = [
+        row[0].removesuffix(" model") for row in db.execute("SELECT key FROM meta WHERE key GLOB '* model'")
+    ]
+    db.executemany(
+        "INSERT OR REPLACE INTO meta VALUES (?, '1')", [(f"{one} chroma_rebuild",) for one in kinds]
+    )
     return taken
 
 
-def _is_damaged(path: Path, kind: MemoryKind) -> bool:
+def _is_damaged(path: Path) -> bool:
     if not path.exists() or not path.stat().st_size:
         return _was_in_use(path)
     try:
-        with closing(Database(path, kind, disk=Disk(), writable=False)) as database, database.reading() as db:
+        with closing(Database(path, disk=Disk(), writable=False)) as database, database.reading() as db:
             return bool(pages.faults(db, ""))
     except (CatalogDamaged, sqlite3.DatabaseError) as error:
         return not isinstance(error, sqlite3.OperationalError)

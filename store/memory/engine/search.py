@@ -89,7 +89,7 @@ class SearchableEntries(EmbeddedEntries):
         """As `best`, for a question that is embedded already; by words alone without a vector."""
         where = where or {}
         with self.database.reading() as db:
-            never = listing.never_recalled(db)
+            never = listing.never_recalled(db, self.kind)
             pool = max(n, fusion.POOL) + len(never)
             words = fusion.word_shares(db, self.kind, question, where, limit=pool)
         cosines: dict[str, float] = {}

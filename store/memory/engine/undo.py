@@ -2,60 +2,51 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from store.errors import NothingToUndo
-from store.memory.engine import foreign_metadata
-from store.memory.engine.change import BESIDE, PENDING, MemoryChange
+from store.catalog import history
+from store.catalog.catalog import count_up
+from store.memory.engine.change import BESIDE, PENDING, RECALL, MemoryChange
 from store.memory.engine.errors import UnknownEntry
-from store.memory.engine.listing import last_decision, last_erasure, last_undo
+from store.memory.engine.resident import EPOCH
 from store.outcome import Outcome, Refusal
 
+ERASING = "forgetting"  # in `meta`: something was deleted for good, and files may still have copies of it
 AT_FORGETTING = (
     "nothing to undo: the last thing you did was to delete something for good, "
     "and undo never reaches past that"
 )
 
 
-def reverse(change: MemoryChange, verb: str, actor: str, *, number: int = 0) -> Outcome:
-    """Restore what this person's last decision (or undo) replaced; entries changed since are refused.
+def reverse(
+    db: sqlite3.Connection, decision: str, *, verb: str, change_of: Callable[[str], MemoryChange]
+) -> Outcome:
+    """Restore what this decision (or undo) replaced, in all kinds; entries changed since are refused.
 
-    To a person it is one of their own, to an agent one of its own. `number` is that of another decision, of
-    any person.
-
-    Raises NothingToUndo if there is none, or if it lies before a forgetting.
+    `change_of` gives the part of this reversal in one kind, by the kind's name.
     """
-    agent = change.agent
-    if number:
-        chosen: int | None = number
-    elif verb == "redo":
-        chosen = undone["number"] if (undone := last_undo(change.db, actor, agent=agent)) else None
-    else:
-        chosen = last.number if (last := last_decision(change.db, actor, agent=agent)) else None
-    if chosen is None:
-        is_barred = verb == "undo" and last_erasure(change.db, actor, agent=agent)
-        raise NothingToUndo(AT_FORGETTING if is_barred else f"nothing to {verb}")
-    outcome = Outcome(decision=str(chosen))
-    events = change.db.execute(
-        "SELECT number FROM history WHERE decision = ? ORDER BY number DESC", [chosen]
-    ).fetchall()
-    done, others, refused = dict[str, None](), dict[str, None](), set[tuple[str, str]]()
+    outcome = Outcome(reversed=decision)
+    (number,) = db.execute("SELECT number FROM decisions WHERE id = ?", [decision]).fetchone()
+    events = db.execute("SELECT number FROM history WHERE decision = ? ORDER BY number DESC", [number])
+    done, others, refused = dict[str, None](), dict[str, None](), set[tuple[str, str, str]]()
     # Newest first: each finds the row as it left it, if nothing else came after.
-    for (event_number,) in events:
-        event = change.db.execute("SELECT * FROM history WHERE number = ?", [event_number]).fetchone()
-        place = (event["tbl"], event["id"])
-        row = change.db.execute("SELECT version FROM changes WHERE tbl = ? AND id = ?", place).fetchone()
+    for (event_number,) in events.fetchall():
+        event = db.execute("SELECT * FROM history WHERE number = ?", [event_number]).fetchone()
+        place = (event["kind"], event["tbl"], event["id"])
+        query = "SELECT version FROM changes WHERE kind = ? AND tbl = ? AND id = ?"
+        row = db.execute(query, place).fetchone()
         if row and row["version"] == event["version"] and place not in refused:
+            change = change_of(event["kind"])
+            change.reverses = decision
             _put_back(change, event)
-            counted = done if event["tbl"] in (change.kind.table, *BESIDE) else others
+            counted = done if event["tbl"] in (change.kind.table, PENDING, RECALL) else others
             counted[event["id"]] = None
         elif place not in refused:
             refused.add(place)
             outcome.refused.append(Refusal(event["id"], f"it was changed since; {verb} would lose that"))
     outcome.done += done or others  # such as a world whose name alone was changed
-    change.db.execute("UPDATE decisions SET reversed = 1 WHERE number = ?", [chosen])
-    change.reverses = chosen
+    history.mark_reversed(db, decision)
     return outcome
 
 
@@ -68,38 +59,44 @@ def erase(change: MemoryChange, column: str, value: str) -> int:
     gone = f"SELECT id FROM {kind.table} WHERE {column} = ?"
     past = "SELECT id FROM history WHERE tbl = ? AND json_extract(before, ?) = ?"
     ids = [row[0] for row in db.execute(f"{gone} UNION {past}", [value, kind.table, f"$.{column}", value])]
-    waiting = _waiting(db, column, value, ids)
+    waiting = _waiting(change, column, value, ids)
     if not ids and not waiting:
         raise UnknownEntry(f"there is nothing of {value!r} in {kind.name}")
     count = db.execute(f"SELECT count(*) FROM {kind.table} WHERE {column} = ?", [value]).fetchone()[0]
     db.execute(f"DELETE FROM {kind.table} WHERE {column} = ?", [value])
-    for table in ("changes", "history", "new_vectors", "kept_vectors", *BESIDE):
-        db.executemany(f"DELETE FROM {table} WHERE id = ?", [(id,) for id in (*ids, *waiting)])
-    foreign_metadata.delete(db, ids)
-    db.execute(
-        "DELETE FROM decisions WHERE number NOT IN (SELECT decision FROM history) AND verb <> 'forget'"
+    places = [(kind.name, id) for id in (*ids, *waiting)]
+    decided = set[int]()
+    for place in places:
+        found = db.execute("SELECT DISTINCT decision FROM history WHERE kind = ? AND id = ?", place)
+        decided.update(row[0] for row in found)
+    for table in ("history", "new_vectors", "kept_vectors", *BESIDE):
+        db.executemany(f"DELETE FROM {table} WHERE kind = ? AND id = ?", places)
+    for table in (*kind.tables, *BESIDE):
+        db.executemany(f"DELETE FROM changes WHERE kind = ? AND id = ? AND tbl = '{table}'", places)
+    db.executemany(
+        "DELETE FROM decisions WHERE number = ?1 AND NOT EXISTS (SELECT 1 FROM history WHERE decision = ?1)",
+        [(number,) for number in decided],
     )
-    db.execute("DELETE FROM queried WHERE scope = ?", [value])
-    db.execute("INSERT INTO words (words) VALUES ('rebuild')")  # deleted terms stay in its segments otherwise
-    db.execute("UPDATE meta SET value = value + 1 WHERE key = 'epoch'")
-    db.execute("INSERT OR REPLACE INTO meta VALUES ('forgetting', '1')")
+    db.execute("DELETE FROM queried WHERE kind = ? AND scope = ?", [kind.name, value])
+    count_up(db, kind.key(EPOCH))
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, '1')", [kind.key(ERASING)])
     change.record_final("entries", "", {}, count=count)  # that it happened, and nothing of what it was
     return int(count)
 
 
-def _waiting(db: sqlite3.Connection, column: str, value: str, ids: Sequence[str]) -> list[str]:
+def _waiting(change: MemoryChange, column: str, value: str, ids: Sequence[str]) -> list[str]:
     """The ids of what waits, or waited, to become an entry of this value or to change one of these."""
-    inside = f"$.{column}"
+    db, kind, inside = change.db, change.kind.name, f"$.{column}"
     found = db.execute(
-        "SELECT id FROM pending WHERE json_extract(row, ?) = ? UNION "
-        "SELECT id FROM history WHERE tbl = ? AND json_extract(json_extract(before, '$.row'), ?) = ?",
-        [inside, value, PENDING, inside, value],
+        "SELECT id FROM pending WHERE kind = ? AND json_extract(row, ?) = ? UNION SELECT id FROM history "
+        "WHERE kind = ? AND tbl = ? AND json_extract(json_extract(before, '$.row'), ?) = ?",
+        [kind, inside, value, kind, PENDING, inside, value],
     ).fetchall()
     named = (
-        "SELECT id FROM pending WHERE target = ? UNION "
-        "SELECT id FROM history WHERE tbl = ? AND json_extract(before, '$.target') = ?"
+        "SELECT id FROM pending WHERE kind = ? AND target = ? UNION "
+        "SELECT id FROM history WHERE kind = ? AND tbl = ? AND json_extract(before, '$.target') = ?"
     )
-    rows = [row for id in ids for row in db.execute(named, [id, PENDING, id])]
+    rows = [row for id in ids for row in db.execute(named, [kind, id, kind, PENDING, id])]
     return list({row[0] for row in (*found, *rows)})
 
 

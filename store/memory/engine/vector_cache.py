@@ -25,21 +25,28 @@ def store(
     else:
         rows = (row for id in ids for row in db.execute(f"{query} AND id = ?", [model, id]).fetchall())
     db.executemany(
-        "INSERT OR REPLACE INTO kept_vectors VALUES (?, ?, ?, ?)",
-        ((row["id"], row["model"], text_hash(row["text"]), row["vector"]) for row in rows),
+        "INSERT OR REPLACE INTO kept_vectors VALUES (?, ?, ?, ?, ?)",
+        ((kind.name, row["id"], row["model"], text_hash(row["text"]), row["vector"]) for row in rows),
     )
 
 
-def store_new(db: sqlite3.Connection, *, model: str) -> None:
+def store_new(db: sqlite3.Connection, kind: MemoryKind, *, model: str) -> None:
     """Store what a change to this model has embedded so far."""
     db.execute(
-        "INSERT OR REPLACE INTO kept_vectors SELECT id, ?, text_hash, vector FROM new_vectors", [model]
+        "INSERT OR REPLACE INTO kept_vectors SELECT kind, id, ?, text_hash, vector FROM new_vectors "
+        "WHERE kind = ?",
+        [model, kind.name],
     )
 
 
-def store_foreign(db: sqlite3.Connection, id: str, text_hash: str, vector: bytes, *, model: str) -> None:
+def store_foreign(
+    db: sqlite3.Connection, kind: MemoryKind, id: str, text_hash: str, vector: bytes, *, model: str
+) -> None:
     """Store a vector that came with an entry and is of another model than the kind's."""
-    db.execute("INSERT OR REPLACE INTO kept_vectors VALUES (?, ?, ?, ?)", [id, model, text_hash, vector])
+    db.execute(
+        "INSERT OR REPLACE INTO kept_vectors VALUES (?, ?, ?, ?, ?)",
+        [kind.name, id, model, text_hash, vector],
+    )
 
 
 def known(
@@ -49,9 +56,10 @@ def known(
     found, short = {}, model.removeprefix("litellm:")  # as other programs name the same model
     for id, text in texts.items():
         row = db.execute(
-            "SELECT vector FROM kept_vectors WHERE id = ? AND model IN (?, ?) AND text_hash = ? UNION ALL "
+            "SELECT vector FROM kept_vectors WHERE kind = ? AND id = ? AND model IN (?, ?) AND text_hash = ? "
+            "UNION ALL "
             f"SELECT vector FROM {kind.table} WHERE id = ? AND embedding_model IN (?, ?) AND {kind.text} = ?",
-            [id, model, short, text_hash(text), id, model, short, text],
+            [kind.name, id, model, short, text_hash(text), id, model, short, text],
         ).fetchone()
         if row and row[0] is not None and len(row[0]) == 4 * dimensions:
             found[id] = bytes(row[0])
@@ -61,8 +69,10 @@ def known(
 def delete_used(db: sqlite3.Connection, kind: MemoryKind) -> None:
     """Delete stored vectors that the entries themselves have again."""
     db.execute(
-        f"DELETE FROM kept_vectors WHERE EXISTS (SELECT 1 FROM {kind.table} p WHERE p.id = kept_vectors.id "
-        "AND p.embedding_model = kept_vectors.model AND p.vector = kept_vectors.vector)"
+        "DELETE FROM kept_vectors WHERE kind = ? AND "
+        f"EXISTS (SELECT 1 FROM {kind.table} p WHERE p.id = kept_vectors.id "
+        "AND p.embedding_model = kept_vectors.model AND p.vector = kept_vectors.vector)",
+        [kind.name],
     )
 
 
@@ -70,7 +80,8 @@ def by_model(db: sqlite3.Connection, kind: MemoryKind, *, model: str) -> list[Mo
     """Every model that has vectors, the one in use first."""
     vectors = (
         f"(SELECT coalesce(embedding_model, '{UNKNOWN}') AS model, vector FROM {kind.table} "
-        "WHERE vector IS NOT NULL UNION ALL SELECT model, vector FROM kept_vectors)"
+        "WHERE vector IS NOT NULL UNION ALL "
+        f"SELECT model, vector FROM kept_vectors WHERE kind = '{kind.name}')"
     )
     return embedding_cache.by_model(db, model=model, vectors=vectors)
 
@@ -79,31 +90,41 @@ def delete(db: sqlite3.Connection, kind: MemoryKind, model: str) -> None:
     """Delete every vector of this model; the entries stay, without one."""
     gone = f"embedding_model IS ? OR (? = '{UNKNOWN}' AND embedding_model IS NULL)"
     ids = db.execute(f"SELECT id FROM {kind.table} WHERE vector IS NOT NULL AND ({gone})", [model, model])
-    changed = [(kind.table, row[0]) for row in ids.fetchall()]
-    db.executemany(  # Chroma and the resident vectors follow
-        "INSERT OR REPLACE INTO changes (tbl, id, version) "
-        "SELECT tbl, id, version FROM changes WHERE tbl = ? AND id = ?",
-        changed,
-    )
+    changed = [row[0] for row in ids.fetchall()]
+    follow_again(db, kind, changed)
     db.executemany(
         f"UPDATE {kind.table} SET vector = NULL, embedding_model = NULL WHERE id = ?",
-        [(id,) for _, id in changed],
+        [(id,) for id in changed],
     )
-    db.execute("DELETE FROM kept_vectors WHERE model = ?", [model])
+    db.execute("DELETE FROM kept_vectors WHERE kind = ? AND model = ?", [kind.name, model])
     db.execute(
         f"UPDATE history SET vector = NULL WHERE vector IS NOT NULL AND tbl = '{kind.table}' "
         f"AND coalesce(json_extract(before, '$.embedding_model'), '{UNKNOWN}') = ?",
         [model],
     )
-    if model == next_model(db):
-        db.execute("DELETE FROM new_vectors")
-        db.execute("DELETE FROM meta WHERE key = 'next_model'")
+    if model == next_model(db, kind):
+        drop_new(db, kind)
 
 
-def next_model(db: sqlite3.Connection) -> str:
+def next_model(db: sqlite3.Connection, kind: MemoryKind) -> str:
     """The model of a change that is not complete; "" if there is none."""
-    row = db.execute("SELECT value FROM meta WHERE key = 'next_model'").fetchone()
+    row = db.execute("SELECT value FROM meta WHERE key = ?", [kind.key("next_model")]).fetchone()
     return str(row[0]) if row else ""
+
+
+def drop_new(db: sqlite3.Connection, kind: MemoryKind) -> None:
+    """End a change of model: its vectors are in their entries, or given up."""
+    db.execute("DELETE FROM new_vectors WHERE kind = ?", [kind.name])
+    db.execute("DELETE FROM meta WHERE key = ?", [kind.key("next_model")])
+
+
+def follow_again(db: sqlite3.Connection, kind: MemoryKind, ids: Iterable[str]) -> None:
+    """Let Chroma and the resident vectors read these entries again; for undo their state is the same."""
+    db.executemany(
+        "INSERT OR REPLACE INTO changes (kind, tbl, id, version) "
+        "SELECT kind, tbl, id, version FROM changes WHERE tbl = ? AND id = ?",
+        [(kind.table, id) for id in ids],
+    )
 
 
 def text_hash(text: str) -> str:

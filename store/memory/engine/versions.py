@@ -25,7 +25,7 @@ class EntryVersion:
     via: str  # page, command line, MCP, import, adoption; "" if unknown
     verb: str
     superseded_at: float | None  # until when it counted; None: it counts
-    superseded_by: int | None  # the decision that made the next version
+    superseded_by: str | None  # the decision that made the next version
 
     @property
     def author(self) -> str:
@@ -36,8 +36,8 @@ class EntryVersion:
 def versions(db: sqlite3.Connection, kind: MemoryKind, id: str) -> list[EntryVersion]:
     """The versions of this entry, newest first; [] if there never was one."""
     lines = db.execute(
-        "SELECT h.*, d.verb, d.who, d.at FROM history h JOIN decisions d ON d.number = h.decision "
-        "WHERE h.tbl = ? AND h.id = ? ORDER BY h.number",
+        "SELECT h.*, d.id AS decided, d.verb, d.who, d.at FROM history h "
+        "JOIN decisions d ON d.number = h.decision WHERE h.tbl = ? AND h.id = ? ORDER BY h.number",
         [kind.table, id],
     ).fetchall()
     current = next(iter(listing.rows(db, kind, [id])), None)
@@ -64,7 +64,7 @@ def versions(db: sqlite3.Connection, kind: MemoryKind, id: str) -> list[EntryVer
                 via=wrote["via"] if wrote else "",
                 verb=before["verb"] if before else "",
                 superseded_at=after["at"] if after else None,
-                superseded_by=after["decision"] if after else None,
+                superseded_by=after["decided"] if after else None,
             )
         )
     return found[::-1]

@@ -9,6 +9,7 @@ from typing import Any
 from store.memory.documents.documents import metadata as document_metadata
 from store.memory.engine import foreign_metadata
 from store.memory.engine.inputs import for_chroma
+from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
 from store.memory.engine.vector_cache import text_hash
 
@@ -36,13 +37,13 @@ def entries(passages: Passages, *, model: str = "", table: str = "") -> Iterator
             if not rows:
                 return
             last = rows[-1]["rowid_"]
-            came_with = foreign_metadata.of(db, [row["id"] for row in rows])
+            came_with = foreign_metadata.of(db, passages.kind, [row["id"] for row in rows])
             has_vectors = table == passages.kind.table
             batch = [
                 ExportEntry(
                     _plain(row),
                     came_with.get(row["id"], {}),
-                    _vector(db, row, model=model, text=passages.kind.text) if has_vectors else None,
+                    _vector(db, passages.kind, row, model=model) if has_vectors else None,
                 )
                 for row in rows
             ]
@@ -65,12 +66,12 @@ def _metadata(kind: str, entry: ExportEntry) -> dict[str, Any]:
     return entry.metadata or document_metadata(row)
 
 
-def _vector(db: sqlite3.Connection, row: sqlite3.Row, *, model: str, text: str) -> bytes | None:
+def _vector(db: sqlite3.Connection, kind: MemoryKind, row: sqlite3.Row, *, model: str) -> bytes | None:
     if row["vector"] is not None and row["embedding_model"] == model:
         return bytes(row["vector"])
     kept = db.execute(
-        "SELECT vector FROM kept_vectors WHERE id = ? AND model = ? AND text_hash = ?",
-        [row["id"], model, text_hash(row[text])],
+        "SELECT vector FROM kept_vectors WHERE kind = ? AND id = ? AND model = ? AND text_hash = ?",
+        [kind.name, row["id"], model, text_hash(row[kind.text])],
     ).fetchone()
     return bytes(kept[0]) if kept else None
 

@@ -93,10 +93,11 @@ def _naming(passages: Passages, record: Record) -> Iterator[Mention]:
     phrases = [phrase for given in (record.name, record.ticker) if (phrase := _phrase(given))]
     if not phrases:
         return
-    table = passages.kind.table
+    table, words = passages.kind.table, passages.kind.words
     with passages.database.reading() as db:
         rows = db.execute(
-            f"SELECT p.id FROM words w CROSS JOIN {table} p ON p.rowid = w.rowid WHERE words MATCH ? LIMIT ?",
+            f"SELECT p.id FROM {words} w CROSS JOIN {table} p ON p.rowid = w.rowid "
+            f"WHERE {words} MATCH ? LIMIT ?",
             [" OR ".join(phrases), _LOOKED_AT],
         ).fetchall()
     found = 0

@@ -120,7 +120,7 @@ def probe(
     vector = passages.question_or_none(question)
     embedded = time.perf_counter()
     with passages.database.reading() as db:
-        never = never_recalled(db)
+        never = never_recalled(db, passages.kind)
     found = passages.best_with(question, vector, n=max(_POOL * n, POOL), where=where)
     if passages.kind.name == "memories":
         found.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference

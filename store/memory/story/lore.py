@@ -51,27 +51,6 @@ KIND = MemoryKind(
     siblings=("world_id",),
     sequence=("length(lore_id)", "lore_id"),  # base_lore_10 comes after base_lore_9
     metadata=_own_metadata,
-    schema="""
-CREATE TABLE world_lore (
-    number INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,            -- {world_id}_{lore_id}
-    world_id TEXT NOT NULL,
-    lore_id TEXT NOT NULL,
-    text TEXT NOT NULL,
-    metadata TEXT NOT NULL,             -- JSON, of the caller's
-    vector BLOB,
-    embedding_model TEXT
-) STRICT;
-CREATE INDEX world_lore_by_world ON world_lore (world_id);
-CREATE TABLE worlds (
-    id TEXT PRIMARY KEY,
-    name TEXT NOT NULL,
-    start_message TEXT NOT NULL,
-    lore TEXT NOT NULL,
-    file TEXT NOT NULL,                 -- below memory/worlds
-    hash TEXT NOT NULL                  -- of the file as it was taken in
-) STRICT;
-""",
 )
 
 
@@ -100,6 +79,7 @@ class Lore(Scoped):
         metadata: Mapping[str, Any] | None = None,
         *,
         actor: str = "",
+        decision: str | None = None,
     ) -> None:
         """Store a text of this world, replacing the one with the same `lore_id`. Raises InvalidInput."""
         row = {
@@ -109,7 +89,7 @@ class Lore(Scoped):
             "text": checked_text(text, what="the lore", most=LONGEST),
             "metadata": as_json(checked_metadata(metadata)),
         }
-        self._keep(row, verb="add lore", actor=actor)
+        self._keep(row, verb="add lore", actor=actor, decision=decision)
 
     def query_lore(
         self, world_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MAX_CHARS
@@ -163,7 +143,7 @@ class Lore(Scoped):
             for found in read_worlds(folder, known=known)
         ]
 
-    def exchange_files(self, folder: Path, *, number: int) -> list[Refusal]:
+    def exchange_files(self, folder: Path, *, decision: str) -> list[Refusal]:
         """After this decision was undone or redone, let the files of its worlds follow.
 
         Otherwise the next opening would load what was undone. A file that was changed since stays; one that
@@ -177,7 +157,7 @@ class Lore(Scoped):
             "WHERE h.tbl = 'worlds' AND d.reverses = ?"
         )
         with self.passages.database.reading() as db:
-            changed = db.execute(query, [number]).fetchall()
+            changed = db.execute(query, [decision]).fetchall()
         worlds, stayed = self.worlds(), list[Refusal]()
         for row in changed:
             file = row["file"] or row["old_file"]
@@ -199,11 +179,11 @@ class Lore(Scoped):
         return stayed
 
     def put_world(
-        self, world: World, *, verb: str = "load world", actor: str = "", number: int | None = None
+        self, world: World, *, verb: str = "load world", actor: str = "", decision: str | None = None
     ) -> None:
         """Store a world's base lore in chunks, and delete what its file had and no longer has.
 
-        What `add_lore` or an adoption added stays. Unchanged chunks keep their vectors. `number` as in
+        What `add_lore` or an adoption added stays. Unchanged chunks keep their vectors. `decision` as in
         `Passages.change`.
         """
         checked_text(world.id, what="the world's id")
@@ -212,7 +192,7 @@ class Lore(Scoped):
         kept, model = self._kept_vectors(world.id, model=embedder.name), embedder.name
         new = [text for text in texts if text not in kept]
         vectors = {**kept, **dict(zip(new, embed_texts(new, embedder), strict=True))}
-        with self.passages.change(verb, actor=actor, number=number) as change:
+        with self.passages.change(verb, actor=actor, decision=decision) as change:
             rows = {f"{world.id}_{BASE}{i}": text for i, text in enumerate(texts)}
             was_loaded = change.row("worlds", world.id) is not None  # else no chunk is this file's yet
             for old in self._base_ids(change.db.execute, world.id) if was_loaded else ():

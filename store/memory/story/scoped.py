@@ -43,11 +43,13 @@ class Scoped:
             self.passages.log_retrieval(query, found, scope=key, n=n, where={self.passages.kind.scope: key})
         return found
 
-    def _keep(self, row: Row, *, verb: str, actor: str) -> None:
-        """Write this entry, replacing the one with the same id."""
+    def _keep(self, row: Row, *, verb: str, actor: str, decision: str | None) -> None:
+        """Write this entry, replacing the one with the same id; the same decision is not made twice."""
+        if self.passages.decided(decision) is not None:
+            return
         kind = self.passages.kind
         (vector,), model = self.passages.embed([row[kind.text]])
-        with self.passages.change(verb, actor=actor) as change:
+        with self.passages.change(verb, actor=actor, decision=decision) as change:
             check_owner(change.row(kind.table, row["id"]), row, kind.scope)
             change.upsert({**row, "vector": vector, "embedding_model": model})
 

@@ -1,6 +1,7 @@
 """Session memory: exchanges, found by meaning, and deleted for good."""
 
 import logging
+from collections.abc import Sequence
 
 from store.memory.engine.errors import UnknownEntry
 from store.memory.engine.inputs import LONGEST, checked_text
@@ -21,19 +22,6 @@ KIND = MemoryKind(
     order="session_id, number",
     written="at",
     siblings=("session_id",),
-    schema="""
-CREATE TABLE session_memory (
-    number INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,            -- {session_id}_{memory_id}
-    session_id TEXT NOT NULL,           -- the key: {character}_{session}
-    memory_id TEXT NOT NULL,
-    text TEXT NOT NULL,
-    at REAL NOT NULL,
-    vector BLOB,
-    embedding_model TEXT
-) STRICT;
-CREATE INDEX session_memory_by_session ON session_memory (session_id);
-""",
 )
 
 
@@ -52,7 +40,9 @@ class Sessions(Scoped):
 
     what = "session"
 
-    def add_memory(self, session_id: str, memory_id: str, text: str, *, actor: str = "") -> None:
+    def add_memory(
+        self, session_id: str, memory_id: str, text: str, *, actor: str = "", decision: str | None = None
+    ) -> None:
         """Store a text under this key, replacing the one with the same `memory_id`. Raises InvalidInput."""
         key = checked_text(session_id, what="the session")
         row = {
@@ -62,7 +52,7 @@ class Sessions(Scoped):
             "text": checked_text(text, what="the memory", most=LONGEST),
             "at": self.passages.clock(),
         }
-        self._keep(row, verb="add memory", actor=actor)
+        self._keep(row, verb="add memory", actor=actor, decision=decision)
 
     def query_memory(
         self, session_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MAX_CHARS
@@ -88,17 +78,22 @@ class Sessions(Scoped):
         is not; the next opening completes it. Raises UnknownEntry, with the nearest keys, if nothing is
         remembered under this one.
         """
+        return self._deleted([session_id], actor=actor)[session_id]
+
+    def _deleted(self, keys: Sequence[str], *, actor: str) -> dict[str, int]:
         self.passages.database.check_writable()
+        counts = dict[str, int]()
         try:
-            count = self.passages.erase("session_id", session_id, actor=actor)
+            for key in keys:
+                counts[key] = self.passages.erase("session_id", key, actor=actor)
             self.passages.finish_erasing()
         except UnknownEntry:
-            self.check_known(session_id)
+            self.check_known(key)
             raise
         except Exception as error:
             log.error("Failed to delete vector memory: %s", error)
             raise
-        return count
+        return counts
 
     def delete_session(self, session: str, *, actor: str = "") -> dict[str, int]:
         """Delete what every character remembers of a session for good; returns how much, by key.
@@ -109,4 +104,4 @@ class Sessions(Scoped):
         """
         is_key = "_" in session and session in self.passages.scopes_ever()
         keys = [session] if is_key else self.keys_of(session) or [session]
-        return {key: self.delete_session_memory(key, actor=actor) for key in keys}
+        return self._deleted(keys, actor=actor)

@@ -201,13 +201,16 @@ def _insert_chunks(db: sqlite3.Connection, rows: list[dict[str, Any]], *, now: s
             f"INSERT INTO transcript_vectors ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
             [*row.values()],
         )
-        db.execute("INSERT OR REPLACE INTO changes (tbl, id) VALUES ('transcript_vectors', ?)", [row["id"]])
+        _note_change(db, row["id"])
 
 
 def _remove_chunks(db: sqlite3.Connection, parent: str) -> None:
     ids = db.execute("SELECT id FROM transcript_vectors WHERE parent_id = ?", [parent]).fetchall()
-    db.executemany(
-        "INSERT OR REPLACE INTO changes (tbl, id) VALUES ('transcript_vectors', ?)", [tuple(id) for id in ids]
-    )
+    for id in ids:
+        _note_change(db, id[0])
     vector_cache.store(db, KIND, [id[0] for id in ids])
     db.execute("DELETE FROM transcript_vectors WHERE parent_id = ?", [parent])
+
+
+def _note_change(db: sqlite3.Connection, id: str) -> None:
+    db.execute("INSERT OR REPLACE INTO changes (kind, tbl, id) VALUES (?, ?, ?)", [KIND.name, KIND.table, id])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
+from store.disk.sqlite import statements
 from store.disk.sqlite_values import marks
 from store.errors import CatalogTooNew, ForeignFile
 from store.memory.engine.foreign_vectors import as_vector, model_name
@@ -85,7 +86,7 @@ def upgrade(db: sqlite3.Connection, step: Step, *, schema: str) -> None:
         for (index,) in db.execute(f"{indexes} AND sql IS NOT NULL").fetchall():
             db.execute(f'DROP INDEX "{index}"')  # else the new table's could not have their names
         db.execute(f"ALTER TABLE transcripts RENAME TO {_OLD}")
-    for statement in filter(str.strip, schema.split(";\n")):
+    for statement in statements(schema):
         step("make tables")
         db.execute(statement)
     step("vectors as bytes")

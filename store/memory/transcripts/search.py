@@ -16,6 +16,7 @@ from store.memory.engine.passages import Passages
 from store.memory.engine.resident import Vector, Where
 from store.memory.text.extraction import CONTENT_TYPES
 from store.memory.text.mmr import diverse_order
+from store.memory.transcripts.tables import KIND
 
 _T = TypeVar("_T")
 Mode = Literal["full_text", "semantic", "hybrid"]
@@ -26,8 +27,8 @@ NEWEST = 5_000  # … the last imported ones are: such words distinguish no mess
 _RANK = 60  # reciprocal rank fusion: 1 / (60 + rank), as it was published
 _LEAST = 50  # messages that are ranked, at least
 _INDEXED = {  # by full-text index: its table, that table's row number, and what is read of a row
-    "words": ("transcript_vectors v", "v.rowid", "v.id, v.parent_id"),
-    "message_words": ("transcripts t", "t.rowid", "t.id"),
+    "transcript_vectors_words": ("transcript_vectors v", "v.rowid", "v.id, v.parent_id"),
+    "transcripts_words": ("transcripts t", "t.rowid", "t.id"),
 }
 
 
@@ -117,7 +118,7 @@ def search(
 def _leave_out_never_recalled(passages: Passages, found: dict[str, _Candidate]) -> None:
     """Drop chunks that are never recalled, and messages of which nothing else was found."""
     with passages.database.reading() as db:
-        never = never_recalled(db)
+        never = never_recalled(db, passages.kind)
     for row in passages.rows([*never]):
         one = found.get(row["parent_id"])
         if one is not None:
@@ -157,7 +158,7 @@ def _queries(db: sqlite3.Connection, question: str) -> list[str]:
     if '"' in question:
         return [beginnings.replace('"*', '"'), beginnings]
     rows = {
-        either: _nth_newest(db, "words", "words MATCH ?", [either], EXACT) is None
+        either: _nth_newest(db, KIND.words, f"{KIND.words} MATCH ?", [either], EXACT) is None
         for word in content_words(question)
         if (either := " OR ".join(f'"{form}"' for form in forms(word)))
     }
@@ -170,13 +171,13 @@ def _by_words(
 ) -> int:
     """Chunks and, without a content type, messages by BM25, grouped; returns how many messages."""
     best: dict[str, tuple[float, str | None]] = {}
-    for row in _ranked(db, words, _conditions(where, "v"), index="words", limit=4 * pool):
+    for row in _ranked(db, words, _conditions(where, "v"), index="transcript_vectors_words", limit=4 * pool):
         if row["parent_id"] not in best:
             best[row["parent_id"]] = (row["score"], row["id"])
         if row["parent_id"] in found and row["id"] not in found[row["parent_id"]].chunks:
             found[row["parent_id"]].chunks.append(row["id"])
     if "content_type" not in where:
-        for row in _ranked(db, words, _conditions(where, "t"), index="message_words", limit=pool):
+        for row in _ranked(db, words, _conditions(where, "t"), index="transcripts_words", limit=pool):
             score, chunk = best.get(row["id"], (row["score"], None))
             best[row["id"]] = (min(score, row["score"]), chunk)
     return _note_ranks(best, pool, found)

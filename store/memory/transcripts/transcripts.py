@@ -241,15 +241,9 @@ class Transcripts:
     def _note(self, report: TranscriptReport, *, actor: str) -> None:
         """Record an import in the history; `remove_session` reverses it, undo does not."""
         if report.messages or report.changed or report.events:
+            count = report.messages + report.changed + report.events
             with self.passages.database.writing() as db:
-                db.execute(
-                    "INSERT INTO decisions (verb, who, at, count, reversed) VALUES ('import', ?, ?, ?, 1)",
-                    [
-                        actor or self.passages.actor.name,
-                        self.passages.clock(),
-                        report.messages + report.changed + report.events,
-                    ],
-                )
+                self.passages.begin(db, "import", actor=actor).record_final("sessions", "", {}, count=count)
 
 
 def _pieces(row: Row) -> list[dict[str, Any]]:

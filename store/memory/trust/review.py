@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 from typing import TYPE_CHECKING, Literal
+from uuid import uuid4
 
 from store.errors import ModelUnavailable, NotWritten
 from store.memory.engine import pending
@@ -56,30 +57,32 @@ def count(memory: "Memory") -> int:
     return sum(pending.count(passages) for passages in memory.usable)
 
 
-def accept(memory: "Memory", ids: Sequence[str], *, actor: str = "") -> Outcome:
+def accept(memory: "Memory", ids: Sequence[str], *, actor: str = "", decision: str | None = None) -> Outcome:
     """Accept what waits under these ids as one decision; what cannot be is refused by name."""
-    return _decided(memory, ids, pending.accept, actor=actor)
+    return _decided(memory, ids, pending.accept, actor=actor, decision=decision)
 
 
-def reject(memory: "Memory", ids: Sequence[str], *, actor: str = "") -> Outcome:
+def reject(memory: "Memory", ids: Sequence[str], *, actor: str = "", decision: str | None = None) -> Outcome:
     """Reject what waits under these ids as one decision; what cannot be is refused by name."""
-    return _decided(memory, ids, pending.reject, actor=actor)
+    return _decided(memory, ids, pending.reject, actor=actor, decision=decision)
 
 
 def _decided(
-    memory: "Memory", ids: Sequence[str], decide: Callable[..., list[str]], *, actor: str
+    memory: "Memory",
+    ids: Sequence[str],
+    decide: Callable[..., list[str]],
+    *,
+    actor: str,
+    decision: str | None,
 ) -> Outcome:
     """One transaction for each kind, so that of a kind all are done or none; each id is answered for."""
-    places, outcome = _places(memory), Outcome()
+    places, outcome = _places(memory), Outcome(decision=decision or uuid4().hex)
     chosen = {id: places[id] for id in ids if id in places}
-    kinds = list(dict.fromkeys(chosen.values()))
-    number, reasons = None, dict[str, str]()
-    for kind in kinds:
+    reasons = dict[str, str]()
+    for kind in dict.fromkeys(chosen.values()):
         of_kind = [id for id, name in chosen.items() if name == kind]
         try:
-            if len(kinds) > 1 and number is None:
-                number = memory.new_decision()
-            outcome.done += decide(memory.passages[kind], of_kind, actor=actor, number=number)
+            outcome.done += decide(memory.passages[kind], of_kind, actor=actor, decision=outcome.decision)
         except (ModelUnavailable, NotWritten) as error:
             reasons |= dict.fromkeys(of_kind, str(error))
     gone = "it does not wait for a decision (any more)"

@@ -276,7 +276,7 @@ def test_a_root_with_text_memory_alone_is_backed_up_and_restored(tmp_path: Path)
         memory.memories.store_memory("The vault opens at noon", tags=["vault"])
         outcome = backup_memory(root, copy)
         memory.memories.store_memory("written later")
-    assert "memory/memories.sqlite3" in outcome.done
+    assert "memory/memory.sqlite3" in outcome.done
     (root / "memecoins").mkdir()
     (root / "memecoins" / "kept.txt").write_text("coins came meanwhile")
     restored = restore_backup(root, copy)

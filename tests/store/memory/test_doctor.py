@@ -21,8 +21,10 @@ def test_doctor_finds_nothing_wrong_with_a_memory_in_use(memory_with_lore: Memor
 def test_doctor_repairs_missing_vectors_and_full_text(memory_with_lore: Memory) -> None:
     with memory_with_lore.lore.passages.database.writing() as db:
         db.execute("UPDATE world_lore SET vector = NULL WHERE id = 'peaks_l1'")
-        db.execute("INSERT OR REPLACE INTO changes (tbl, id) VALUES ('world_lore', 'peaks_l1')")
-        db.execute("INSERT INTO words (words) VALUES ('delete-all')")
+        db.execute(
+            "INSERT OR REPLACE INTO changes (kind, tbl, id) VALUES ('world_lore', 'world_lore', 'peaks_l1')"
+        )
+        db.execute("INSERT INTO world_lore_words (world_lore_words) VALUES ('delete-all')")
     memory_with_lore.lore.put_world(World("bare", "Bare", "", "", "bare.yaml", "1"))
     found = {finding.what for finding in doctor.check(memory_with_lore)}
     assert found == {

@@ -33,7 +33,7 @@ def test_a_deleted_session_is_in_no_log_of_any_process(
         with Memory.open_for_reading(root, embedder=bags) as reader:
             reader.sessions.query_memory("elf_xylophonist", "zanzibarium")
             assert memory.wait_for_chroma(60)
-            assert {"retrievals.sqlite3-wal", "session_memory.sqlite3-wal"} <= traces(root, WORDS, []).keys()
+            assert {"retrievals.sqlite3-wal", "memory.sqlite3-wal"} <= traces(root, WORDS, []).keys()
         assert memory.sessions.delete_session("xylophonist") == {"elf_xylophonist": 5}
         vectors = [*bags.embed_texts([f"zanzibarium {number}" for number in range(5)])]
         assert traces(root, WORDS, vectors) == {}
@@ -65,7 +65,7 @@ def test_deleted_vectors_are_in_no_file(tmp_path: Path) -> None:
         assert memory.wait_for_chroma(60)
         assert reembed(passages, Dense(name="second"))
         assert memory.wait_for_chroma(60)
-        assert "memories.sqlite3-wal" in traces(memory.places.root, [], vectors)
+        assert "memory.sqlite3-wal" in traces(memory.places.root, [], vectors)
         gone = passages.delete_vectors("first")
         assert gone
         assert gone.count == 29
@@ -80,12 +80,12 @@ def test_a_deleted_session_is_in_no_daily_copy_and_in_no_damaged_file(tmp_path: 
     with Memory.open(root, embedder=bags) as memory:
         memory.sessions.add_memory("elf_xylophonist", "m1", "zanzibarium")
         memory.sessions.add_memory("orc_s2", "m1", "a plain exchange")
-    copies = root / "memory" / "snapshots" / "session_memory"
-    damaged = root / "memory" / "session_memory.sqlite3.damaged-7"
+    copies = root / "memory" / "snapshots" / "memory"
+    damaged = root / "memory" / "memory.sqlite3.damaged-7"
     damaged.write_bytes(b"zanzibarium")
     assert any(b"zanzibarium" in copy.read_bytes() for copy in copies.iterdir())
     with Memory.open(root, embedder=bags) as memory:
         memory.sessions.delete_session("xylophonist")
         assert traces(root, WORDS, [*bags.embed_texts(["zanzibarium"])]) == {}
-        [copy] = copies.iterdir()
-        assert b"a plain exchange" in copy.read_bytes()
+    [copy] = copies.iterdir()
+    assert b"a plain exchange" in copy.read_bytes(), "a new one was made on closing, at the latest"

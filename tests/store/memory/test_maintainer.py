@@ -52,8 +52,8 @@ def test_three_processes_store_beside_an_open_memory_and_nothing_is_lost(memory:
     assert memory.lore.passages.counts() == {"peaks": 60}
     found = memory.memories.search_memory("bob saw number 7", 1)["results"]
     assert found[0]["memory_id"] == ids["bob"][7], "vectors in memory follow what other processes stored"
-    numbers = [decision.number for passages in memory.usable for decision in passages.decisions(limit=1000)]
-    assert len(numbers) == len(set(numbers)) == 140, "decisions of all processes and kinds are in one row"
+    decisions = {decision.id for decision in memory.decisions(limit=1000)}
+    assert len(decisions) == 140, "decisions of all processes and kinds are in one row"
     assert memory.undo(actor="ann").done == ["peaks_ann19"], "the last of her own"
 
 
@@ -98,13 +98,6 @@ def test_another_process_takes_over_when_the_maintainer_ends(
     assert memory._maintainer.follower is not None
     assert not WriterLock(Places(root).lock).is_free()
     assert memory.memories.passages.count() == 2
-
-
-def test_a_decision_of_several_kinds_shares_its_number_with_no_other(memory: Memory, bags: Bags) -> None:
-    number = memory.new_decision()
-    with Memory.open_beside(memory.places.root, embedder=bags) as beside:
-        beside.memories.store_memory("meanwhile")
-        assert beside.memories.passages.decisions()[0].number == number + 1
 
 
 def test_a_memory_that_cannot_be_kept_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -225,12 +225,12 @@ def test_edits_removals_and_stores_can_be_undone_and_redone(memory: Memory) -> N
     assert passages.remove([id]) == 1
     states = [None, "second version", "first version", None]
     for expected in states[1:]:
-        passages.undo()
+        memory.undo()
         assert [row["content"] for row in passages.find()] == ([expected] if expected else [])
     with pytest.raises(NothingToUndo):
-        passages.undo()
+        memory.undo()
     for expected in ("first version", "second version", None):
-        passages.redo()
+        memory.redo()
         found = [row["content"] for row in passages.find()]
         assert found == ([expected] if expected else [])
         if expected:
@@ -242,7 +242,7 @@ def test_undo_refuses_entries_changed_since(memory: Memory) -> None:
     passages = memory.memories.passages
     id = memory.memories.store_memory("mine", [], actor="me")["memory_id"]
     memory.memories.edit(id, content="somebody else's", actor="other")
-    outcome = passages.undo(actor="me")
+    outcome = memory.undo(actor="me")
     assert (outcome.done, [refusal.item for refusal in outcome.refused]) == ([], [id])
     assert passages.get(id)["content"] == "somebody else's"
 

@@ -12,6 +12,7 @@ import pytest
 from store.disk.aside import Aside
 from store.errors import ReadOnly
 from store.memory import doctor as memory_doctor
+from store.memory.kinds import KINDS
 from store.memory.memory import Memory
 from store.memory.story.worlds import World
 from store.memory.transcripts.events import EventFilter
@@ -41,7 +42,7 @@ def stocked(memory: Memory, tmp_path: Path) -> Memory:
     write_session(session, "why is it slow")
     memory.transcripts.import_sessions([session])
     with memory.passages["memories"].database.writing() as db:
-        db.execute("INSERT INTO kept_vectors VALUES ('mem_1', 'another model', 'hash', x'00')")
+        db.execute("INSERT INTO kept_vectors VALUES ('memories', 'mem_1', 'another model', 'hash', x'00')")
     return memory
 
 
@@ -59,7 +60,7 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
     return {
         "aside": Aside(stocked.places.folder / "foreign-1", "a database", 0.0), "by": "ann",
         "character": "elf", "column": "timestamp", "content": "more", "embedder": Bags(dimensions=8),
-        "folder": worlds,
+        "folder": worlds, "files": {}, "db": None, "decision": "a decision", "Database.of.kind": KINDS[0],
         "id": kept["id"], "ids": [kept["id"]], "key": "model", "lore_id": "war", "memory_id": "2",
         "model": "another model", "n": 3, "name": "sea.yaml", "path": Path("more.md"), "paths": [new],
         "template": "{lore}", "threshold": 30.0,
@@ -99,7 +100,7 @@ def test_every_change_is_recorded_under_its_actor(memory: Memory) -> None:
     ann = memory.for_actor(Actor("ann"))
     kept = ann.memories.store_memory("short tickers")["memory_id"]
     ann.memories.edit(kept, content="long tickers")
-    ann.passages["memories"].undo()
+    ann.undo()
     ann.lore.add_lore("peaks", "forge", "dwarves")
     ann.sessions.add_memory("elf", "1", "dragons")
     ann.sessions.delete_session_memory("elf")
@@ -134,7 +135,7 @@ def test_a_viewer_cannot_change_anything(eve: Memory, stocked: Memory, arguments
 # These reveal nothing about the memory's content.
 ANSWERS_ALWAYS = {
     "Database.can_write", "Database.close", "Database.interrupt", "Database.is_in_place",
-    "Database.lock", "Memory.can_write",
+    "Database.lock", "Database.of", "Database.step", "Memory.can_write",
     "Memory.close", "Memory.is_in_place", "Memory.usable", "Memory.wait_for_chroma", "Memory.follow_chroma",
     "Passages.actor",
     "Passages.can_write", "Passages.close", "Passages.embed", "Passages.embedder",

@@ -76,8 +76,8 @@ def test_everything_in_a_folder_is_one_decision_and_one_undo(
     assert report.system == "reference-1, chroma-texts, transcript-database"
     assert len(report.taken) == 2 + 2 + 1
     assert (library.counts()["library"], texts(memory)) == (2, 3)
-    numbers = {one.number for passages in memory.usable for one in passages.decisions()}
-    assert numbers == {report.texts}
+    decisions = {one.id for passages in memory.usable for one in passages.decisions()}
+    assert decisions == {report.texts}
     finished(library, adopt.start(library, recognise(other)))  # brings nothing more
     assert adopt.last_from(library, other) == job
     outcome = adopt.undo(library, job)

@@ -14,6 +14,7 @@ from store.memory.memory import Memory
 from store.memory.searching import SearchFilters
 from store.memory.verbs import MemoryVerbs
 from tests.store.memory.documents.small_pdf import small_pdf
+from tests.store.memory.earlier import as_of_1_2
 
 PAPER = (
     b"# Lending\n\nRates rise.\n\n" + b"Money is lent. " * 70 + b"\n\n# Safety\n\n" + b"Loans are safe. " * 70
@@ -73,10 +74,11 @@ def test_a_document_of_before_gets_its_sections_and_keeps_everything_else(
 ) -> None:
     passages = paper.documents.passages
     passages.edit((edited := passages.find()[1])["id"], content="a person's words")
-    before, path = passages.find(limit=None), paper.places.database("documents")
+    before = passages.find(limit=None)
     vector = passages.vector(edited["id"])
     paper.close()
-    with closing(sqlite3.connect(path)) as db:  # as version 3 left it
+    as_of_1_2(paper.places.root)
+    with closing(sqlite3.connect(paper.places.former("documents"))) as db:  # as version 3 left it
         db.executescript(
             "ALTER TABLE documents DROP COLUMN section; ALTER TABLE documents DROP COLUMN last_page; "
             "ALTER TABLE sources DROP COLUMN has_sections; PRAGMA user_version = 3"
@@ -93,7 +95,7 @@ def test_a_document_of_before_gets_its_sections_and_keeps_everything_else(
     assert documents.passages.find(limit=None) == before, "the same ids, texts, places and sections"
     assert (documents.passages.vector(edited["id"]) == vector).all()
     assert documents.sources()[0].has_sections
-    documents.passages.undo()
+    memory.undo()
     assert not documents.sources()[0].has_sections
 
 

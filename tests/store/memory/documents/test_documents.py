@@ -142,7 +142,7 @@ def test_a_document_replaces_the_one_of_its_name_only_if_a_person_says_so(memory
     )  # fmt: skip
     assert [row["content"] for row in memory.documents.passages.find()] == ["new text", "other document"]
     assert len(memory.documents.sources()) == 2
-    memory.documents.passages.undo()
+    memory.undo()
     assert sorted(row["content"] for row in memory.documents.passages.find()) == [
         "old words",
         "other document",
@@ -225,7 +225,7 @@ def test_undo_restores_a_removed_document_with_its_original(memory: Memory) -> N
     assert memory.documents.remove_document("AAVE", "p.pdf") == 1
     assert (memory.documents.sources(), memory.documents.passages.count()) == ([], 0)
     memory.documents.tidy()
-    memory.documents.passages.undo()
+    memory.undo()
     (row,) = memory.documents.passages.find()
     assert memory.documents.cite(row["id"]).path.read_bytes().startswith(b"%PDF")
 

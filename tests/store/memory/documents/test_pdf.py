@@ -245,7 +245,7 @@ def test_a_passage_over_a_pages_end_is_cited_on_both_pages(library_of_papers: Me
     assert hit["metadata"]["last_page"] == hit["metadata"]["page"] + 1
     documents.passages.edit(over[0]["id"], content="in other words")
     assert [marks for _, marks in documents.cite(over[0]["id"]).pages] == [[], []]
-    documents.passages.undo()
+    library_of_papers.undo()
 
 
 def test_papers_can_be_embedded_with_ada_002_through_litellm(

@@ -10,14 +10,11 @@ import pytest
 from hypothesis import strategies as st
 
 from store.disk.files import Disk
-from store.disk.sqlite_identity import MEMORY_ID
 from store.errors import CatalogDamaged, NotWritten, ReadOnly
 from store.memory import doctor
-from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
 from store.memory.story.worlds import World
 from tests.store.memory.bags import Bags
-from tests.store.memory.engine.test_versions import take_back_version_3
 
 # -- one writer ----------------------------------------------------------------------------------------------
 
@@ -65,10 +62,6 @@ def of_another_program(path: Path) -> None:
         db.commit()
 
 
-def of_another_kind(path: Path) -> None:
-    path.write_bytes(path.with_name("world_lore.sqlite3").read_bytes())
-
-
 def newer(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA user_version = 99")
@@ -94,63 +87,40 @@ def a_pipe(path: Path) -> None:
     [
         (rubbish, "cannot be read"),
         (of_another_program, "a database of another program (tables bookmarks)"),
-        (of_another_kind, "a database of another program"),
         (newer, "written by a newer Memedex"),
         (a_folder, "is a folder"),
         (a_dangling_link, "is a link to /somewhere/unmounted.sqlite3, which is not there"),
         (a_pipe, "is no file"),
     ],
 )
-def test_a_foreign_or_damaged_file_disables_only_its_own_kind(
+def test_a_foreign_or_damaged_file_is_named_and_not_touched(
     memory: Memory, reopen: Callable[[], Memory], bags: Bags, spoil: Callable[[Path], None], message: str
 ) -> None:
     memory.memories.store_memory("kept")
-    path = memory.places.database("documents")
-    original = memory.places.originals / "paper.md"
+    path, original = memory.places.database, memory.places.originals / "paper.md"
     memory.close()
     spoil(path)
     original.parent.mkdir(exist_ok=True)
     original.write_text("the original of a document that nobody can read just now")
-    before = {file: file.read_bytes() for file in memory.places.folder.glob("documents*") if file.is_file()}
+    before = {file: file.read_bytes() for file in memory.places.folder.glob("memory.*") if file.is_file()}
     again = reopen()
-    assert [hit["content"] for hit in again.memories.search_memory("kept")["results"]] == ["kept"]
-    again.memories.store_memory("more")
-    assert again.status().faults.keys() == {"documents"}
-    assert message in again.status().faults["documents"]
-    assert str(path) in again.status().faults["documents"]
+    assert again.memories.search_memory("kept")["results"] == []
+    assert again.status().faults.keys() == again.passages.keys()
+    for fault in again.status().faults.values():
+        assert message in fault
+        assert str(path) in fault
     assert again.documents.sources() == []
-    assert again.passages["documents"].find() == []
-    with pytest.raises(CatalogDamaged, match=r"documents\.sqlite3"):
+    with pytest.raises(CatalogDamaged, match=r"memory\.sqlite3"):
         again.documents.import_document(Path("a.md"), protocol="aave", content=b"words")
-    named = [one.kind for one in doctor.repair(again)]
-    assert named == ["documents"]
+    with pytest.raises(CatalogDamaged, match=r"memory\.sqlite3"):
+        again.undo()
+    assert {one.kind for one in doctor.repair(again)} == again.passages.keys()
     again.close()
     with Memory.open_for_reading(memory.places.root, embedder=bags) as reader:
-        assert reader.memories.passages.count() == 2
-        assert reader.status().faults.keys() == {"documents"}
-    after = {file: file.read_bytes() for file in memory.places.folder.glob("documents*") if file.is_file()}
+        assert reader.status().faults.keys() == reader.passages.keys()
+    after = {file: file.read_bytes() for file in memory.places.folder.glob("memory.*") if file.is_file()}
     assert after == before
     assert original.exists()
-
-
-def test_a_file_without_an_application_id_is_accepted_and_gets_one(
-    memory: Memory, reopen: Callable[[], Memory]
-) -> None:
-    memory.memories.store_memory("kept")
-    memory.close()
-    path = memory.places.database("memories")
-    with closing(sqlite3.connect(path)) as db:  # as version 1 left it
-        take_back_version_3(db)
-        db.execute("DROP TABLE kept_vectors")
-        db.execute("PRAGMA application_id = 0")
-        db.execute("PRAGMA user_version = 1")
-    memory = reopen()
-    assert memory.status().faults == {}
-    assert reembed(memory.memories.passages, Bags(name="other", dimensions=32))
-    memory.close()
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute("PRAGMA application_id").fetchone()[0] == MEMORY_ID
-        assert db.execute("SELECT count(*) FROM kept_vectors").fetchone()[0] == 1
 
 
 # -- atomic changes ------------------------------------------------------------------------------------------
@@ -173,7 +143,7 @@ def test_a_failed_commit_changes_nothing(tmp_path: Path, bags: Bags) -> None:
             lambda: memory.memories.store_memory("second"),
             lambda: memory.memories.edit(id, content="changed"),
             lambda: memory.memories.passages.remove([id]),
-            lambda: memory.memories.passages.undo(),
+            lambda: memory.undo(),
             lambda: memory.lore.put_world(World("peaks", "Peaks", "", "Goats.", "peaks.yaml", "2")),
             lambda: memory.lore.add_lore("peaks", "x", "more"),
             lambda: memory.documents.import_document(Path("a.md"), protocol="aave", content=b"words"),
@@ -188,7 +158,7 @@ def test_a_failed_commit_changes_nothing(tmp_path: Path, bags: Bags) -> None:
         assert memory.memories.passages.count(words="second") == 0
         memory.documents.tidy()
         assert list(memory.places.originals.glob("*")) == []
-        memory.memories.passages.undo()
+        memory.undo()
         assert memory.memories.passages.count() == 0
 
 

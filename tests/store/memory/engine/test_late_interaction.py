@@ -9,6 +9,7 @@ import pytest
 from store.embedding.protocol import unit
 from store.memory.engine.late_interaction import closeness, packed, unpacked
 from store.memory.memory import Memory
+from tests.store.memory.earlier import as_of_1_2
 
 _TEXT = (
     b"""# Rates
@@ -91,11 +92,12 @@ def test_a_question_in_a_language_that_the_model_does_not_read_is_left_to_words(
 def test_a_file_of_before_is_brought_up_to_date(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "old") as memory:
         memory.documents.import_document(Path("a.md"), protocol="aave", content=_TEXT)
-        path = memory.documents.passages.database.path
+        path = memory.places.former("documents")
+    as_of_1_2(tmp_path / "old")
     with sqlite3.connect(path) as db:
         db.executescript(
             "DROP TRIGGER token_states_removed; DROP TRIGGER token_states_changed; DROP TABLE token_states; "
-            "PRAGMA user_version = 4"
+            "DROP TABLE checksums; PRAGMA user_version = 4"
         )
     db.close()
     with Memory.open(tmp_path / "old") as memory:

@@ -39,5 +39,5 @@ def test_a_bulk_removal_is_one_decision_and_one_undo(memory_with_lore: Memory) -
     assert passages.remove([*ids, "nobody"]) == 3
     assert passages.decisions()[0].count == 3
     assert memory_with_lore.lore.query_lore("peaks", "dragon") == ([], False)
-    passages.undo()
+    memory_with_lore.undo()
     assert len(memory_with_lore.lore.query_lore("peaks", "Dragón tale")[0]) == 3

@@ -57,7 +57,7 @@ def test_of_two_models_at_once_the_later_wins_and_the_other_says_so(
             assert reembed(passages, later)
             return
         with passages.database.writing() as db:
-            db.execute("UPDATE meta SET value = 'later' WHERE key = 'next_model'")
+            db.execute("UPDATE meta SET value = 'later' WHERE key = 'world_lore next_model'")
 
     with pytest.raises(NotWritten, match="another process chose later"):
         reembed(passages, Interrupted(other_process, "first"))

@@ -12,7 +12,6 @@ from store.cli import main
 from store.errors import CatalogDamaged
 from store.memory import doctor
 from store.memory.engine import damaged_rows
-from store.memory.memories import KIND
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 
@@ -29,7 +28,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def file_of(root: Path) -> Path:
-    return root / "memory" / "memories.sqlite3"
+    return root / "memory" / "memory.sqlite3"
 
 
 def contents(memory: Memory) -> list[str]:
@@ -59,7 +58,7 @@ def test_a_file_cut_short_is_made_again_by_the_repair(
     assert main(["--root", str(root), "memory", "doctor"]) == 1
     assert "memory doctor --repair" in capsys.readouterr().err
     [told] = doctor.salvage_damaged(root)
-    assert "20 entries" in told
+    assert "20 events" in told
     assert doctor.salvage_damaged(root) == []
     with Memory.open(root, embedder=Bags()) as memory:
         assert contents(memory) == TEXTS
@@ -84,7 +83,7 @@ def test_the_copy_is_of_the_last_closing_however_often_the_memory_was_opened_on_
     for text in TEXTS[:5]:
         with Memory.open(root, embedder=Bags()) as memory:
             memory.memories.store_memory(text)
-    assert len([*(root / "memory" / "snapshots" / "memories").glob("*-daily.sqlite3")]) == 1
+    assert len([*(root / "memory" / "snapshots" / "memory").glob("*-daily.sqlite3")]) == 1
     file_of(root).unlink()
     with Memory.open(root, embedder=Bags()) as memory:
         assert contents(memory) == TEXTS[:5]
@@ -98,11 +97,11 @@ def test_a_file_that_is_gone_is_made_again_from_its_copy(
     damage(file_of(root))
     with Memory.open_for_reading(root, embedder=Bags()) as memory:
         assert contents(memory) == TEXTS
-    assert "a new one with 20 entries of memories was made from its copy" in caplog.text
+    assert "a new one with 20 events of its history was made from its copy" in caplog.text
 
 
 def test_a_file_that_is_gone_without_a_copy_is_not_taken_for_an_empty_one(root: Path) -> None:
-    for copy in (file_of(root).parent / "snapshots" / "memories").iterdir():
+    for copy in (file_of(root).parent / "snapshots" / "memory").iterdir():
         copy.unlink()
     file_of(root).unlink()
     assert main(["--root", str(root), "memory", "list"]) == 1
@@ -120,11 +119,11 @@ def test_a_file_that_is_gone_without_a_copy_is_not_taken_for_an_empty_one(root: 
 def test_a_log_alone_is_not_taken_for_an_empty_memory(root: Path) -> None:
     with Memory.open(root, embedder=Bags()) as memory:
         memory.memories.store_memory("one more")
-        log = file_of(root).with_name("memories.sqlite3-wal").read_bytes()
+        log = file_of(root).with_name("memory.sqlite3-wal").read_bytes()
     shutil.rmtree(file_of(root).parent / "snapshots")
     for path in (root / "memory").glob("*.sqlite3*"):
         path.unlink()
-    file_of(root).with_name("memories.sqlite3-wal").write_bytes(log)
+    file_of(root).with_name("memory.sqlite3-wal").write_bytes(log)
     assert main(["--root", str(root), "memory", "list"]) == 1
     assert doctor.salvage_damaged(root)
     [kept] = file_of(root).parent.glob("*.damaged-*-wal")
@@ -149,7 +148,7 @@ def test_a_changed_row_is_given_back_from_the_copy(damage: Callable[[Path], None
     damage(file_of(root))
     assert file_of(root).read_bytes() != before
     with Memory.open(root, embedder=Bags()) as memory:
-        [damaged] = damaged_rows.find(memory.memories.passages.database, KIND)
+        [damaged] = damaged_rows.find(memory.database)
         assert damaged.table == "memories"
         assert any("is not what was written" in one.what for one in doctor.check(memory))
         assert doctor.repair(memory) == []
@@ -158,7 +157,7 @@ def test_a_changed_row_is_given_back_from_the_copy(damage: Callable[[Path], None
 
 
 def test_a_changed_row_that_no_copy_has_stays_named_and_an_edit_settles_it(root: Path) -> None:
-    for copy in (file_of(root).parent / "snapshots" / "memories").iterdir():
+    for copy in (file_of(root).parent / "snapshots" / "memory").iterdir():
         copy.unlink()
     changed_digit(file_of(root))
     with Memory.open(root, embedder=Bags()) as memory:
@@ -172,7 +171,7 @@ def test_a_changed_row_that_no_copy_has_stays_named_and_an_edit_settles_it(root:
 
 
 def test_a_changed_vector_that_no_copy_has_is_made_again_from_its_sound_text(root: Path) -> None:
-    for copy in (file_of(root).parent / "snapshots" / "memories").iterdir():
+    for copy in (file_of(root).parent / "snapshots" / "memory").iterdir():
         copy.unlink()
     with closing(sqlite3.connect(file_of(root))) as db:
         before = db.execute("SELECT vector FROM memories ORDER BY number").fetchall()

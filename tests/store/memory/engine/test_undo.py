@@ -3,16 +3,21 @@
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from typing import Any
+from uuid import uuid4
 
 import pytest
 
-from store.errors import NothingToUndo
+from store.errors import NothingToUndo, NotPermitted, NotWritten
 from store.identity import current_user
+from store.memory.engine.change import MemoryChange
+from store.memory.kinds import KINDS
 from store.memory.memory import Memory
 from store.memory.story.worlds import parse_world
 from store.memory.trust import review
 from store.permissions import Actor
 from tests.store.memory.conftest import Clock
+from tests.store.memory.earlier import as_of_1_2
 from tests.store.memory.engine.test_versions import by_agent
 
 
@@ -50,15 +55,17 @@ def test_decisions_without_common_numbers_are_ordered_by_the_clock(
     clock.now += 1
     memory.lore.add_lore("city", "one", "late")
     memory.close()
-    for passages in memory.passages.values():
-        with closing(sqlite3.connect(passages.database.path)) as db, db:
+    as_of_1_2(memory.places.root)
+    for kind in KINDS:
+        with closing(sqlite3.connect(memory.places.former(kind.file))) as db, db:
+            db.execute("DROP TABLE checksums")
             db.execute("UPDATE decisions SET number = 7 - number")
             db.execute("UPDATE history SET decision = 7 - decision")
             db.execute("DELETE FROM meta WHERE key = 'numbered_after'")
     again = reopen()
     last = again.last_decision(by=current_user())
     assert last is not None
-    assert last[0] == "world_lore"
+    assert last.kinds == ("world_lore",)
     again.memories.store_memory("now")
     assert [(again.undo(), again.passages["world_lore"].count())[1] for _ in range(2)] == [1, 0]
 
@@ -68,9 +75,8 @@ def test_undo_never_reaches_past_a_forgetting_and_says_so(memory: Memory) -> Non
     memory.sessions.add_memory("elf_s1", "1", "forgotten")
     memory.sessions.delete_session_memory("elf_s1")
     assert memory.last_decision(by=current_user()) is None
-    for undo in (memory.undo, memory.sessions.passages.undo):
-        with pytest.raises(NothingToUndo, match="never reaches past"):
-            undo()
+    with pytest.raises(NothingToUndo, match="never reaches past"):
+        memory.undo()
     assert memory.memories.passages.count() == 1
     memory.memories.store_memory("afterwards")
     memory.undo()
@@ -91,17 +97,17 @@ def test_deleted_vectors_bar_undo_as_well(memory: Memory) -> None:
     memory.memories.store_memory("unrelated")
     passages = memory.memories.passages
     with passages.database.writing() as db:
-        db.execute("INSERT INTO kept_vectors VALUES ('x', 'older', 'hash', x'00000000')")
+        db.execute("INSERT INTO kept_vectors VALUES ('memories', 'x', 'older', 'hash', x'00000000')")
     passages.delete_vectors("older")
     with pytest.raises(NothingToUndo, match="never reaches past"):
         memory.undo()
 
 
 def test_a_decision_in_two_kinds_is_undone_and_redone_as_often_as_one_likes(memory: Memory) -> None:
-    number, content = memory.new_decision(), b"id: peaks\nlore: Dragons live here."
-    memory.lore.put_world(parse_world(content, file="peaks.yaml"), verb="adopt", number=number)
+    decision, content = uuid4().hex, b"id: peaks\nlore: Dragons live here."
+    memory.lore.put_world(parse_world(content, file="peaks.yaml"), verb="adopt", decision=decision)
     memory.lore.put_file(memory.places.worlds, "peaks.yaml", content)
-    with memory.sessions.passages.change("adopt", number=number) as change:
+    with memory.sessions.passages.change("adopt", decision=decision) as change:
         change.upsert({"id": "elf_s1_1", "session_id": "elf_s1", "memory_id": "1", "text": "hi", "at": 0.0})
     file = memory.places.worlds / "peaks.yaml"
     for _ in range(2):
@@ -110,8 +116,81 @@ def test_a_decision_in_two_kinds_is_undone_and_redone_as_often_as_one_likes(memo
         memory.redo()
         assert (len(memory.lore.worlds()), memory.sessions.passages.count()) == (1, 1)
         assert file.read_bytes() == content
-    parts = [memory.passages[name].decisions(limit=1)[0].number for name in ("world_lore", "session_memory")]
-    assert parts[0] == parts[1]
+    assert memory.decision(decision)
+    assert memory.decisions(limit=1)[0].kinds == ("session_memory", "world_lore")
+
+
+def test_an_undo_over_several_kinds_is_done_as_a_whole_or_not_at_all(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decision = uuid4().hex
+    for passages, row in (
+        (memory.sessions.passages, {"session_id": "elf", "memory_id": "1", "text": "hi", "at": 0.0}),
+        (memory.lore.passages, {"world_id": "peaks", "lore_id": "1", "text": "hi", "metadata": "{}"}),
+    ):
+        with passages.change("adopt", decision=decision) as change:
+            change.upsert({"id": "one", **row})
+    remove = MemoryChange.remove
+
+    def fail_in_sessions(change: MemoryChange, *args: Any, **more: Any) -> None:
+        if change.kind.name == "session_memory":
+            raise OSError("no space left")
+        remove(change, *args, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MemoryChange, "remove", fail_in_sessions)
+        with pytest.raises(NotWritten):
+            memory.undo()
+    assert [memory.passages[name].count() for name in ("session_memory", "world_lore")] == [1, 1]
+    assert memory.undo().done == ["one"]
+    assert [memory.passages[name].count() for name in ("session_memory", "world_lore")] == [0, 0]
+
+
+# -- decisions by their ids ----------------------------------------------------------------------------------
+
+
+def test_a_decision_that_is_sent_again_is_not_made_twice(memory: Memory) -> None:
+    first = memory.memories.store_memory("once", decision="a")
+    assert memory.memories.store_memory("once", decision="a") == first
+    passages = memory.memories.passages
+    for _ in range(2):
+        passages.edit(first["memory_id"], content="again", decision="b")
+        assert passages.remove([first["memory_id"]], decision="c") == 1
+    assert [one.id for one in memory.decisions()] == ["c", "b", "a"]
+    undone = [memory.undo(decision="d") for _ in range(2)]
+    assert undone[0] == undone[1]
+    assert (undone[0].done, undone[0].decision, undone[0].reversed) == ([first["memory_id"]], "d", "c")
+    assert contents(memory) == ["again"]
+
+
+def test_another_persons_id_is_refused(memory: Memory) -> None:
+    memory.for_actor(Actor("ann", via="page")).memories.store_memory("hers", decision="a")
+    ben = memory.for_actor(Actor("ben", via="page"))
+    for again in (
+        lambda: ben.memories.store_memory("his", decision="a"),
+        lambda: ben.undo(decision="a"),
+        lambda: ben.lore.add_lore("peaks", "1", "his", decision="a"),
+    ):
+        with pytest.raises(NotPermitted, match="another user"):
+            again()
+    assert contents(memory) == ["hers"]
+
+
+def test_any_decision_is_undone_by_its_name_and_its_undo_too(memory: Memory) -> None:
+    memory.memories.store_memory("first", decision="a")
+    memory.lore.add_lore("peaks", "1", "later", decision="b")
+    assert memory.undo_decision("a", decision="c").reversed == "a"
+    assert memory.undo_decision("a").done == [], "once is enough"
+    assert contents(memory) == []
+    assert [(one.id, one.is_undone) for one in memory.decisions()] == [
+        ("c", False),
+        ("b", False),
+        ("a", True),
+    ]
+    assert memory.undo_decision("c").decision, "an undo is redone"
+    assert contents(memory) == ["first"]
+    assert memory.undo_decision("a").done, "what was undone and redone is undone again"
+    assert memory.undo_decision("none").refused[0].reason == "there is no such decision"
 
 
 # -- a person, and agents in their place ---------------------------------------------------------------------

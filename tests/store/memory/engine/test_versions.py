@@ -10,6 +10,7 @@ from store.memory.engine.errors import UnknownEntry
 from store.memory.memory import Memory
 from store.permissions import Actor
 from tests.store.memory.conftest import Clock
+from tests.store.memory.earlier import as_of_1_2
 
 
 def by_agent(memory: Memory, *, is_reviewed: bool = False) -> Memory:
@@ -19,7 +20,7 @@ def by_agent(memory: Memory, *, is_reviewed: bool = False) -> Memory:
 def take_back_version_3(db: sqlite3.Connection) -> None:
     """Leave the file as version 2 knew it."""
     db.executescript(
-        "DROP TABLE pending; DROP TABLE recall; "
+        "DROP TABLE pending; DROP TABLE recall; DROP TABLE checksums; "
         "ALTER TABLE history DROP COLUMN agent; ALTER TABLE history DROP COLUMN via"
     )
 
@@ -34,9 +35,9 @@ def test_an_edit_supersedes_and_the_old_version_stays_readable(memory: Memory, c
     assert (new.author, new.via, new.created_at, new.superseded_by) == ("ann", "page", begun + 60, None)
     assert (old.row or {})["content"] == "the forge is cold"
     assert (old.author, old.via, old.created_at) == ("claude for mira", "MCP", begun)
-    decision = memory.memories.passages.last_decision(by="ann")
+    decision = memory.last_decision(by="ann")
     assert decision
-    assert (old.superseded_by, old.superseded_at) == (decision.number, begun + 60)
+    assert (old.superseded_by, old.superseded_at) == (decision.id, begun + 60)
 
 
 def test_an_undo_brings_back_a_version_with_its_author(memory: Memory) -> None:
@@ -76,9 +77,9 @@ def test_a_file_of_version_2_opens_with_everything_in_it(
 ) -> None:
     id = memory.memories.store_memory("first")["memory_id"]
     memory.memories.edit(id, content="second")
-    path = memory.places.database("memories")
     memory.close()
-    with closing(sqlite3.connect(path)) as db:  # as version 2 left it
+    as_of_1_2(memory.places.root)
+    with closing(sqlite3.connect(memory.places.former("memories"))) as db:  # as version 2 left it
         take_back_version_3(db)
         db.execute("PRAGMA user_version = 2")
         db.commit()

@@ -150,7 +150,7 @@ def test_undo_restores_the_previous_chunks_of_a_world(memory: Memory) -> None:
     memory.lore.put_world(world("\n".join([LINE * 9] * 3)))
     before = memory.lore.passages.find(limit=None)
     memory.lore.put_world(world("all of it is new", name="Other"))
-    memory.lore.passages.undo()
+    memory.undo()
     assert sorted(memory.lore.passages.find(limit=None), key=lambda row: row["id"]) == before
     assert [found.name for found in memory.lore.worlds()] == ["Crimson Peaks"]
 

@@ -100,7 +100,7 @@ def deleted(chroma: None, chroma_in_own_process: None, memory: Memory) -> Memory
     passages = memory.sessions.passages
     passages.edit("elf_xylophonist_m1", text="User: zanzibarium once more")
     passages.remove(["elf_xylophonist_m2", "elf_xylophonist_m3"])
-    passages.undo()
+    memory.undo()
     passages.remove(["elf_xylophonist_m4"])
     memory.sessions.query_memory("elf_xylophonist", SECRET)
     assert memory.wait_for_chroma(60)
@@ -110,7 +110,7 @@ def deleted(chroma: None, chroma_in_own_process: None, memory: Memory) -> Memory
 def test_traces_are_found_before_the_deletion(deleted: Memory, bags: Bags) -> None:
     vector = bags.embed_texts([f"{SECRET} 7 kumquatty7"])[0]
     found = traces(deleted.places.root, ["zanzibarium", "xylophonist"], [vector])
-    assert {"session_memory.sqlite3-wal", "chroma.sqlite3"} <= found.keys(), found.keys()
+    assert {"memory.sqlite3-wal", "chroma.sqlite3"} <= found.keys(), found.keys()
     assert any("vector 0" in here for here in found.values())
 
 
@@ -143,7 +143,7 @@ def test_a_deletion_cannot_be_undone(deleted: Memory) -> None:
     passages = deleted.sessions.passages
     while True:
         try:
-            passages.undo()
+            deleted.undo()
         except NothingToUndo:
             break
     assert "elf_xylophonist" not in passages.counts()
@@ -222,7 +222,7 @@ def test_a_limit_of_characters_that_is_none_is_a_failure_that_the_log_names(
 
 
 @pytest.mark.usefixtures("chroma", "chroma_in_own_process")
-@pytest.mark.parametrize("struck", ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"])
+@pytest.mark.parametrize("struck", ["make again", "PRAGMA wal_checkpoint(TRUNCATE)"])
 def test_an_interrupted_deletion_is_reported_and_finished_on_the_next_opening(
     tmp_path: Path, bags: Bags, caplog: pytest.LogCaptureFixture, struck: str
 ) -> None:

@@ -29,4 +29,4 @@ def imported(memory: Memory, session: Path) -> Memory:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return Places(tmp_path / "res").database("transcripts")
+    return Places(tmp_path / "res").former("transcripts")

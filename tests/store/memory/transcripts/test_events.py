@@ -83,7 +83,7 @@ def test_large_event_data_is_truncated_and_marked(memory: Memory, session: Path)
 
 
 def test_event_filters_use_an_index(imported: Memory) -> None:
-    with closing(sqlite3.connect(imported.places.database("transcripts"))) as db:
+    with closing(sqlite3.connect(imported.places.database)) as db:
         for column in ("event", "tool_name", "lvl", "session_id"):
             plan = db.execute(
                 f"EXPLAIN QUERY PLAN SELECT * FROM events WHERE user_id IN ('ann') AND {column} = 'x' "

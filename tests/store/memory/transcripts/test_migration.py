@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from store.disk.files import Disk
-from store.memory.engine.database import Database
+from store.memory.engine.former_files import take_over
 from store.memory.engine.places import Places
 from store.memory.engine.reembedding import reembed
+from store.memory.kinds import KINDS
 from store.memory.memory import Memory
-from store.memory.transcripts.tables import KIND, TABLES
+from store.memory.transcripts.tables import TABLES
 from tests.store.memory.bags import Bags
 from tests.store.memory.transcripts.version_1 import found, vector, version_1
 
@@ -44,7 +45,7 @@ def test_every_vector_moves_to_its_own_row_and_keeps_its_model(
     assert (memory.transcripts.passages.vector("m1_assistant_thinking_0") == vector(1)).all()
     assert len(memory.transcripts.messages("s0", limit=1000)) == 2
     memory.close()
-    with closing(sqlite3.connect(path)) as db:
+    with closing(sqlite3.connect(memory.places.database)) as db:
         columns = [row[1] for row in db.execute("PRAGMA table_info(transcripts)")]
         assert not any("vector" in column or "model" in column for column in columns)
         assert db.execute("SELECT * FROM schema_meta").fetchall() == [("version", "2")]
@@ -68,28 +69,26 @@ def test_entries_that_need_embedding_are_counted_and_can_be_embedded(
 
 
 @pytest.mark.slow
-def test_an_interrupted_migration_changes_nothing_and_can_be_repeated(
-    tmp_path: Path,
-) -> None:
+def test_an_interrupted_migration_changes_nothing_and_can_be_repeated(tmp_path: Path) -> None:
     original = tmp_path / "original.sqlite3"
     version_1(original, count=2_100)
     before = found(original)
+
+    def opened(root: Path, disk: Disk) -> dict[str, list[tuple]]:
+        if not Places(root).folder.exists():
+            Places(root).folder.mkdir(parents=True)
+            Places(root).former("transcripts").write_bytes(original.read_bytes())
+        take_over(Places(root), KINDS, disk=disk, lock=None)
+        return found(Places(root).database)
+
     steps: list[str] = []
-    whole = Places(tmp_path / "whole").database("transcripts")
-    whole.parent.mkdir(parents=True)
-    whole.write_bytes(original.read_bytes())
-    Database(whole, KIND, disk=Disk(before=lambda name, _: steps.append(name)), writable=True).close()
-    after = found(whole)
+    after = opened(tmp_path / "whole", Disk(before=lambda name, _: steps.append(name)))
     assert len(after["transcript_vectors"]) == 2_625
     assert "rows from 2000" in steps
-    path = tmp_path / "res" / "transcripts.sqlite3"
-    path.parent.mkdir()
-    path.write_bytes(original.read_bytes())
-    # Fail at every step, but only at a few of the similar statements that create tables.
-    struck = [n for n, name in enumerate(steps) if name not in ("make tables", "schema")]
-    struck += [steps.index("make tables"), steps.index("schema"), len(steps) - 2]
-    for at in sorted(struck):
-        left = [at]
+    # Fail at every step, but only at one of those that are alike.
+    struck = [n for n, name in enumerate(steps) if name not in steps[:n]]
+    for at in struck:
+        root, left = tmp_path / f"cut {at}", [at]
 
         def cut(name: str, _: Path, left: list[int] = left) -> None:
             left[0] -= 1
@@ -97,10 +96,10 @@ def test_an_interrupted_migration_changes_nothing_and_can_be_repeated(
                 raise PowerCut
 
         with pytest.raises(PowerCut):
-            Database(path, KIND, disk=Disk(before=cut), writable=True)
-        assert found(path) == before, f"cut at {steps[at]}"
-    Database(path, KIND, disk=Disk(), writable=True).close()
-    assert _without_created_at(found(path)) == _without_created_at(after)
+            opened(root, Disk(before=cut))
+        kept = [*Places(root).folder.rglob("transcripts.sqlite3")]
+        assert [found(path) for path in kept] == [before], f"cut at {steps[at]}"
+        assert _without_created_at(opened(root, Disk())) == _without_created_at(after), f"cut at {steps[at]}"
 
 
 @pytest.mark.slow
@@ -142,8 +141,9 @@ def test_a_version_1_file_without_vector_columns_only_gets_its_version(
             "VALUES ('m', 'ann', 's', 0, 'user', '\"hi\"')"
         )
         db.commit()
-    assert len(reopen().transcripts.messages("s")) == 1
-    assert found(path)["schema_meta"] == [("version", "2")]
+    memory = reopen()
+    assert len(memory.transcripts.messages("s")) == 1
+    assert found(memory.places.database)["schema_meta"] == [("version", "2")]
 
 
 def _without_created_at(tables: dict[str, list[tuple]]) -> dict[str, list[tuple]]:

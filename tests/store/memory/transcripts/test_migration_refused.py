@@ -29,7 +29,7 @@ def test_a_newer_version_is_refused_and_not_touched(path: Path, bags: Bags, vers
 
 def test_a_file_of_a_newer_memedex_is_refused_and_not_touched(tmp_path: Path, bags: Bags) -> None:
     Memory.open(tmp_path / "res", embedder=bags).close()
-    path = Places(tmp_path / "res").database("memories")
+    path = Places(tmp_path / "res").database
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA user_version = 99")
     before = path.read_bytes()
@@ -70,14 +70,16 @@ def test_a_file_that_cannot_be_upgraded_is_not_touched_and_costs_one_kind(
 
 
 @pytest.mark.parametrize("name", ["words", "changes", "meta"])
-def test_a_file_with_tables_of_our_names_costs_one_kind_and_keeps_its_rows(
+def test_a_file_with_tables_of_our_names_is_taken_over_and_kept_whole(
     path: Path, reopen: Callable[[], Memory], name: str
 ) -> None:
     foreign(path, f"CREATE TABLE {name} (x);INSERT INTO {name} VALUES ('theirs')")
     before = found(path)
     memory = reopen()
-    assert [*memory.status().faults] == ["transcript_vectors"]
+    assert memory.status().faults == {}
+    assert len(memory.transcripts.sessions()) == 4
+    [aside] = memory.places.folder.glob("foreign-*/transcripts.sqlite3")
     memory.close()
-    assert found(path) == before
-    with closing(sqlite3.connect(path)) as db:
+    assert found(aside) == before
+    with closing(sqlite3.connect(aside)) as db:
         assert db.execute(f"SELECT x FROM {name}").fetchall() == [("theirs",)]

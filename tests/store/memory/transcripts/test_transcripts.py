@@ -23,7 +23,7 @@ def test_undo_restores_a_removed_session(imported: Memory) -> None:
     assert imported.transcripts.remove_session("s1") == 5
     assert all(rows(imported, f"SELECT * FROM {table}") == [] for table in tables)
     assert imported.transcripts.search("relayer") == []
-    imported.transcripts.passages.undo()
+    imported.undo()
     assert {table: rows(imported, f"SELECT * FROM {table} ORDER BY id") for table in tables} == before
     assert imported.transcripts.search("relayer")
 

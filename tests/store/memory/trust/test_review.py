@@ -152,7 +152,7 @@ def test_a_reviewed_agent_neither_deletes_for_good_nor_undoes(memory: Memory, ag
     with pytest.raises(NotPermitted):
         agent.sessions.delete_session("s1")
     with pytest.raises(NotPermitted):
-        agent.sessions.passages.undo(actor="mira")
+        agent.undo(actor="mira")
     assert memory.sessions.query_memory("elf_s1", "dragons") == (["dragons sleep"], False)
 
 
