@@ -391,6 +391,7 @@ class Reader(RecordLists):
 
     def copies_shortage(self) -> str:
         """A sentence if the disk has no room for a week of daily copies of the catalog; else ""."""
+        self.catalog.actor.check_login()
         return snapshots.shortage(self.layout.catalog)
 
     def moved_aside(self) -> list[Aside]:

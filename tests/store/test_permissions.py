@@ -201,7 +201,7 @@ ANSWERS_ALWAYS = {
     "Catalog.lock", "GoldenQueries.restore", "Library.can_write", "Library.close", "Library.embedder",
     "Library.model", "Library.reading_vectors", "Library.wait_for_chroma", "Library.follow_chroma",
     "Library.actor_name", "DeletedItems.can_restore", "SavedSearches.noun", "SavedSearches.restore",
-    "NamedValues.noun", "NamedValues.restore",
+    "NamedValues.noun", "NamedValues.restore", "PictureTexts.missing_reader",
 }  # fmt: skip
 
 
