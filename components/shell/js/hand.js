@@ -77,7 +77,10 @@ function follow() {
   const { link, since } = held;
   const isTaken = drawnAt > since && (wasAtRest || !isAtWork()); // the first that draws may be the run before
   const waited = performance.now() - since;
-  if (sentAt() > leftFieldAt && !isTaken && waited < (isAtWork() ? TAKING : BEGINNING)) return setTimeout(follow, LOOK);
+  if (sentAt() > leftFieldAt && !isTaken && waited < (isAtWork() ? TAKING : BEGINNING)) {
+    setTimeout(follow, LOOK);
+    return;
+  }
   held = null;
   leftFieldAt = -Infinity;
   // A run may have drawn it again.
