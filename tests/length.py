@@ -6,6 +6,7 @@ MEMEDEX_TEST_LENGTH is the share of the whole: a tenth in `make test`, all of it
 import os
 
 LENGTH = float(os.environ.get("MEMEDEX_TEST_LENGTH", "0.1"))
+STRIDE = 1 if LENGTH >= 1 else 4  # of the steps at which the power is cut or the disk refuses
 
 
 def repeated(whole: int, *, least: int = 1) -> int:

@@ -1,6 +1,7 @@
 """Every decision is recorded and can be undone and redone, even after a restart."""
 
 import contextlib
+import itertools
 import shutil
 import threading
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from store.errors import NothingToUndo
 from store.library import Library
 from store.runtime import open_library
 from store.writing import transitions
+from tests.length import STRIDE
 from tests.store.conftest import address, approved_with_caption, coin, written
 from tests.store.hashed import Hashed
 from tests.store.invariants import contents, holds
@@ -208,9 +210,8 @@ def many(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["power cut", "full disk"])
 def test_an_interrupted_batch_undo_can_be_completed(many: Path, end: str) -> None:
-    copy, step = many.parent / "copy", 0
-    while True:
-        step += 1
+    copy = many.parent / "copy"
+    for step in itertools.count(1, STRIDE):
         shutil.copytree(many, copy)
         injector = FaultInjector()
         library = open_on(injector, copy)

@@ -17,6 +17,7 @@ from store.search import tag_suggestions
 from store.search.tag_suggestions import FEWEST, LEAST, Floats, Kernel, TagLearner, TagSuggestions
 from store.tasks import tags
 from store.vectors.blocks import VectorSnapshot
+from tests.length import repeated
 from tests.store.conftest import address, coin, create_in_tier, written
 from tests.store.search.test_picture_similarity import RedAngleEmbedder, shade
 
@@ -55,6 +56,7 @@ def test_few_changes_invert_few_rows_and_many_begin_from_nothing(monkeypatch: py
 
 
 TAGS = ("dog", "cat", "frog")
+ROUNDS = repeated(80, least=25)  # of random changes
 
 
 def coins(count: int, *, noise: float = 0.6) -> tuple[dict[str, Floats], dict[str, str]]:
@@ -199,7 +201,7 @@ def test_after_any_changes_tags_are_suggested_as_if_all_were_learned_from_nothin
     monkeypatch.setattr(tag_suggestions, "_LARGEST", largest)
     create_in_tier(library, "library", *range(40, 60))
     random, seen = Random(1), 0
-    for _ in range(80):
+    for _ in range(ROUNDS):
         inside = library.addresses(Filter(tier="library"))
         random.choice(CHANGES)(library, random.choice(inside), random)
         library._prefetcher.embed_next(Progress())
@@ -214,7 +216,7 @@ def test_after_any_changes_tags_are_suggested_as_if_all_were_learned_from_nothin
             confidences = [each.confidence for each in suggestions]
             assert [each.confidence for each in found[one]] == pytest.approx(confidences)
             seen += len(suggestions)
-    assert seen > 100
+    assert seen > ROUNDS
 
 
 def test_a_change_reads_the_vectors_of_the_coins_that_it_concerns(

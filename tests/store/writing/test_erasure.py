@@ -17,6 +17,7 @@ from store.disk.thumbnails import thumbnail
 from store.library import Library
 from store.maintenance import doctor
 from store.runtime import open_library
+from tests.length import STRIDE
 from tests.store.conftest import address, approved_with_caption, coin
 from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_agrees_with_the_sidecars, holds
@@ -158,7 +159,7 @@ def test_a_picture_that_another_coin_has_stays(root: Path) -> None:
 def test_a_power_cut_while_traces_are_erased_delays_it_until_the_next_opening(
     stocked: Path, tmp_path: Path
 ) -> None:
-    for step in itertools.count(1):
+    for step in itertools.count(1, STRIDE):
         root = shutil.copytree(stocked, tmp_path / str(step))
         injector = FaultInjector()
         library = open_library(root, embedder=Hashed(), disk=Disk(before=injector))
