@@ -14,6 +14,7 @@ from components.shell.page import undo as shell_undo
 from components.shell.page.forms import Button
 from components.shell.session import login
 from store import Library, MemedexError, Memory, MemoryVerbs
+from store.memory.values import has_memory
 from store.settings import settings
 
 
@@ -28,6 +29,16 @@ def memory(*, can_write: bool) -> MemoryVerbs:
         st.error("The text memory could not be opened. What went wrong:")
         st.text(str(error))
     return st.stop()
+
+
+def existing(library: Library) -> MemoryVerbs | None:
+    """The text memory, for pages about coins; None if there is none, or if it cannot be opened."""
+    if not has_memory(settings().root):
+        return None
+    try:
+        return MemoryVerbs(_opened(can_write=library.can_write))
+    except MemedexError:  # its own page says why
+        return None
 
 
 def undo_button(library: Library) -> None:

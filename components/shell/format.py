@@ -36,6 +36,22 @@ VERBS = {  # as they read in a history
     "move aside": "moved aside",
     "forget vectors": "deleted vectors of",
     "empty trash": "deleted for good",
+    # … of texts
+    "store": "stored",
+    "add memory": "added",
+    "add lore": "added",
+    "load world": "loaded",
+    "import document": "imported",
+    "find sections": "found the sections of",
+    "cut long chunks": "cut",
+    "edit": "edited",
+    "merge": "merged",
+    "accept": "accepted",
+    "remove": "removed",
+    "remove document": "removed",
+    "remove session": "removed",
+    "forget": "deleted for good:",
+    "adopt": "adopted",
 }
 _AROUND = {"return": "returned {} to review", "degrade": "removed {} from the library"}
 

@@ -10,15 +10,16 @@ from uuid import uuid4
 
 from store.catalog.catalog import Catalog, read_json, writing_errors
 from store.disk.aside import Aside
+from store.disk.sqlite_values import marks
 from store.errors import NotPermitted
 from store.operations import EMPTY_TRASH, Operation, State, state_from, state_json
 from store.records import Tier
 
 PROGRAM = "Memedex"  # who decided what the program does on its own
-MOVE_ASIDE, FORGET_VECTORS = "move aside", "forget vectors"
+MOVE_ASIDE, FORGET_VECTORS, FORGET = "move aside", "forget vectors", "forget"
 DEMO = "demo"  # … and by loading the demo
 NOBODY = (PROGRAM, DEMO)
-FINAL = (MOVE_ASIDE, FORGET_VECTORS, EMPTY_TRASH)  # what no undo reverses
+FINAL = (MOVE_ASIDE, FORGET_VECTORS, EMPTY_TRASH, FORGET)  # what no undo reverses
 # SQL: every undone decision, with all undos and redos that followed, each by its place.
 CHAIN = (
     "WITH RECURSIVE links AS MATERIALIZED (SELECT id, reverses FROM decisions WHERE reverses IS NOT NULL), "
@@ -254,7 +255,7 @@ def decision(db: sqlite3.Connection, id: str) -> PastDecision | None:
 def to_undo(db: sqlite3.Connection, actor: str, *, limit: int = 1) -> list[str]:
     """The ids of this person's last decisions that can be undone, newest first."""
     rows = db.execute(
-        "SELECT id FROM decisions WHERE who = ? AND verb NOT IN ('undo', ?, ?, ?) AND NOT reversed "
+        f"SELECT id FROM decisions WHERE who = ? AND verb NOT IN ('undo', {marks(FINAL)}) AND NOT reversed "
         "ORDER BY number DESC LIMIT ?",
         [actor, *FINAL, limit],
     )

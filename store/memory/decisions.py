@@ -15,6 +15,10 @@ from store.memory.engine.places import Places
 from store.memory.engine.undo import AT_FORGETTING, reverse
 from store.outcome import Outcome, Refusal
 from store.permissions import Actor
+from store.reading import audit
+from store.reading.audit import AuditFilter
+
+_ALL = AuditFilter()
 
 
 class Decisions:
@@ -37,10 +41,16 @@ class Decisions:
             ).fetchone()
         return tuple(row)
 
-    def decisions(self, *, limit: int = 20) -> list[MemoryDecision]:
-        """Decisions about all kinds, newest first."""
+    def decisions(self, filter: AuditFilter = _ALL, *, limit: int = 20) -> list[MemoryDecision]:
+        """Decisions about all kinds that pass the filter, newest first."""
+        where, values = audit.conditions("d", filter)
         with self.database.reading() as db:
-            return listing.decisions(db, limit=limit)
+            return listing.decisions(db, where, values, limit=limit)
+
+    def count_decisions(self, filter: AuditFilter = _ALL) -> int:
+        """How many decisions pass the filter."""
+        where, values = audit.conditions("d", filter)
+        return int(self.database.row(f"SELECT count(*) FROM decisions d WHERE {where}", values)[0])
 
     def decision(self, id: str) -> MemoryDecision | None:
         """One decision; None if there is none with this id."""

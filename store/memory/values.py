@@ -23,6 +23,7 @@ from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, MOST_CHARS, checked_count, checked_moment
+from store.memory.engine.listing import MemoryDecision
 from store.memory.engine.names import nearest, offered
 from store.memory.engine.recall import Recall
 from store.memory.engine.resident import Where
@@ -50,7 +51,7 @@ from store.memory.trust.difference import EntryDifference
 from store.memory.trust.merge import MergePreview
 from store.memory.trust.replay import ReplayedEntry, WhatIf
 from store.memory.trust.review import ReviewItem
-from store.memory.verbs import DOCUMENTS, KINDS, LORE, MEMORIES, SESSIONS, TRANSCRIPTS
+from store.memory.verbs import DOCUMENTS, KINDS, LORE, MEMORIES, SESSIONS, TRANSCRIPTS, has_memory
 
 __all__ = [
     "BUDGETS", "BY_WORDS", "CHUNK_LENGTH", "CHUNK_OVERLAP", "DEFAULT", "DOCUMENTS", "KINDS", "KIND_OF",
@@ -59,10 +60,10 @@ __all__ = [
     "N_RESULTS", "PASSAGES", "PLACEHOLDERS", "READ_AGAIN", "RELEVANT", "SESSIONS", "TRANSCRIPTS", "Answer",
     "AssembledContext", "CoinMention", "Concern", "Conflict", "ContentType", "DuplicatePair",
     "EntryDifference", "EventColumn", "EventFilter", "FoundMemories", "FoundMemory", "GivenEntry",
-    "ImportedDocument", "InvalidInput", "KeptContext", "MemoryFigures", "MemoryFinding", "Mention",
-    "MergePreview", "MessageHit", "Mode", "Omission", "PassageHit", "ProbeCandidate", "ProbeMessage",
-    "Recall", "ReplayedEntry", "ReviewItem", "Row", "SearchFilters", "Section", "Stored", "UnknownEntry",
-    "WhatIf", "Where", "changed_meanwhile", "checked_count", "checked_moment", "coins_in", "coins_near",
-    "compared", "configured_model", "exchange", "marked_page", "memory_key", "memory_settings", "nearest",
-    "offered", "pages_of", "parse_world", "reviews_agents", "salvage_damaged",
+    "ImportedDocument", "InvalidInput", "KeptContext", "MemoryDecision", "MemoryFigures", "MemoryFinding",
+    "Mention", "MergePreview", "MessageHit", "Mode", "Omission", "PassageHit", "ProbeCandidate",
+    "ProbeMessage", "Recall", "ReplayedEntry", "ReviewItem", "Row", "SearchFilters", "Section", "Stored",
+    "UnknownEntry", "WhatIf", "Where", "changed_meanwhile", "checked_count", "checked_moment", "coins_in",
+    "coins_near", "compared", "configured_model", "exchange", "has_memory", "marked_page", "memory_key",
+    "memory_settings", "nearest", "offered", "pages_of", "parse_world", "reviews_agents", "salvage_damaged",
 ]  # fmt: skip

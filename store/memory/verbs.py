@@ -19,6 +19,7 @@ from store.embedding import open_embedder
 from store.memory import context, demo, doctor
 from store.memory.asking import Answer, AskedModel, ask
 from store.memory.context import AssembledContext, log_handed_out
+from store.memory.decisions import Decisions
 from store.memory.engine import recall, reembedding
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry
@@ -250,6 +251,11 @@ class MemoryVerbs:
         Cannot be undone. Raises UnknownEntry, with the nearest keys, if nothing is stored under it.
         """
         return self.memory.sessions.delete_session(session, actor=actor)
+
+    @property
+    def past(self) -> Decisions:
+        """All decisions about texts: listed, counted, and undone by their ids."""
+        return self.memory
 
     def undo(self, *, actor: str = "") -> Outcome:
         """Undo the actor's own last decision. Raises NothingToUndo."""

@@ -5,14 +5,17 @@ import io
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
+from heapq import merge
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from store.catalog import history
 from store.catalog.history import CHAIN, FINAL, NOBODY, UNDONE, PastDecision
 from store.disk.csv import inert
+from store.disk.sqlite import SqliteFile
 from store.reading.reader import Reader
 from store.records import Tier
 
@@ -90,25 +93,25 @@ def moves_by_day(
 
 def find(reader: Reader, filter: AuditFilter, *, offset: int = 0, limit: int = 100) -> list[PastDecision]:
     """These decisions, newest first."""
-    where, values = _conditions("d", filter)
+    where, values = conditions("d", filter)
     with reader.catalog.reading() as db:
         return history.decisions(db, where, *values, limit=limit, offset=offset)
 
 
 def count(reader: Reader, filter: AuditFilter) -> int:
     """How many decisions match."""
-    where, values = _conditions("d", filter)
+    where, values = conditions("d", filter)
     return int(reader.catalog.row(f"SELECT count(*) FROM decisions d WHERE {where}", values)[0])
 
 
-def people(reader: Reader) -> list[str]:
-    """Everybody who ever decided something."""
-    return _distinct(reader, "who")
+def people(database: SqliteFile) -> list[str]:
+    """Everybody who ever decided something; `database` as in `since`."""
+    return _distinct(database, "who")
 
 
-def verbs(reader: Reader) -> list[str]:
-    """Every verb that occurs in the history."""
-    return _distinct(reader, "verb")
+def verbs(database: SqliteFile) -> list[str]:
+    """Every verb that occurs in the history; `database` as in `since`."""
+    return _distinct(database, "verb")
 
 
 def figures(reader: Reader, filter: AuditFilter) -> AuditFigures:
@@ -142,7 +145,7 @@ def decisions_by_day(reader: Reader, filter: AuditFilter, zone: tzinfo = UTC) ->
 
     A redo counts as the verb that it carries out again.
     """
-    where, values = _conditions("d", filter)
+    where, values = conditions("d", filter)
     rows = reader.catalog.rows(
         f"{CHAIN}, meant (id, verb) AS "
         "(SELECT chain.id, d.verb FROM chain JOIN decisions d ON d.id = chain.root WHERE place % 2 = 0) "
@@ -172,14 +175,16 @@ def reviews_by_day(reader: Reader, filter: AuditFilter, zone: tzinfo = UTC) -> l
     return [ReviewsOfDay(day, approved[day], rejected[day]) for day in sorted(approved)]
 
 
-def since(reader: Reader, at: float, *, filter: AuditFilter) -> list[str]:
+def since(database: SqliteFile, at: float, *, filter: AuditFilter) -> list[str]:
     """The decisions to reverse, in this order, to restore the state at this moment.
+
+    `database` is a library's catalog or the text memory's.
 
     In a chain decision → undo → redo …, only the last link can be reversed. Reverse it if the chain made
     since `at` has odd length; an even one cancels out.
     """
-    where, values = _conditions("d", filter)
-    rows = reader.catalog.rows(
+    where, values = conditions("d", filter)
+    rows = database.rows(
         f"SELECT d.id, d.reverses, d.reversed FROM decisions d WHERE {where} AND d.at >= ? "
         "AND d.verb NOT IN (SELECT value FROM json_each(?)) ORDER BY d.number DESC",
         [*values, at, json.dumps(FINAL)],
@@ -190,18 +195,34 @@ def since(reader: Reader, at: float, *, filter: AuditFilter) -> list[str]:
     return [row["id"] for row in rows if not row["reversed"] and links[row["id"]] % 2]
 
 
-def as_csv(reader: Reader, filter: AuditFilter) -> str:
-    """Every record of every decision as a line, protected against formulas in spreadsheets."""
+def as_csv(reader: Reader, filter: AuditFilter, *, others: Iterable[tuple[str, ...]] = ()) -> str:
+    """Every record of every decision as a line, newest first, protected against formulas in spreadsheets.
+
+    `others` are lines of decisions that are not about records, newest first (`line_of`).
+    """
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(HEADINGS)
     with reader.catalog.reading() as db:
-        writer.writerows([inert(cell) for cell in line] for line in _lines(db, filter))
+        lines = merge(_lines(db, filter), others, key=itemgetter(0), reverse=True)
+        writer.writerows([inert(cell) for cell in line] for line in lines)
     return out.getvalue()
 
 
+def line_of(decision: PastDecision, *, what: str) -> tuple[str, ...]:
+    """A line of the CSV for a decision as a whole; `what` takes the place of the name."""
+    return (
+        _when(decision.created_at), decision.actor, decision.verb, "", what, "", "", "",
+        "yes" if decision.is_undone else "",
+    )  # fmt: skip
+
+
+def _when(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
 def _lines(db: sqlite3.Connection, filter: AuditFilter) -> Iterator[tuple[str, ...]]:
-    where, values = _conditions("h", filter)
+    where, values = conditions("h", filter)
     rows = db.execute(
         f"SELECT h.*, coalesce(r.name, '') AS name, h.decision IN {UNDONE} AS is_undone, "
         "coalesce(h.before ->> 'tier', '') AS source, coalesce(h.after ->> 'tier', '') AS target "
@@ -210,16 +231,14 @@ def _lines(db: sqlite3.Connection, filter: AuditFilter) -> Iterator[tuple[str, .
         values,
     )
     for row in rows:
-        when = datetime.fromtimestamp(row["at"], UTC).strftime("%Y-%m-%d %H:%M:%S")
         yield (
-            when, row["who"], row["verb"], row["address"], row["name"], row["source"], row["target"],
-            row["reason"], "yes" if row["is_undone"] else "",
+            _when(row["at"]), row["who"], row["verb"], row["address"], row["name"], row["source"],
+            row["target"], row["reason"], "yes" if row["is_undone"] else "",
         )  # fmt: skip
 
 
-def _distinct(reader: Reader, column: str) -> list[str]:
-    with reader.catalog.reading() as db:
-        return [row[0] for row in db.execute(f"SELECT DISTINCT {column} FROM decisions ORDER BY {column}")]
+def _distinct(database: SqliteFile, column: str) -> list[str]:
+    return [row[0] for row in database.rows(f"SELECT DISTINCT {column} FROM decisions ORDER BY {column}")]
 
 
 def _day(quarter: int, zone: tzinfo) -> int:
@@ -229,12 +248,13 @@ def _day(quarter: int, zone: tzinfo) -> int:
 
 def _standing(filter: AuditFilter) -> tuple[str, list[Any]]:
     """SQL and values that select approvals and rejections that were not undone."""
-    where, values = _conditions("h", filter)
+    where, values = conditions("h", filter)
     found = f"FROM history h WHERE {where} AND h.verb IN (?, ?) AND h.decision NOT IN {UNDONE}"
     return found, [*values, *_FIRST_LOOKS]
 
 
-def _conditions(table: str, filter: AuditFilter) -> tuple[str, list[Any]]:
+def conditions(table: str, filter: AuditFilter) -> tuple[str, list[Any]]:
+    """SQL, and its values, for the rows of this table that pass the filter."""
     parts, values = ["TRUE"], []
     for condition, value in (
         ("who = ?", filter.actor or None),

@@ -30,7 +30,9 @@ def test_charts_use_the_theme_colours_even_after_a_theme_switch(page: Page, shar
     visit(page, shared, "history", title="History")
     rate: Locator = page.get_by_role("figure", name="Share of reviewed coins").locator(".js-line")
     expect(rate).to_have_css("stroke", accent("dark"))
-    expect(page.get_by_role("figure", name="Decisions per day").locator(".bars .point")).not_to_have_count(0)
+    expect(
+        page.get_by_role("figure", name="Decisions about coins per day").locator(".bars .point")
+    ).not_to_have_count(0)
     switch(page, "Light")
     expect(rate).to_have_css("stroke", accent("light"))
     expect(page.locator(".modebar-btn")).to_have_count(0)

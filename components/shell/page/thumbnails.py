@@ -12,6 +12,7 @@ from store import Reader, Record
 SHOWN = 3
 _SIDE = 32  # px
 _GAP = 4  # px
+WIDTH = SHOWN * (_SIDE + _GAP)  # px, of a row
 
 
 def picture(library: Reader, record: Record, *, width: int) -> None:
@@ -32,4 +33,4 @@ def row(library: Reader, addresses: Iterable[str]) -> None:
         for record in library.records(wanted)
         if record.image_hash
     )
-    st.html(f'<div style="height:{_SIDE}px;white-space:nowrap">{shown}</div>', width=SHOWN * (_SIDE + _GAP))
+    st.html(f'<div style="height:{_SIDE}px;white-space:nowrap">{shown}</div>', width=WIDTH)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from typing import Protocol
 
 import streamlit as st
 
@@ -82,8 +83,8 @@ _NAME = 32  # characters
 def sentence(library: Reader, decision: PastDecision) -> str:
     """ "approved Bonk", "undid: promoted 12 coins", as Markdown."""
     plain = partial(format.plain, limit=_NAME)
-    if original := _original(library, decision):
-        return f"{format.done(decision.verb)}: {_did(library, original.verb, decision, plain)}"
+    if first := original(library, decision):
+        return f"{format.done(decision.verb)}: {_did(library, first.verb, decision, plain)}"
     return _did(library, decision.verb, decision, plain)
 
 
@@ -107,17 +108,24 @@ def undone_text(library: Reader, verb: str, reversed_: str | None, *, by: str | 
     decision = library.decision(reversed_) if reversed_ else None
     if decision is None:
         return ""
-    original = _original(library, decision) or decision
-    own = (library.decision(by) if by else None) or original
-    return f"{'Redone' if verb == 'redo' else 'Undone'}: {_did(library, original.verb, own, _whole)}"
+    first = original(library, decision) or decision
+    own = (library.decision(by) if by else None) or first
+    return f"{'Redone' if verb == 'redo' else 'Undone'}: {_did(library, first.verb, own, _whole)}"
 
 
-def _original(library: Reader, decision: PastDecision) -> PastDecision | None:
+class Decided(Protocol):
+    """The library, or the text memory's decisions."""
+
+    def decision(self, id: str, /) -> PastDecision | None:
+        """One decision; None if there is none with this id."""
+
+
+def original(decided: Decided, decision: PastDecision) -> PastDecision | None:
     """The first decision of the chain that this one undoes or redoes; None if it does neither."""
-    original = None
-    while decision.reverses and (earlier := library.decision(decision.reverses)):
-        original = decision = earlier
-    return original
+    first = None
+    while decision.reverses and (earlier := decided.decision(decision.reverses)):
+        first = decision = earlier
+    return first
 
 
 def _whole(name: str) -> str:

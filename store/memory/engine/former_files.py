@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from store.catalog import checksums, pages, snapshots
 from store.catalog.checksums import WrongChecksum
-from store.catalog.history import FORGET_VECTORS, MOVE_ASIDE
+from store.catalog.history import FORGET, FORGET_VECTORS, MOVE_ASIDE
 from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk
 from store.disk.lock import WriterLock
@@ -26,7 +26,6 @@ from store.disk.sqlite_identity import MEMORY_ID, identify, to_inspect, to_read
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile
 from store.memory.engine.database import Database
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.listing import FORGET
 from store.memory.engine.places import Places
 from store.writing.salvage import beside, put_in_place
 from store.writing.surviving_rows import take_copied, take_tables

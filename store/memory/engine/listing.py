@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.catalog.filters import matching
-from store.catalog.history import FORGET_VECTORS, IS_UNDONE, PastDecision
+from store.catalog.history import FORGET, FORGET_VECTORS, IS_UNDONE, PastDecision
 from store.disk.sqlite_values import marks
 from store.memory.engine import cjk_search
 from store.memory.engine.errors import InvalidInput
@@ -16,7 +16,6 @@ from store.memory.engine.resident import Where
 _MANY = 500  # ids asked for at once
 TAGS = "tags"  # a filter: entries that have all of these
 MOMENTS = {"since": ">=", "until": "<="}  # filters: when it was written or last edited, in UNIX seconds
-FORGET = "forget"  # a deletion for good
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
-from store.catalog.history import FORGET_VECTORS, MOVE_ASIDE, PROGRAM
+from store.catalog.history import FORGET, FORGET_VECTORS, MOVE_ASIDE, PROGRAM
 from store.disk.aside import Aside
 from store.embedding import open_embedder
 from store.embedding.active_model import ActiveModel
@@ -40,7 +40,6 @@ from store.memory.engine.erasing import erase_copied, erase_deleted
 from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
 from store.memory.engine.inputs import LONGEST, checked_text
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.listing import FORGET
 from store.memory.engine.questions import Questions
 from store.memory.engine.resident import ResidentPassages
 from store.memory.engine.retrievals import Retrievals

@@ -55,8 +55,8 @@ def test_decisions_are_filtered_by_actor_verb_and_time(reviewed: Library) -> Non
     assert verbs(reviewed, AuditFilter(since=TWO, until=TWO + 1)) == [("ann", "reject"), ("ann", "approve")]
     assert audit.count(reviewed, AuditFilter()) == 5
     assert audit.find(reviewed, AuditFilter(), offset=3, limit=1)[0].count == 2
-    assert audit.people(reviewed) == ["ann", "bob"]
-    assert audit.verbs(reviewed) == ["approve", "import", "reject"]
+    assert audit.people(reviewed.catalog) == ["ann", "bob"]
+    assert audit.verbs(reviewed.catalog) == ["approve", "import", "reject"]
 
 
 def test_figures_show_speed_approval_rate_and_rejection_reasons(reviewed: Library) -> None:
@@ -156,13 +156,13 @@ def test_undoing_everything_since_a_time_includes_earlier_undos_and_redos(
     library.redo(actor="ann")
     library.undo(actor="bob")
     library.redo(actor="bob")
-    outcome = library.undo_decisions(audit.since(library, TWO, filter=AuditFilter()), actor="eve")
+    outcome = library.undo_decisions(audit.since(library.catalog, TWO, filter=AuditFilter()), actor="eve")
     assert not outcome.refused
     assert tiers(library) == before
 
 
 def test_undoing_everything_of_one_user_keeps_the_decisions_of_others(reviewed: Library) -> None:
-    reviewed.undo_decisions(audit.since(reviewed, TWO, filter=AuditFilter(actor="bob")), actor="eve")
+    reviewed.undo_decisions(audit.since(reviewed.catalog, TWO, filter=AuditFilter(actor="bob")), actor="eve")
     assert [tiers(reviewed)[address(number)] for number in range(5)] == [
         "approved",
         "approved",

@@ -1,21 +1,25 @@
-"""The audit log: filter, count, draw and export decisions, undo them, and restore what was deleted."""
+"""The audit log of coins and texts: filter, count, draw, export and undo decisions, restore deleted items."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, time, timedelta
 from functools import partial
+from heapq import merge
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from components.memory.kinds import KINDS, counted
 from components.shell import format
 from components.shell.page import charts, forms, local_time, streamlit_style, thumbnails
 from components.shell.page import undo as shell_undo
 from components.shell.page.forms import Button
 from components.shell.page.undo import AT_ONCE, sentence
 from components.shell.session import presenter
-from store import DeletedItem, Library, PastDecision
+from store import DeletedItem, Library, MemoryVerbs, Outcome, PastDecision
 from store.catalog import history
+from store.memory.values import MemoryDecision
 from store.reading import audit
 from store.tasks import undo as undo_task
 
@@ -43,16 +47,17 @@ _COLORS = {
 _DELETED = 50
 
 
-def controls(library: Library) -> audit.AuditFilter:
+def controls(library: Library, memory: MemoryVerbs | None) -> audit.AuditFilter:
     """Draw the controls and return their values; all are in the page's address."""
+    databases = [library.catalog, *([memory.past.database] if memory else [])]
+    people = sorted({name for one in databases for name in audit.people(one)})
+    verbs = sorted({name for one in databases for name in audit.verbs(one)})
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         actor = st.selectbox(
-            "Who", [_EVERYBODY, *audit.people(library)], key="history_who", bind="query-params", width=240,
+            "Who", [_EVERYBODY, *people], key="history_who", bind="query-params", width=240,
             format_func=lambda one: one if one == _EVERYBODY else presenter.name(one),
         )  # fmt: skip
-        verb = st.selectbox(
-            "What", [_EVERYTHING, *audit.verbs(library)], key="history_what", bind="query-params", width=160
-        )
+        verb = st.selectbox("What", [_EVERYTHING, *verbs], key="history_what", bind="query-params", width=160)
         first = st.date_input("From", value=None, key="history_from", bind="query-params", width=185)
         last = st.date_input("To", value=None, key="history_to", bind="query-params", width=185)
     return audit.AuditFilter(
@@ -79,12 +84,12 @@ def figures(library: Library, filter: audit.AuditFilter) -> None:
         st.metric("Approval rate", f"{found.approval:.0%}" if looked_at else "–", border=True)
 
 
-def tools(library: Library, filter: audit.AuditFilter) -> None:
+def tools(library: Library, memory: MemoryVerbs | None, filter: audit.AuditFilter) -> None:
     """Export the table, and undo everything since a moment."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.download_button(
             "Download as CSV",
-            lambda: audit.as_csv(library, filter),
+            lambda: audit.as_csv(library, filter, others=csv_lines(memory, filter)),
             "history.csv",
             "text/csv",
             icon=":material/download:",
@@ -92,28 +97,36 @@ def tools(library: Library, filter: audit.AuditFilter) -> None:
         )
         if library.can_write:
             with st.popover("Undo everything since …", icon=":material/history:"):
-                _since(library, filter)
+                _since(library, memory, filter)
 
 
-def _since(library: Library, filter: audit.AuditFilter) -> None:
+def csv_lines(memory: MemoryVerbs | None, filter: audit.AuditFilter) -> Iterator[tuple[str, ...]]:
+    """The lines of the CSV for decisions about texts, newest first."""
+    for decision in memory.past.decisions(filter, limit=-1) if memory else []:
+        yield audit.line_of(decision, what=_texts(decision))
+
+
+def _since(library: Library, memory: MemoryVerbs | None, filter: audit.AuditFilter) -> None:
     now = local_time.now()
     day = st.date_input("Day", value=now.date(), key="history-since-day")
     hour = st.time_input(f"Time ({local_time.zone_name()})", value=time(now.hour), key="history-since-time")
     if day is None or hour is None:
         return
-    chosen = audit.since(library, local_time.at(day, hour), filter=filter)
+    at = local_time.at(day, hour)
+    coins = audit.since(library.catalog, at, filter=filter)
+    texts = audit.since(memory.past.database, at, filter=filter) if memory and memory.can_write else []
     whose = f" of {format.plain(presenter.name(filter.actor))}" if filter.actor else ""
     what = f" ({format.done(filter.verb)})" if filter.verb else ""
-    st.markdown(f"{format.counted(len(chosen), 'decision')}{whose}{what} since then")
+    st.markdown(f"{format.counted(len(coins) + len(texts), 'decision')}{whose}{what} since then")
     forms.show(
-        "undo-since", library, partial(_undo, library, chosen),
-        button=Button("Undo them", kind="primary", disabled=not chosen),
+        "undo-since", library, partial(_undo_all, library, memory, coins, texts),
+        button=Button("Undo them", kind="primary", disabled=not coins and not texts),
     )  # fmt: skip
 
 
-def table(library: Library, filter: audit.AuditFilter) -> None:
-    """The decisions, newest first, each with an undo button."""
-    total = audit.count(library, filter)
+def table(library: Library, memory: MemoryVerbs | None, filter: audit.AuditFilter) -> None:
+    """The decisions about coins and texts, newest first, each with an undo button."""
+    total = audit.count(library, filter) + (memory.past.count_decisions(filter) if memory else 0)
     if not total:
         st.info("No matching decisions.", icon=":material/search_off:")
         return
@@ -125,17 +138,32 @@ def table(library: Library, filter: audit.AuditFilter) -> None:
             if st.session_state.get("history_page", 1) > pages:
                 st.session_state["history_page"] = pages
             page = st.pagination(pages, key="history_page", bind="query-params", max_visible_pages=5)
-    for decision in audit.find(library, filter, offset=(page - 1) * _PER_PAGE, limit=_PER_PAGE):
-        _line(library, decision)
+    for decision in _page(library, memory, filter, page - 1):
+        _line(library, memory, decision)
 
 
-def _line(library: Library, decision: PastDecision) -> None:
-    words = sentence(library, decision)
+def _page(
+    library: Library, memory: MemoryVerbs | None, filter: audit.AuditFilter, number: int
+) -> list[PastDecision]:
+    end = (number + 1) * _PER_PAGE
+    coins = audit.find(library, filter, limit=end)
+    texts = memory.past.decisions(filter, limit=end) if memory else []
+    newest_first = merge(coins, texts, key=lambda decision: -decision.created_at)
+    return list(islice(newest_first, end - _PER_PAGE, end))
+
+
+def _line(library: Library, memory: MemoryVerbs | None, decision: PastDecision) -> None:
+    of_texts = memory if isinstance(decision, MemoryDecision) else None
+    words = _text_sentence(of_texts, decision) if of_texts else sentence(library, decision)
     words = words[:1].upper() + words[1:]
     key = f"{streamlit_style.DECISION}-{decision.id}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
-        events = library.history(decision=decision.id, limit=thumbnails.SHOWN)
-        thumbnails.row(library, [event.address for event in events])
+        if of_texts:
+            with st.container(width=thumbnails.WIDTH):
+                st.markdown(" ".join(KINDS[kind].icon for kind in _kinds(decision)))
+        else:
+            events = library.history(decision=decision.id, limit=thumbnails.SHOWN)
+            thumbnails.row(library, [event.address for event in events])
         with st.container(width=150, gap=None):  # one above the other: the row is as high as its button
             st.text(
                 presenter.name(decision.actor) + (" (you)" if decision.actor == library.actor_name else "")
@@ -144,22 +172,59 @@ def _line(library: Library, decision: PastDecision) -> None:
         st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words, width="stretch")
         if library.can_write and not decision.is_undone and decision.verb not in history.FINAL:
             label = "Undo" if decision.verb != "undo" else "Redo"
+            undo = (
+                partial(_undo_text, of_texts, decision.id) if of_texts
+                else partial(shell_undo.one, library, decision.id)
+            )  # fmt: skip
             forms.show(
-                f"take-back-{decision.id}", library, partial(_undo, library, [decision.id]),
+                f"take-back-{decision.id}", library, undo,
                 button=Button(label, icon=label.lower(), kind="tertiary"),
             )  # fmt: skip
 
 
-def _undo(library: Library, chosen: list[str], sent: forms.Sent) -> str:
-    if len(chosen) == 1:
-        return shell_undo.one(library, chosen[0], sent)
-    if undo_task.start(library, chosen, at_once=AT_ONCE, decision=sent.decision):
-        return ""
-    return shell_undo.result(library.undo_decisions(chosen), message="Undone for")
+def _text_sentence(memory: MemoryVerbs, decision: PastDecision) -> str:
+    """ "stored 1 memory", "undid: edited 2 passages"."""
+    original = shell_undo.original(memory.past, decision)
+    did = format.did(original.verb if original else decision.verb, _texts(decision))
+    return f"{format.done(decision.verb)}: {did}" if original else did
+
+
+def _texts(decision: PastDecision) -> str:
+    """ "3 memories"; of several kinds "12 texts"."""
+    kinds = _kinds(decision)
+    if not decision.count:
+        return " and ".join(KINDS[kind].label.lower() for kind in kinds)
+    return counted(kinds[0], decision.count) if len(kinds) == 1 else format.counted(decision.count, "text")
+
+
+def _kinds(decision: PastDecision) -> list[str]:
+    return [kind for kind in decision.kinds if kind in KINDS] if isinstance(decision, MemoryDecision) else []
+
+
+def _undo_text(memory: MemoryVerbs, chosen: str, sent: forms.Sent) -> str:
+    outcome = memory.past.undo_decision(chosen, decision=sent.decision)
+    return shell_undo.said(outcome, "Done." if outcome.done else "")
+
+
+def _undo_all(
+    library: Library, memory: MemoryVerbs | None, coins: list[str], texts: list[str], sent: forms.Sent
+) -> str:
+    done, what = Outcome(), list[str]()
+    if memory:
+        for chosen in texts:  # newest first; one that is undone already stays so
+            done.add(memory.past.undo_decision(chosen))
+    if done.done:
+        what.append(format.counted(len({*done.done}), "text"))
+    if coins and not undo_task.start(library, coins, at_once=AT_ONCE, decision=sent.decision):
+        of_coins = library.undo_decisions(coins, decision=sent.decision if len(coins) == 1 else None)
+        done.add(of_coins)
+        if of_coins.done:
+            what.append(format.counted(len({*of_coins.done}), "coin"))
+    return shell_undo.said(done, f"Undone for {' and '.join(what)}." if what else "")
 
 
 def decision_charts(library: Library, filter: audit.AuditFilter) -> None:
-    """Decisions per day, approval rate and reasons side by side, or one sentence if there are none."""
+    """Decisions about coins per day, approval rate and reasons, or one sentence if there are none."""
     import pandas as pd
 
     filter, when = _last_days(filter)
@@ -178,9 +243,9 @@ def decision_charts(library: Library, filter: audit.AuditFilter) -> None:
     why = audit.figures(library, replace(filter, verb="")).reasons
     grid = st.grid(3 if why else 2, min_column_width=320, gap=("small", "medium"))
     with grid.cell():
-        st.caption(f"Decisions per day ({local_time.zone_name()}){suffix}")
+        st.caption(f"Decisions about coins per day ({local_time.zone_name()}){suffix}")
         figure = charts.days(by_kind(decisions), title="Decisions", colors=_COLORS)
-        charts.show(figure, key="decisions-by-day", alt="Decisions per day, by kind")
+        charts.show(figure, key="decisions-by-day", alt="Decisions about coins per day, by kind")
     with grid.cell():
         st.caption(f"Approval rate per day ({local_time.zone_name()}){suffix}")
         if reviews.empty:

@@ -1,14 +1,18 @@
 """Decisions of all people: undone, one or all since a date, but not by a viewer; counts, rates, charts."""
 
+import csv
+import io
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
 
-from components.review import audit_log
+from components.insights import audit_log
+from components.memory import open_memory
 from components.shell.page import local_time
 from store.library import Library
+from store.memory.memory import Memory
 from store.reading import audit
 from store.reading.audit import AuditFilter
 from store.settings import settings
@@ -25,6 +29,47 @@ def test_a_decision_of_somebody_else_can_be_undone(library: Library) -> None:
     assert library.get(PENDING.address).tier == "pending"
     assert library.get(UNCAPTIONED.address).tier == "pending"
     assert audit.find(library, AuditFilter(verb="undo"))[0].actor == "tester"
+
+
+def test_decisions_about_texts_are_listed_among_those_about_coins_and_undone_there(
+    library: Library, empty_memory: Memory
+) -> None:
+    memories = empty_memory.memories
+    library.reject([PENDING.address], actor="bob")
+    memories.store_memory("Ann prefers short tickers", actor="ann")
+    [stored] = memories.passages.find()
+    library.send_back([UNCAPTIONED.address], actor="bob")
+    [decision] = empty_memory.decisions()
+    app = opened("history")
+    said = words(app)
+    assert said.index("Returned") < said.index("Stored 1 memory") < said.index("Rejected New Fish")
+    send(app, f"take-back-{decision.id}")
+    assert memories.passages.find() == []
+    assert "Undid: stored 1 memory" in words(app)
+    [undo, _] = empty_memory.decisions()
+    send(app, f"take-back-{undo.id}")
+    assert memories.passages.find() == [stored]
+    assert library.get(PENDING.address).tier == "trash"
+    mine = opened("history", history_who="ann")
+    assert "1 decision" in words(mine)
+    [*_, line] = csv.DictReader(io.StringIO(_csv(library, AuditFilter(actor="ann"))))
+    assert (line["who"], line["what"], line["name"], line["taken back"]) == ("ann", "store", "1 memory", "")
+
+
+def test_texts_and_coins_are_taken_back_to_one_moment(library: Library, empty_memory: Memory) -> None:
+    empty_memory.memories.store_memory("Ann prefers short tickers", actor="ann")
+    app = opened("history")
+    app.date_input(key="history-since-day").set_value(datetime.now(UTC).date() - timedelta(days=1))
+    rerun(app)
+    send(app, "undo-since")
+    assert [toast.value for toast in app.toast] == ["Undone for 1 text and 6 coins."]
+    assert empty_memory.memories.passages.find() == []
+    assert library.counts()["trash"] == 6
+
+
+def _csv(library: Library, filter: AuditFilter) -> str:
+    memory = open_memory.existing(library)
+    return audit.as_csv(library, filter, others=audit_log.csv_lines(memory, filter))
 
 
 def test_all_decisions_since_a_date_can_be_undone(library: Library) -> None:
@@ -83,7 +128,7 @@ def test_charts_show_the_filtered_decisions(library: Library) -> None:
 def test_days_are_named_by_the_zone_of_the_browser(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_time, "zone", lambda: ZoneInfo("Asia/Tokyo"))
     message = words(opened("history"))
-    assert "Decisions per day (Asia/Tokyo), last 90 days" in message
+    assert "Decisions about coins per day (Asia/Tokyo), last 90 days" in message
     assert "UTC" not in message
 
 
