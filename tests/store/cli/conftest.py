@@ -56,19 +56,12 @@ def incoming(tmp_path: Path) -> Path:
     return folder
 
 
-def fill_folder(folder: Path, count: int) -> Path:
-    """Write this many coins to the folder."""
-    for number in range(count):
-        (folder / f"{address(number)}.json").write_text(json.dumps(coin(number).sidecar))
-        (folder / f"{address(number)}.png").write_bytes(picture(0))
-    return folder
-
-
 @pytest.fixture(scope="session")
 def folder_of_200_coins(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return fill_folder(tmp_path_factory.mktemp("folder_of_200_coins"), 200)
-
-
-@pytest.fixture(scope="session")
-def folder_of_400_coins(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return fill_folder(tmp_path_factory.mktemp("folder_of_400_coins"), 400)
+    """Coins to import, all with one picture."""
+    folder = tmp_path_factory.mktemp("folder_of_200_coins")
+    for number in range(200):
+        sidecar = coin(0, token_address=address(number)).sidecar
+        (folder / f"{address(number)}.json").write_text(json.dumps(sidecar))
+        (folder / f"{address(number)}.png").write_bytes(picture(0))
+    return folder

@@ -167,9 +167,9 @@ sys.exit(main())
 """
 
 
-def test_ctrl_c_keeps_the_coins_imported_so_far(folder_of_400_coins: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_coins_imported_so_far(folder_of_200_coins: Path, tmp_path: Path) -> None:
     root = tmp_path / "res"
-    command = program("--root", root, "import", folder_of_400_coins, "--json")
+    command = program("--root", root, "import", folder_of_200_coins, "--json")
     importing = subprocess.run(
         [sys.executable, "-c", CTRL_C_AFTER_THE_FIRST_OPERATION, *command[3:]],
         cwd=tmp_path,
@@ -181,7 +181,7 @@ def test_ctrl_c_keeps_the_coins_imported_so_far(folder_of_400_coins: Path, tmp_p
     assert importing.returncode == 130, importing.stderr
     assert "what is done is kept" in importing.stderr
     added = json.loads(importing.stdout)["added"]
-    assert 0 < len(added) < 400
+    assert 0 < len(added) < 200
     with open_library(root, embedder=open_embedder("offline")) as library:
         assert set(library.addresses(Filter())) == set(added)
         holds(open_library(root))
