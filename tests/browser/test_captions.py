@@ -34,8 +34,8 @@ def test_one_click_leads_from_a_check_up_finding_to_the_editor_and_back(page: Pa
     expect(rows).to_have_count(len(COINS))
 
 
-def test_replacing_leaves_unchecked_texts_unchanged(page: Page, seeded: Server) -> None:
-    visit(page, seeded, "approved", title="Approved")
+def test_replacing_leaves_unchecked_texts_unchanged(page: Page, shared: Server) -> None:
+    visit(page, shared, "approved", title="Approved")
     expect(page.get_by_role("gridcell")).to_have_count(1)
     wait_until_idle(page)
     page.keyboard.press("w")
@@ -49,9 +49,11 @@ def test_replacing_leaves_unchecked_texts_unchanged(page: Page, seeded: Server) 
     page.get_by_role("checkbox", name=f"Change Entity of {DOG.name}").uncheck()
     page.get_by_role("button", name="Replace in 3 texts").click()
     expect(page.locator(".memedex-rows li")).to_have_count(1)
-    with seeded.stored() as library:
+    with shared.stored() as library:
         assert library.get(DOG.address).caption["entity"] == DOG.entity
         assert library.get(FROG.address).caption["entity"].startswith("One green frog")
+        replacing = library.decisions(limit=1)[0].id
+    shared.decide("undo", undoes=replacing)
 
 
 def test_categories_follow_from_the_tags(page: Page, seeded_library: Library) -> None:

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from store.library import Library
-from store.runtime import open_reader
-from tests.browser.bare_grid import APPROVE, decided, mount
-from tests.browser.conftest import Serve, dashboard
+from tests.browser.bare_grid import APPROVE, decided, mount, written
+from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
 from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import address
@@ -71,36 +71,52 @@ def test_a_verdict_given_by_key_stays_until_it_is_undone(app: Server, page: Page
         assert library.counts() == {"pending": 2, "approved": 1, "library": 0, "trash": 0}
 
 
-def test_a_reason_key_rejects_the_compared_coin_in_the_large_view(app: Server, page: Page) -> None:
-    grid = GridPage(page, f"{app.url}/pending")
-    grid.card(OTHER).click(modifiers=["Control"])
-    grid.card(COPY).dblclick()
-    grid.viewer.get_by_role("button", name="near picture").click()
-    beside = page.get_by_role("dialog", name="Comparison")
-    expect(beside.get_by_text("in approved")).to_be_visible()
-    grid.press("1")
-    expect(beside).to_be_hidden()
-    grid.expect_settled()
-    with app.stored() as library:
-        assert library.history(address=COPY)[0].reason == "copycat"
-        assert library.get(OTHER).tier == "pending"
-    grid.press("Escape", "z")
-    grid.expect_settled()
+def other(number: int) -> dict[str, Any]:
+    """A coin that another is compared with."""
+    name = f"Coin {number}"
+    return {
+        "address": address(number), "name": name, "names": [[[name]], [[name]]], "tickers": [[], []],
+        "tier": "library", "place": "Library", "since": "", "picture": "", "large": "",
+        "findings": ["same ticker"], "figure": None, "letters": False, "verdict": None, "judged_by": "",
+        "fields": [],
+    }  # fmt: skip
+
+
+COMPARED = {"address": ORIGINAL, "others": [other(1), other(2)], "count": 2}
+REJECT = {**APPROVE, "verb": "reject", "label": "Reject", "key": "r", "reasons": ["copycat"]}
+
+
+def test_a_reason_key_rejects_the_compared_coin_in_the_large_view(page: Page) -> None:
+    detail = {
+        "description": "", "tags": [], "caption": {}, "text": None, "unfit": "", "saysUnfit": False,
+        "fields": [], "explorer": None, "mentions": {"label": "", "href": "/"}, "history": [],
+        "twins": COMPARED["others"],
+    }  # fmt: skip
+    mount(page, styled=True, actions=[REJECT], comparison=COMPARED, details={ORIGINAL: detail})
+    grid = GridPage(page)
+    grid.card(address(2)).click(modifiers=["Control"])
+    grid.card(ORIGINAL).dblclick()
+    grid.viewer.get_by_role("button", name="same ticker").first.click()
+    expect(page.get_by_role("dialog", name="Comparison").get_by_text("Is it a copy?")).to_be_visible()
+    page.keyboard.press("1")
+    expect(page.get_by_role("dialog", name="Comparison")).to_be_hidden()
+    [entry] = written(page)
+    assert (entry["verb"], entry["addresses"], entry["reason"]) == ("reject", [ORIGINAL], "copycat")
+
+
+def test_a_viewer_can_compare_but_not_judge(page: Page) -> None:
+    mount(page, actions=[], undoable=False, comparison=COMPARED)
+    page.keyboard.press("d")
+    expect(page.get_by_role("dialog", name="Comparison").get_by_text("Is it a copy?")).to_be_hidden()
+    expect(page.get_by_role("dialog", name="Comparison").get_by_text("Coin 1").first).to_be_visible()
+    expect(page.get_by_role("button", name="Different")).to_have_count(0)
+    page.keyboard.press("u")
+    page.keyboard.press("c")
+    assert decided(page) == []
 
 
 def test_a_copycat_can_be_rejected_while_other_pairs_wait_for_a_verdict(page: Page) -> None:
-    def other(number: int) -> dict[str, object]:
-        name = f"Coin {number}"
-        return {
-            "address": address(number), "name": name, "names": [[[name]], [[name]]], "tickers": [[], []],
-            "tier": "library", "place": "Library", "since": "", "picture": "", "large": "",
-            "findings": ["same ticker"], "figure": None, "letters": False, "verdict": None, "judged_by": "",
-            "fields": [],
-        }  # fmt: skip
-
-    compared = {"address": ORIGINAL, "others": [other(1), other(2)], "count": 2}
-    rejection = {**APPROVE, "verb": "reject", "label": "Reject", "key": "r", "reasons": ["copycat"]}
-    mount(page, actions=[rejection], comparison=compared)
+    mount(page, actions=[REJECT], comparison=COMPARED)
     page.keyboard.press("d")
     beside = page.get_by_role("dialog", name="Comparison")
     reject = beside.get_by_role("button", name="Reject as a copycat")
@@ -111,19 +127,3 @@ def test_a_copycat_can_be_rejected_while_other_pairs_wait_for_a_verdict(page: Pa
     reject.click()
     expect(beside).to_be_hidden()
     assert decided(page)[-1] == "reject"
-
-
-def test_a_viewer_can_compare_but_not_judge(
-    serve: Serve, page: Page, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    app = serve(filled_library(tmp_path_factory.mktemp("looked at"), fill), MEMEDEX_READ_ONLY="1")
-    grid = GridPage(page, f"{app.url}/pending")
-    grid.card(COPY).click()
-    grid.press("d")
-    beside = page.get_by_role("dialog", name="Comparison")
-    expect(beside.get_by_text("in approved")).to_be_visible()
-    expect(beside.get_by_role("button", name="Different")).to_have_count(0)
-    grid.press("u", "c")
-    reader = open_reader(app.root)
-    assert reader.duplicates.judgements(COPY) == []
-    reader.close()

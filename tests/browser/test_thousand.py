@@ -98,9 +98,7 @@ def test_a_whole_review_session_by_keyboard(app: Server, page: Page) -> None:
         4: "pending", 5: "approved", 6: "trash", 7: "pending",
     }  # fmt: skip
 
-
-def test_all_coins_matching_a_typed_line_are_rejected_and_restored(app: Server, page: Page) -> None:
-    grid = GridPage(page, f"{app.url}/pending")
+    # All that match a typed line are rejected by a job and restored.
     with app.stored() as library:
         before, even = pending(library), library.count(Filter(tier="pending", tags=("even",)))
     grid.press("/")
