@@ -138,8 +138,8 @@ def test_what_changes_elsewhere_appears_at_rest_is_offered_over_a_field_and_wait
 
     grid.cards.first.focus()
     grid.press("Enter")
-    expect(grid.viewer).to_contain_text("Address")
-    wait_until_idle(page)  # the run that brings these details would bring the coin
+    expect(grid.viewer).to_contain_text("Imported by")
+    wait_until_idle(page)  # the run that brings these details would bring the next coin, too
     approve_one(app)
     expect(page.get_by_text("Library changed · Show")).to_be_attached()
     expect(grid.cards).to_have_count(count + 2)
