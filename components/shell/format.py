@@ -37,6 +37,7 @@ VERBS = {  # as they read in a history
     "forget vectors": "deleted vectors of",
     "empty trash": "deleted for good",
     # … of texts
+    "demo": "loaded",
     "store": "stored",
     "add memory": "added",
     "add lore": "added",
