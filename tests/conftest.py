@@ -9,8 +9,10 @@ from pathlib import Path
 from weakref import WeakSet
 
 import pytest
+from argon2 import PasswordHasher
 from hypothesis import settings
 
+from store import sessions
 from store.jobs import background_worker
 from tests import known_pictures  # noqa: F401  for what it does
 from tests.forked_python import fork_or_start
@@ -47,6 +49,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _ignore_workers_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers report failures for the whole process; one of an earlier test may still be failing."""
     monkeypatch.setattr(background_worker, "_all", WeakSet())
+
+
+@pytest.fixture
+def costly_passwords() -> None:
+    """Passwords are hashed with as much memory and time as in production."""
+
+
+@pytest.fixture(autouse=True)
+def _cheap_passwords(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords that this process sets take a thousandth of the memory, in servers as well."""
+    if "costly_passwords" not in request.fixturenames:
+        monkeypatch.setattr(sessions, "_hasher", PasswordHasher(time_cost=1, memory_cost=64))
 
 
 @pytest.fixture
