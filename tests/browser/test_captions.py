@@ -23,6 +23,8 @@ def test_one_click_leads_from_a_check_up_finding_to_the_editor_and_back(page: Pa
     visit(page, shared, "captions?captions_view=Check+up&captions_kind=unwritten", title="Captions")
     rows = page.locator(".memedex-rows li")
     expect(rows).to_have_count(len(COINS))
+    for row in rows.all()[:2]:
+        expect(row.locator(".who b")).not_to_be_empty()  # rows are drawn before their names arrive
     name = rows.nth(0).locator(".who b").inner_text()
     following = rows.nth(1).locator(".who b").inner_text()
     rows.nth(0).click()
