@@ -44,7 +44,7 @@ store/memory/chroma_check store/memory/demo store/memory/doctor
 store/memory/trust
 store/memory/inspect store/memory/exporting
 store/memory
-store/memory/memory store/memory/kinds store/memory/maintainer store/memory/decisions store/memory/upkeep
+store/memory/memory store/memory/kinds store/memory/maintainer store/memory/decisions
 store/memory/context
 store/memory/transcripts store/memory/documents store/memory/story store/memory/memories store/memory/status
 store/memory/text store/memory/chroma

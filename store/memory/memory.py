@@ -4,15 +4,17 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from copy import copy
 from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Self
 
+from store.catalog.catalog import DISK_ERRORS
 from store.chroma.base_follower import warn_behind
 from store.chroma.place import describe_place
-from store.disk.aside import finish_moves, moved_aside
+from store.disk.aside import Aside, finish_moves, moved_aside
 from store.disk.exchange import finish_exchanges, finish_for_reading
 from store.disk.files import Disk
 from store.disk.lock import WriterLock
@@ -21,8 +23,9 @@ from store.disk.replica import is_replica
 from store.embedding import open_embedder
 from store.embedding.active_model import with_shared_models
 from store.embedding.protocol import Embedder
-from store.errors import ReadOnly
+from store.errors import MemedexError, ReadOnly
 from store.memory import memories
+from store.memory.chroma.follower import MemoryFollower, behind
 from store.memory.context import (
     ALL_KINDS,
     DEFAULT,
@@ -33,6 +36,7 @@ from store.memory.context import (
     placeholders,
 )
 from store.memory.context import assemble as assemble_context
+from store.memory.decisions import Decisions
 from store.memory.documents import schema
 from store.memory.documents.documents import Documents
 from store.memory.engine.errors import InvalidInput
@@ -50,7 +54,6 @@ from store.memory.story.lore import Lore
 from store.memory.story.sessions import Sessions, memory_key
 from store.memory.transcripts import tables
 from store.memory.transcripts.transcripts import Transcripts
-from store.memory.upkeep import MemoryUpkeep
 from store.outcome import Outcome, Refusal
 from store.permissions import OPERATOR, Actor
 from store.progress import Progress
@@ -58,7 +61,7 @@ from store.progress import Progress
 log = logging.getLogger(__name__)
 
 
-class Memory(MemoryUpkeep):
+class Memory(Decisions):
     """Agent memories, lore, sessions, documents and transcripts below one root; thread-safe."""
 
     @classmethod
@@ -216,6 +219,76 @@ class Memory(MemoryUpkeep):
         if not self.lore.passages.fault:
             self.places.worlds.mkdir(parents=True, exist_ok=True)
             self.lore.load_worlds(self.places.worlds)
+
+    @property
+    def usable(self) -> list[Passages]:
+        """The kinds whose files can be used."""
+        return [passages for passages in self.passages.values() if not passages.fault]
+
+    def wait_for_chroma(self, timeout: float | None = None) -> bool:
+        """Wait until Chroma has every decision (True), fails, or takes too long (False).
+
+        Chroma of a memory that another process keeps is not waited for.
+        """
+        return (follower := self._follower) is None or follower.wait(timeout)
+
+    def follow_chroma(self, progress: Progress | None = None, *, patience: float | None = None) -> str:
+        """As `ChromaFollower.follow`; "" where another process keeps the memory."""
+        return follower.follow(progress, patience=patience) if (follower := self._follower) else ""
+
+    def check_chroma(self) -> list[str]:
+        """Differences between Chroma and SQLite, one sentence each; only in the process that keeps it."""
+        self.actor.check_login()
+        return follower.check() if (follower := self._follower) else []
+
+    def rebuild_chroma(self) -> None:
+        """Rebuild Chroma from SQLite's vectors; needs no model."""
+        self.actor.permit()
+        if follower := self._follower:
+            follower.rebuild()
+
+    def _note_aside(self, aside: Aside) -> None:
+        self.usable[0].record_aside(aside, root=self.places.root)
+
+    @property
+    def _follower(self) -> MemoryFollower | None:
+        return self._maintainer.follower if self._maintainer else None
+
+    def _wake(self) -> None:
+        if self._maintainer:
+            self._maintainer.wake()
+
+    def _finish_erasing(self, passages: Passages) -> None:
+        if self._maintainer:
+            self._maintainer.finish_erasing(passages)
+            return
+        maintainer = self._new_maintainer(WriterLock(self.places.lock))  # for this alone
+        try:
+            maintainer.finish_erasing(passages)
+        finally:
+            maintainer.close()
+            maintainer.release()
+
+    def _follow_if_free(self, progress: Progress | None, longest: float) -> str:
+        """Let Chroma follow what was written here, unless another process keeps the memory and does so."""
+        if not any(map(behind, self.usable)):
+            return ""
+        maintainer = self._new_maintainer(WriterLock(self.places.lock))
+        try:
+            with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
+                maintainer.maintain()
+            return maintainer.close(progress, longest=longest)
+        finally:
+            maintainer.release()
+
+    def _new_maintainer(self, lock: WriterLock) -> MemoryMaintainer:
+        return MemoryMaintainer(
+            lock, self.places, self.database, self.usable,
+            follower=lambda: MemoryFollower(
+                self.places, self.usable, note=self._note_aside, disk=self._disk
+            ),
+            recover=self._recover,
+        )  # fmt: skip
 
     def assemble(
         self,
