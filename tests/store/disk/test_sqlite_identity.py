@@ -20,7 +20,7 @@ from store.reading.reader import Reader
 _ASK = """
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
-print(db.execute("SELECT value FROM meta WHERE key = 'noted'").fetchone()[0])
+print(db.execute("SELECT value FROM meta WHERE key IN ('noted', 'memories noted')").fetchone()[0])
 db.close()
 """
 
