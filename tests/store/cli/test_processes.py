@@ -8,6 +8,7 @@ import subprocess
 import sys
 import termios
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -125,26 +126,51 @@ def test_list_does_not_import_models_chroma_or_pillow(root: Path, tmp_path: Path
     }  # fmt: skip
 
 
+# A bar is drawn ten times a second: on a busy machine the last operation can end between two drawings.
+HELD_UNTIL_THE_BAR_WAS_READ = """
+import sys
+from store.cli import main
+from store.writing.journal import Journal
+
+def first(*given):
+    Journal.perform = second
+    return plain(*given)
+
+def second(*given):
+    Journal.perform = plain
+    sys.stdin.readline()
+    return plain(*given)
+
+plain, Journal.perform = Journal.perform, first
+sys.exit(main())
+"""
+
+
 def test_progress_is_shown_on_a_terminal_but_not_in_a_pipe(
     run: Run, folder_of_200_coins: Path, tmp_path: Path
 ) -> None:
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 80))
     command = program("--root", tmp_path / "other", "import", folder_of_200_coins)
-    with subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=theirs) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", HELD_UNTIL_THE_BAR_WAS_READ, *command[3:]],
+        cwd=tmp_path,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stderr=theirs,
+    ) as process:
+        assert process.stdin
         os.close(theirs)
-        seen = b""
-        while True:
-            try:
-                chunk = os.read(ours, 4096)
-            except OSError:  # the other end is closed
-                break
-            if not chunk:
-                break
-            seen += chunk
-        process.wait()
+        seen, is_held = b"", True
+        with suppress(OSError):  # the other end is closed
+            while chunk := os.read(ours, 4096):
+                seen += chunk
+                if is_held and re.search(rb"import [^\r]*[1-9]\d*/", seen):
+                    is_held = False
+                    process.stdin.write(b"\n")
+                    process.stdin.flush()
     os.close(ours)
-    assert re.search(rb"import .*200/", seen)
+    assert not is_held
     assert b"added 200" in seen
     assert run("import", folder_of_200_coins).stderr == "added 200, already there 0, refused 0\n"
 
