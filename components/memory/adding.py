@@ -11,7 +11,7 @@ import streamlit as st
 
 from components.shell import format
 from components.shell.page import forms, job_bar, uploads
-from components.shell.page.forms import Button, Field
+from components.shell.page.forms import Button, Field, Sent
 from components.shell.server import server_paths
 from components.shell.session import resources
 from store import Job, Jobs, MemoryVerbs, Progress
@@ -36,8 +36,8 @@ def menu(memory: MemoryVerbs, kind: str, scope: str | None) -> None:
 
 
 def _memory(memory: MemoryVerbs, scope: str | None) -> None:
-    def add(given: Mapping[str, Any]) -> str:
-        memory.store(given["text"], tags=given["tags"])
+    def add(given: Sent) -> str:
+        memory.store(given["text"], tags=given["tags"], decision=given.decision)
         return _ADDED
 
     forms.show(
@@ -47,8 +47,8 @@ def _memory(memory: MemoryVerbs, scope: str | None) -> None:
 
 
 def _lore(memory: MemoryVerbs, scope: str | None) -> None:
-    def add(given: Mapping[str, Any]) -> str:
-        memory.lore.add_lore(given["world"], given["name"], given["text"])
+    def add(given: Sent) -> str:
+        memory.lore.add_lore(given["world"], given["name"], given["text"], decision=given.decision)
         return _ADDED
 
     worlds = sorted(memory.worlds())
@@ -112,10 +112,10 @@ def load_worlds(memory: MemoryVerbs) -> None:
 
 
 def _exchange(memory: MemoryVerbs, scope: str | None) -> None:
-    def add(given: Mapping[str, Any]) -> str:
+    def add(given: Sent) -> str:
         prompt, answer = given["prompt"], given["answer"]
         text = exchange(prompt, answer) if prompt.strip() or answer.strip() else ""
-        memory.store(text, kind="session_memory", scope=given["key"])
+        memory.store(text, kind="session_memory", scope=given["key"], decision=given.decision)
         return _ADDED
 
     forms.show(

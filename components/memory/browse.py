@@ -1,7 +1,7 @@
 """Browse: a tree of worlds, sessions, protocols and projects; a table with full-text search; bulk delete."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.memory.tree import EVENTS
 from components.shell import format
 from components.shell.page import address, forms, tables
-from components.shell.page.forms import Button
+from components.shell.page.forms import Button, Sent
 from components.shell.session import resources
 from store import MemoryVerbs
 from store.memory.values import Row
@@ -161,10 +161,9 @@ def _tools(
             return
         if chosen:
             ids = [rows[number]["id"] for number in chosen]
-            forms.button(
-                f"delete-{kind}", resources.library(), partial(memory.entries(kind).remove, ids),
+            forms.show(
+                f"delete-{kind}", resources.library(), partial(_delete, memory, kind, ids),
                 button=Button(f"Remove {counted(kind, len(ids))}", icon="delete"),
-                message=f"{counted(kind, len(ids))} removed; undo brings them back.",
             )  # fmt: skip
         elif conditions["words"] or conditions["where"] or conditions["before"]:
             with st.popover(f"Remove all {total:,}", icon=":material/delete_sweep:"):
@@ -175,10 +174,14 @@ def _tools(
                 )  # fmt: skip
 
 
-def _delete_all(memory: MemoryVerbs, kind: str, conditions: dict[str, Any], _: Mapping[str, Any]) -> str:
+def _delete(memory: MemoryVerbs, kind: str, ids: Sequence[str], sent: Sent) -> str:
+    count = memory.entries(kind).remove(ids, decision=sent.decision)
+    return f"{counted(kind, count)} removed; undo brings them back."
+
+
+def _delete_all(memory: MemoryVerbs, kind: str, conditions: dict[str, Any], sent: Sent) -> str:
     ids = [row["id"] for row in memory.entries(kind).find(**conditions, limit=None)]
-    memory.entries(kind).remove(ids)
-    return f"{counted(kind, len(ids))} removed; undo brings them back."
+    return _delete(memory, kind, ids, sent)
 
 
 def _nothing(kind: str, *, filtered: bool) -> None:

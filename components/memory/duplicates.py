@@ -1,8 +1,7 @@
 """Near-duplicates of one kind: found at once among few entries, by a job among many."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 from zlib import crc32
 
 import streamlit as st
@@ -11,7 +10,7 @@ from components.memory import entry_link
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.shell import format
 from components.shell.page import forms, job_bar
-from components.shell.page.forms import Button, Field
+from components.shell.page.forms import Button, Field, Sent
 from components.shell.session import resources
 from store import MemedexError, MemoryVerbs
 from store.memory.values import NEARLY, DuplicatePair, MergePreview, changed_meanwhile
@@ -85,12 +84,10 @@ def _merge(memory: MemoryVerbs, kind: str, pair: DuplicatePair) -> None:
         )  # fmt: skip
 
 
-def _merged(
-    memory: MemoryVerbs, kind: str, pair: DuplicatePair, shown: MergePreview, given: Mapping[str, Any]
-) -> str:
+def _merged(memory: MemoryVerbs, kind: str, pair: DuplicatePair, shown: MergePreview, given: Sent) -> str:
     if given["base"] != _base(kind, shown):
         raise changed_meanwhile("one of the two entries")
-    memory.merge(pair.one, [pair.other], kind=kind, text=given["text"], shown=shown)
+    memory.merge(pair.one, [pair.other], kind=kind, text=given["text"], shown=shown, decision=given.decision)
     return "Merged; undo takes it back."
 
 

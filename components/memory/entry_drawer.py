@@ -1,6 +1,6 @@
 """One entry in a drawer: its text to edit, its place, neighbours, vector and history."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from zlib import crc32
@@ -12,7 +12,7 @@ from components.memory import citation, connections, entry_link
 from components.memory.kinds import KINDS, described, place_of, text_of
 from components.shell import format
 from components.shell.page import charts, forms, tables
-from components.shell.page.forms import Button, Field
+from components.shell.page.forms import Button, Field, Sent
 from components.shell.session import presenter
 from store import Library, MemedexError, MemoryVerbs
 from store.memory.values import Recall, Row, changed_meanwhile
@@ -65,14 +65,15 @@ def _text(library: Library, memory: MemoryVerbs, kind: str, row: Row) -> None:
         st.text_area("Text", text, height=220, disabled=True, label_visibility="collapsed")
         return
 
-    def save(given: Mapping[str, Any]) -> str:
+    def save(given: Sent) -> str:
         if given["base"] != base:
             raise changed_meanwhile(row["id"])
-        memory.entries(kind).edit(row["id"], was=text, **{_FIELDS.get(kind, "text"): given["text"]})
+        new = {_FIELDS.get(kind, "text"): given["text"]}
+        memory.entries(kind).edit(row["id"], was=text, decision=given.decision, **new)
         return "Saved and embedded again."
 
-    def delete(_: Mapping[str, Any]) -> str:
-        memory.entries(kind).remove([row["id"]])
+    def delete(sent: Sent) -> str:
+        memory.entries(kind).remove([row["id"]], decision=sent.decision)
         return "Removed; undo brings it back."
 
     is_saved = forms.show(
@@ -101,12 +102,17 @@ def _recall(library: Library, memory: MemoryVerbs, kind: str, id: str) -> bool:
     pressed = False
     for wanted, icon, label, about in _RECALL:
         is_on = state == wanted
-        pressed |= forms.button(
+        pressed |= forms.show(
             f"entry-{wanted}-{kind}-{id}", library,
-            partial(memory.set_recall, [id], "" if is_on else wanted, kind=kind),
+            partial(_set_recall, memory, kind, id, "" if is_on else wanted),
             button=Button(_OFF[wanted] if is_on else label, icon=icon, help=about),
         )  # fmt: skip
     return pressed
+
+
+def _set_recall(memory: MemoryVerbs, kind: str, id: str, state: Recall, sent: Sent) -> str:
+    memory.set_recall([id], state, kind=kind, decision=sent.decision)
+    return ""
 
 
 def _surroundings(memory: MemoryVerbs, kind: str, row: Row) -> None:

@@ -10,7 +10,7 @@ from components.memory import adding, entry_link, exporting, models
 from components.memory.kinds import KINDS, counted, text_of
 from components.shell import format
 from components.shell.page import forms, job_bar, tables
-from components.shell.page.forms import Button
+from components.shell.page.forms import Button, Sent
 from components.shell.session import resources
 from store import MemoryVerbs, Progress
 from store.memory.values import READ_AGAIN, Concern, MemoryFigures
@@ -142,11 +142,15 @@ def _remedies(memory: MemoryVerbs, concern: Concern, number: int) -> None:
             button=Button("Read it again", icon="refresh"),
         )  # fmt: skip
     elif concern.remedy == "delete them":
-        forms.button(
-            f"delete-{kind}-{number}", library, partial(memory.remove, concern.which, kind=kind),
+        forms.show(
+            f"delete-{kind}-{number}", library, partial(_remove, memory, kind, concern.which),
             button=Button(f"Remove {counted(kind, len(concern.which))}", icon="delete"),
-            message="Removed; undo brings them back.",
         )  # fmt: skip
+
+
+def _remove(memory: MemoryVerbs, kind: str, ids: Sequence[str], sent: Sent) -> str:
+    memory.remove(ids, kind=kind, decision=sent.decision)
+    return "Removed; undo brings them back."
 
 
 def _cut(memory: MemoryVerbs, progress: Progress) -> None:

@@ -1,9 +1,7 @@
 """The text memory with the permissions of the current user."""
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -11,8 +9,8 @@ from components.memory.kinds import counted
 from components.shell import format
 from components.shell.page import forms
 from components.shell.page import undo as shell_undo
-from components.shell.page.forms import Button
-from components.shell.session import login
+from components.shell.page.forms import Button, Sent
+from components.shell.session import login, session
 from store import Library, MemedexError, Memory, MemoryVerbs
 from store.memory.values import has_memory
 from store.settings import settings
@@ -54,25 +52,29 @@ def undo_button(library: Library) -> None:
     shell_undo.button(
         "undo-memory",
         library,
-        partial(_undo, opened),
+        partial(_undo, opened, last.id if last else "", login.session()),
         about=f"Undo: {format.plain(description)}"
         if description
         else _sentence(opened.why_no_undo(by=login.person())),
         disabled=last is None,
     )
-    if opened.can_redo(by=login.person()):
+    if undone := opened.last_undo(by=login.person()):
         forms.show(
-            "redo-memory", library, partial(_redo, opened),
+            "redo-memory", library, partial(_redo, opened, undone.id),
             button=Button("Redo", icon="redo", help="Redo what you undid last."),
         )  # fmt: skip
 
 
-def _undo(memory: Memory, _: Mapping[str, Any]) -> str:
-    return shell_undo.said(memory.undo(), "Undone.")
+def _undo(memory: Memory, shown: str, place: str, sent: Sent) -> str:
+    """Undo what the page's run named, or what the page decided since and shows already."""
+    last = memory.last_decision(by=memory.actor.name)
+    own = session.decisions_of(place)
+    chosen = last.id if last and last.id in own else shown
+    return shell_undo.said(memory.undo_decision(chosen, decision=sent.decision), "Undone.")
 
 
-def _redo(memory: Memory, _: Mapping[str, Any]) -> str:
-    return shell_undo.said(memory.redo(), "Redone.")
+def _redo(memory: Memory, undone: str, sent: Sent) -> str:
+    return shell_undo.said(memory.undo_decision(undone, decision=sent.decision), "Redone.")
 
 
 def _sentence(reason: str) -> str:

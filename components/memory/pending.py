@@ -1,7 +1,6 @@
 """Pending memories: what agents wrote, to accept or reject by keys, with what speaks against it."""
 
 import time
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import streamlit as st
 from components.memory.kinds import KINDS, place_of
 from components.shell import format, javascript
 from components.shell.page import forms, undo
-from components.shell.page.forms import Button, Field
+from components.shell.page.forms import Button, Field, Sent
 from components.shell.session import presenter
 from store import Library, MemoryVerbs
 from store.errors import InvalidRecord
@@ -89,14 +88,15 @@ def _card(one: ReviewItem) -> dict[str, Any]:
     }
 
 
-def _decide(memory: MemoryVerbs, given: Mapping[str, Any]) -> str:
+def _decide(memory: MemoryVerbs, given: Sent) -> str:
     """Carry out one key press. Raises InvalidRecord with the reason if it was refused."""
     verb = given["verb"]
     if verb not in _VERBS:
         raise InvalidRecord(f"{verb} is no decision")
     if verb == "undo":
-        return undo.said(memory.undo(), "Undone.")
-    outcome = (memory.accept if verb == "accept" else memory.reject)([given["id"]])
+        return undo.said(memory.undo(decision=given.decision), "Undone.")
+    decide = memory.accept if verb == "accept" else memory.reject
+    outcome = decide([given["id"]], decision=given.decision)
     if outcome.refused:
         raise InvalidRecord(outcome.refused[0].reason)
     return ""

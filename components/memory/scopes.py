@@ -1,20 +1,17 @@
 """Facts about a world, a session or a protocol, and actions on all of it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from components.memory.kinds import counted
 from components.shell import format
 from components.shell.page import forms
-from components.shell.page.forms import Button
+from components.shell.page.forms import Button, Sent
 from components.shell.session import resources
 from store import MemedexError, MemoryVerbs
 from store.errors import NotPermitted
-
-_REMOVED = "Removed; undo brings it back."
 
 
 def about(memory: MemoryVerbs, kind: str, scope: str) -> None:
@@ -58,11 +55,18 @@ def _papers(memory: MemoryVerbs, protocol: str) -> None:
                     message="Its passages have their headings; texts and citations are as before.",
                 )  # fmt: skip
             if memory.can_write:
-                forms.button(
+                forms.show(
                     f"remove-{source.id}", resources.library(),
-                    partial(memory.documents.remove_document, source.protocol, source.source),
-                    button=Button("Remove", icon="delete", kind="tertiary"), message=_REMOVED,
+                    partial(
+                        _remove, partial(memory.documents.remove_document, source.protocol, source.source)
+                    ),
+                    button=Button("Remove", icon="delete", kind="tertiary"),
                 )  # fmt: skip
+
+
+def _remove(verb: Callable[..., object], sent: Sent) -> str:
+    verb(decision=sent.decision)
+    return "Removed; undo brings it back."
 
 
 def _recorded(memory: MemoryVerbs, session: str) -> None:
@@ -78,10 +82,12 @@ def _recorded(memory: MemoryVerbs, session: str) -> None:
                 width="stretch",
             )
             if memory.can_write:
-                forms.button(
+                forms.show(
                     f"remove-{one['user_id']}-{session}", resources.library(),
-                    partial(memory.transcripts.remove_session, session, user_id=one["user_id"]),
-                    button=Button("Remove session", icon="delete", kind="tertiary"), message=_REMOVED,
+                    partial(
+                        _remove, partial(memory.transcripts.remove_session, session, user_id=one["user_id"])
+                    ),
+                    button=Button("Remove session", icon="delete", kind="tertiary"),
                 )  # fmt: skip
 
 
@@ -107,11 +113,13 @@ def _forget_button(memory: MemoryVerbs, keys: list[str], label: str) -> bool:
     return forms.show(f"forget-{label}", resources.library(), send, button=Button(label))
 
 
-def _forget(memory: MemoryVerbs, keys: list[str], _: Mapping[str, Any]) -> str:
+def _forget(memory: MemoryVerbs, keys: list[str], sent: Sent) -> str:
     try:
-        gone = sum(memory.session_memory.delete_session_memory(key) for key in keys)
+        for key in keys:
+            memory.session_memory.delete_session_memory(key, decision=sent.decision)
     except NotPermitted:
         raise
     except MemedexError as error:
         raise MemedexError(f"Not deleted yet: {error}") from error
-    return f"{counted('session_memory', gone)} permanently deleted, from every file."
+    done = memory.past.decision(sent.decision)
+    return f"{counted('session_memory', done.count if done else 0)} permanently deleted, from every file."

@@ -68,10 +68,10 @@ class Decisions:
             is_barred = listing.last_erasure(db, by, agent=self.actor.agent)
         return AT_FORGETTING if is_barred else "nothing to undo"
 
-    def can_redo(self, *, by: str) -> bool:
-        """Whether this person's latest decision was an undo."""
+    def last_undo(self, *, by: str) -> MemoryDecision | None:
+        """This person's latest decision, if it was an undo that can be redone; else None."""
         with self.database.reading() as db:
-            return listing.last_undo(db, by, agent=self.actor.agent) is not None
+            return listing.last_undo(db, by, agent=self.actor.agent)
 
     def undo(self, *, actor: str = "", decision: str | None = None) -> Outcome:
         """Undo the person's own last decision; an agent's own, nobody else's, to an agent.

@@ -151,7 +151,7 @@ class MemoryVerbs:
 
     def store(
         self, text: str, *, kind: str = MEMORIES, tags: Sequence[str] | None = None, scope: str = "",
-        name: str = "", is_new: bool = False, actor: str = "",
+        name: str = "", is_new: bool = False, actor: str = "", decision: str | None = None,
     ) -> str:  # fmt: skip
         """Store a memory, a text of lore (`scope`: world) or of a session (`scope`: its key); returns its id.
 
@@ -161,16 +161,17 @@ class MemoryVerbs:
         if kind == MEMORIES:
             if scope or name:
                 raise InvalidInput("a memory has no world and no name of its own")
-            return str(self.memory.memories.store_memory(text, tags, actor=actor)["memory_id"])
+            memories = self.memory.memories
+            return str(memories.store_memory(text, tags, actor=actor, decision=decision)["memory_id"])
         if tags:
             raise InvalidInput("only memories have tags")
         if kind == LORE:
             if not is_new:
                 self.memory.lore.check_known(scope)
-            self.memory.lore.add_lore(scope, name, text, actor=actor)
+            self.memory.lore.add_lore(scope, name, text, actor=actor, decision=decision)
         elif kind == SESSIONS:
-            name = name or str(uuid4())
-            self.memory.sessions.add_memory(scope, name, text, actor=actor)
+            name = name or decision or str(uuid4())
+            self.memory.sessions.add_memory(scope, name, text, actor=actor, decision=decision)
         else:
             raise InvalidInput(f"{self.entries(kind).kind.name} are imported, not stored one by one")
         return f"{scope}_{name}"
@@ -193,7 +194,7 @@ class MemoryVerbs:
 
     def edit(
         self, id: str, *, kind: str = MEMORIES, text: str | None = None, tags: Sequence[str] | None = None,
-        actor: str = "",
+        actor: str = "", decision: str | None = None,
     ) -> Row:  # fmt: skip
         """Change an entry's text, embedded again, or a memory's tags; returns the entry.
 
@@ -203,25 +204,30 @@ class MemoryVerbs:
         if text is None and tags is None:
             raise InvalidInput("say what to change: the text, or the tags of a memory")
         if kind == MEMORIES:
-            self.memory.memories.edit(id, content=text, tags=tags, actor=actor)
+            self.memory.memories.edit(id, content=text, tags=tags, actor=actor, decision=decision)
         elif tags is not None:
             raise InvalidInput("only memories have tags")
         else:
             passages = self.entries(kind)
-            passages.edit(id, actor=actor, **{passages.kind.text: text})
+            passages.edit(id, actor=actor, decision=decision, **{passages.kind.text: text})
         return self.show(id, kind=kind)
 
-    def remove(self, ids: Sequence[str], *, kind: str = MEMORIES, actor: str = "") -> Outcome:
+    def remove(
+        self, ids: Sequence[str], *, kind: str = MEMORIES, actor: str = "", decision: str | None = None
+    ) -> Outcome:
         """Remove entries as one decision, which undo reverses; unknown ones are named with the nearest."""
-        outcome = Outcome()
+        removed = self.entries(kind).decided(decision) or ()
+        outcome = Outcome([id for id in dict.fromkeys(ids) if id in removed])
         for id in dict.fromkeys(ids):
+            if id in removed:
+                continue
             try:
                 self.show(id, kind=kind)
             except UnknownEntry as error:
                 outcome.refused.append(Refusal(id, str(error)))
             else:
                 outcome.done.append(id)
-        self.entries(kind).remove(outcome.done, actor=actor)
+        self.entries(kind).remove(outcome.done, actor=actor, decision=decision)
         return outcome
 
     def search(
@@ -245,25 +251,25 @@ class MemoryVerbs:
 
     # -- decisions ----------------------------------------------------------------------------------------
 
-    def forget(self, session: str, *, actor: str = "") -> dict[str, int]:
+    def forget(self, session: str, *, actor: str = "", decision: str | None = None) -> dict[str, int]:
         """Delete a session for good, for all its characters; how many entries there were, by key.
 
         Cannot be undone. Raises UnknownEntry, with the nearest keys, if nothing is stored under it.
         """
-        return self.memory.sessions.delete_session(session, actor=actor)
+        return self.memory.sessions.delete_session(session, actor=actor, decision=decision)
 
     @property
     def past(self) -> Decisions:
         """All decisions about texts: listed, counted, and undone by their ids."""
         return self.memory
 
-    def undo(self, *, actor: str = "") -> Outcome:
+    def undo(self, *, actor: str = "", decision: str | None = None) -> Outcome:
         """Undo the actor's own last decision. Raises NothingToUndo."""
-        return self.memory.undo(actor=actor)
+        return self.memory.undo(actor=actor, decision=decision)
 
-    def redo(self, *, actor: str = "") -> Outcome:
+    def redo(self, *, actor: str = "", decision: str | None = None) -> Outcome:
         """Redo the actor's own last undo. Raises NothingToUndo."""
-        return self.memory.redo(actor=actor)
+        return self.memory.redo(actor=actor, decision=decision)
 
     def export(self, path: Path, *, kinds: Sequence[str], model: str = "") -> Outcome:
         """Write these kinds in the layout of their reference to a new place.
@@ -282,13 +288,13 @@ class MemoryVerbs:
         """How many changes wait."""
         return review.count(self.memory)
 
-    def accept(self, ids: Sequence[str], *, actor: str = "") -> Outcome:
+    def accept(self, ids: Sequence[str], *, actor: str = "", decision: str | None = None) -> Outcome:
         """Accept what waits under these ids as one decision; what cannot be is refused by name."""
-        return review.accept(self.memory, ids, actor=actor)
+        return review.accept(self.memory, ids, actor=actor, decision=decision)
 
-    def reject(self, ids: Sequence[str], *, actor: str = "") -> Outcome:
+    def reject(self, ids: Sequence[str], *, actor: str = "", decision: str | None = None) -> Outcome:
         """Reject what waits under these ids as one decision; what cannot be is refused by name."""
-        return review.reject(self.memory, ids, actor=actor)
+        return review.reject(self.memory, ids, actor=actor, decision=decision)
 
     # -- one entry and those near it ----------------------------------------------------------------------
 
@@ -308,9 +314,12 @@ class MemoryVerbs:
         """Whether an entry is pinned, never recalled, or "": recalled when it fits."""
         return recall.of(self.entries(kind), id)
 
-    def set_recall(self, ids: Sequence[str], state: Recall, *, kind: str = MEMORIES, actor: str = "") -> None:
+    def set_recall(
+        self, ids: Sequence[str], state: Recall, *, kind: str = MEMORIES, actor: str = "",
+        decision: str | None = None,
+    ) -> None:  # fmt: skip
         """Pin entries, never recall them, or treat them as all others; one decision. Raises UnknownEntry."""
-        recall.set_recall(self.entries(kind), ids, state, actor=actor)
+        recall.set_recall(self.entries(kind), ids, state, actor=actor, decision=decision)
 
     def near_duplicates(
         self, kind: str = MEMORIES, *, progress: Progress | None = None
@@ -324,13 +333,15 @@ class MemoryVerbs:
 
     def merge(
         self, keep: str, others: Sequence[str], *, kind: str = MEMORIES, text: str = "",
-        shown: MergePreview | None = None, actor: str = "",
+        shown: MergePreview | None = None, actor: str = "", decision: str | None = None,
     ) -> MergePreview:  # fmt: skip
         """Merge entries into the first, with another text if one is given; one decision.
 
         Raises UnknownEntry or InvalidInput if one of them is not as `shown` any more.
         """
-        return merge.merge(self.entries(kind), keep, others, text=text, shown=shown, actor=actor)
+        return merge.merge(
+            self.entries(kind), keep, others, text=text, shown=shown, actor=actor, decision=decision
+        )
 
     def difference(self, since: float, until: float | None = None) -> Sequence[EntryDifference]:
         """What was added, removed or changed between two moments (UNIX seconds; None: now)."""

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from components.shell.page import forms, uploads
+from components.shell.session import session
 from store.errors import InvalidRecord
 from store.library import Library
 from store.memory.engine.errors import InvalidInput
 from store.memory.memory import Memory
+from store.permissions import Actor
 from store.settings import settings
 from tests.pages.conftest import finish_jobs, opened, press, rerun, send, sendable, shown, words
 from tests.store.language_model_server import running, says
@@ -27,6 +29,36 @@ def test_an_undone_decision_can_be_redone(memory: Memory) -> None:
     assert memory.memories.passages.count() == before - 1
     send(opened("lore", view="Browse"), "redo-memory")
     assert memory.memories.passages.count() == before
+
+
+def test_an_undo_that_is_sent_twice_or_late_reverses_what_its_page_showed(memory: Memory) -> None:
+    for text in ("Kettles whistle", "Kettles sing"):
+        memory.memories.store_memory(text, actor="tester")
+    before = memory.memories.passages.count()
+    opened("lore", view="Browse")
+    undo = next(form for (_, key), form in forms._forms.items() if key == "undo-memory")
+    for _ in range(2):
+        undo.send(forms.Sent({}, "a"))
+    undo.send(forms.Sent({}, "b"))
+    assert memory.memories.passages.count() == before - 1
+    opened("lore", view="Browse")
+    redo = next(form for (_, key), form in forms._forms.items() if key == "redo-memory")
+    for decision in ("c", "c", "d"):
+        redo.send(forms.Sent({}, decision))
+    assert memory.memories.passages.count() == before
+
+
+def test_an_undo_reverses_what_its_page_decided_since_it_was_drawn(memory: Memory) -> None:
+    memory.memories.store_memory("Kettles whistle", actor="tester")
+    opened("lore", view="Browse")
+    (session_id, _), undo = next(each for each in forms._forms.items() if each[0][1] == "undo-memory")
+    ours = memory.for_actor(Actor("tester", via="page"))
+    ours.memories.store_memory("Kettles sing", decision="a")
+    ours.memories.store_memory("Kettles boil", decision="elsewhere")
+    memory.undo_decision("elsewhere")
+    session.note_decision(session_id, "a")
+    undo.send(forms.Sent({}, "b"))
+    assert memory.decision("b").reverses == "a"
 
 
 def test_an_undo_that_would_lose_a_later_change_is_refused(memory: Memory) -> None:

@@ -198,12 +198,16 @@ class Documents:
             change.upsert({**asdict(source), "has_sections": SECTIONS}, table="sources")
         return sum(name != "" for name in names)
 
-    def remove_document(self, protocol: str, source: str, *, actor: str = "") -> int:
+    def remove_document(
+        self, protocol: str, source: str, *, actor: str = "", decision: str | None = None
+    ) -> int:
         """Remove a document with its passages; undo restores it. Returns how many passages it had."""
-        with self.passages.change("remove document", actor=actor) as change:
-            gone = DocumentSource(
-                f"{checked_protocol(protocol)}/{source}", protocol.strip().lower(), source, "", 0, "", 0
-            )
+        gone = DocumentSource(
+            f"{checked_protocol(protocol)}/{source}", protocol.strip().lower(), source, "", 0, "", 0
+        )
+        if (removed := self.passages.decided(decision)) is not None:
+            return sum(id != gone.id for id in removed)
+        with self.passages.change("remove document", actor=actor, decision=decision) as change:
             self._remove(change, gone)
             change.remove(gone.id, table="sources")
             return change.count

@@ -94,7 +94,7 @@ class MemoryChange:
         """Make this a decision that cannot be undone, with its details."""
         self._begin()
         self.db.execute(
-            "UPDATE decisions SET count = ?, is_final = 1 WHERE number = ?", [count, self._number]
+            "UPDATE decisions SET count = count + ?, is_final = 1 WHERE number = ?", [count, self._number]
         )
         self.db.execute(
             "INSERT INTO history (decision, kind, tbl, id, version, before_version, before, agent, via) "

@@ -212,15 +212,21 @@ class Passages(SearchableEntries):
 
     # -- for good -----------------------------------------------------------------------------------------
 
-    def erase(self, column: str, value: str, *, actor: str = "") -> int:
+    def erase(self, column: str, value: str, *, actor: str = "", decision: str | None = None) -> int:
         """Delete entries for good: texts, vectors, full-text rows, history, counts of questions.
 
         Cannot be undone. Call `finish_erasing` afterwards; after a crash the next opening does. Raises
-        UnknownEntry if there is nothing of it.
+        UnknownEntry if there is nothing of it, unless it is the same `decision` again: then there was none.
         """
         self.refuse_agents("delete for good")
-        with self.database.writing() as db:
-            count = erase(self.begin(db, FORGET, actor=actor), column, value)
+        is_begun = self.decided(decision) is not None
+        try:
+            with self.database.writing() as db:
+                count = erase(self.begin(db, FORGET, actor=actor, decision=decision), column, value)
+        except UnknownEntry:
+            if not is_begun:
+                raise
+            return 0
         self._residents.clear()
         return count
 

@@ -71,21 +71,21 @@ class Sessions(Scoped):
         known = self.passages.scopes_ever()
         return [key for key in known if key == session or key.endswith(f"_{session}")]
 
-    def delete_session_memory(self, session_id: str, *, actor: str = "") -> int:
+    def delete_session_memory(self, session_id: str, *, actor: str = "", decision: str | None = None) -> int:
         """Delete this key's memories for good, from every file; returns how many there were.
 
         Cannot be undone. A failure is logged and raised, so that no caller believes that data is gone that
         is not; the next opening completes it. Raises UnknownEntry, with the nearest keys, if nothing is
         remembered under this one.
         """
-        return self._deleted([session_id], actor=actor)[session_id]
+        return self._deleted([session_id], actor=actor, decision=decision)[session_id]
 
-    def _deleted(self, keys: Sequence[str], *, actor: str) -> dict[str, int]:
+    def _deleted(self, keys: Sequence[str], *, actor: str, decision: str | None) -> dict[str, int]:
         self.passages.database.check_writable()
         counts = dict[str, int]()
         try:
             for key in keys:
-                counts[key] = self.passages.erase("session_id", key, actor=actor)
+                counts[key] = self.passages.erase("session_id", key, actor=actor, decision=decision)
             self.passages.finish_erasing()
         except UnknownEntry:
             self.check_known(key)
@@ -95,7 +95,7 @@ class Sessions(Scoped):
             raise
         return counts
 
-    def delete_session(self, session: str, *, actor: str = "") -> dict[str, int]:
+    def delete_session(self, session: str, *, actor: str = "", decision: str | None = None) -> dict[str, int]:
         """Delete what every character remembers of a session for good; returns how much, by key.
 
         A key with a character counts as itself, also if all its entries were removed or wait. A session that
@@ -104,4 +104,4 @@ class Sessions(Scoped):
         """
         is_key = "_" in session and session in self.passages.scopes_ever()
         keys = [session] if is_key else self.keys_of(session) or [session]
-        return self._deleted(keys, actor=actor)
+        return self._deleted(keys, actor=actor, decision=decision)

@@ -103,9 +103,17 @@ class Transcripts:
             query = "SELECT count(*) FROM transcript_vectors WHERE vector IS NULL"
             return int(db.execute(query).fetchone()[0])
 
-    def remove_session(self, session_id: str, *, user_id: str | None = None, actor: str = "") -> int:
+    def remove_session(
+        self, session_id: str, *, user_id: str | None = None, actor: str = "", decision: str | None = None
+    ) -> int:
         """Remove a session with its chunks and events; undo restores it. Returns how many messages it had."""
-        with self.passages.change("remove session", actor=actor) as change:
+        if self.passages.decided(decision) is not None:
+            query = (
+                "SELECT count(*) FROM history h JOIN decisions d ON d.number = h.decision "
+                "WHERE d.id = ? AND h.tbl = 'transcripts'"
+            )
+            return int(self.passages.database.row(query, [decision])[0])
+        with self.passages.change("remove session", actor=actor, decision=decision) as change:
             where, values = "session_id = ?", [session_id]
             if user_id is not None:
                 where, values = f"{where} AND user_id = ?", [session_id, user_id]

@@ -52,19 +52,24 @@ def merge(
     text: str = "",
     shown: MergePreview | None = None,
     actor: str = "",
+    decision: str | None = None,
 ) -> MergePreview:
     """Merge as `preview` shows it, with another text if one is given; one undoable decision.
 
     `shown` is the preview that the text was made from. Raises UnknownEntry if an entry was removed in the
     meantime, InvalidInput if one was changed, or for what cannot be merged.
     """
+    if passages.decided(decision) is not None:
+        kept = passages.get(keep)
+        tags = json.loads(kept.get("tags") or "[]")
+        return shown or MergePreview(kept, [], str(kept[passages.kind.text]), tags)
     planned = shown or preview(passages, keep, others)
     text = checked_text(text or planned.text, what="the text", most=LONGEST)
     (vector,), model = passages.embed([text])
     own: dict[str, Any] = {"vector": vector, "embedding_model": model}
     if "tags" in planned.keep:
         own["tags"] = json.dumps(planned.tags)
-    with passages.change("merge", actor=actor) as change:
+    with passages.change("merge", actor=actor, decision=decision) as change:
         for one in (planned.keep, *planned.removed):
             row = change.row(passages.kind.table, one["id"])
             if row is None:

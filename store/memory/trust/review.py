@@ -75,9 +75,14 @@ def _decided(
     actor: str,
     decision: str | None,
 ) -> Outcome:
-    """One transaction for each kind, so that of a kind all are done or none; each id is answered for."""
-    places, outcome = _places(memory), Outcome(decision=decision or uuid4().hex)
-    chosen = {id: places[id] for id in ids if id in places}
+    """One transaction for each kind, so that of a kind all are done or none; each id is answered for.
+
+    What the same decision has done before is answered as done.
+    """
+    before = {id for passages in memory.usable for id in passages.decided(decision) or ()}
+    places = _places(memory)
+    outcome = Outcome([id for id in dict.fromkeys(ids) if id in before], decision=decision or uuid4().hex)
+    chosen = {id: places[id] for id in ids if id in places and id not in before}
     reasons = dict[str, str]()
     for kind in dict.fromkeys(chosen.values()):
         of_kind = [id for id, name in chosen.items() if name == kind]

@@ -8,6 +8,7 @@ from typer.main import get_command
 
 from store.cli import memory_sources, memory_trust
 from store.cli.memory import memory_verbs
+from store.errors import NotPermitted
 from store.mcp.access import Access
 from store.mcp.tools import server
 from store.memory.engine.errors import InvalidInput, UnknownEntry
@@ -15,7 +16,9 @@ from store.memory.engine.recall import set_recall
 from store.memory.memory import Memory
 from store.memory.trust import merge
 from store.memory.verbs import KINDS, VERBS, MemoryVerbs
+from store.permissions import Actor
 from store.runtime import open_reader
+from tests.store.memory.engine.test_versions import by_agent
 
 PROJECT = Path(__file__).resolve().parents[3]
 NAMES = ("worlds", "sessions", "protocols", "tags")
@@ -149,3 +152,68 @@ def test_a_question_that_is_no_text_is_refused_with_a_sentence(memory: Memory, k
     for ask in asking:
         with pytest.raises(InvalidInput, match="has to be text, not NoneType"):
             ask()
+
+
+# -- the same decision, sent again ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def verbs(memory: Memory) -> MemoryVerbs:
+    return MemoryVerbs(memory)
+
+
+def test_each_verb_makes_a_decision_that_is_sent_again_once(verbs: MemoryVerbs) -> None:
+    id = verbs.store("frogs like tea", decision="a")
+    assert verbs.store("frogs like tea", decision="a") == id
+    exchange = verbs.store("hello", kind="session_memory", scope="elf_s1", decision="b")
+    assert verbs.store("hello", kind="session_memory", scope="elf_s1", decision="b") == exchange
+    other = verbs.store("toads drink coffee", decision="c")
+    shown = verbs.preview_merge(id, [other])
+    merged = [verbs.merge(id, [other], shown=shown, decision="d") for _ in range(2)]
+    assert merged == [shown, shown]
+    assert verbs.merge(id, [other], decision="d").text == shown.text
+    edited = [verbs.edit(id, text="frogs swim", decision="e") for _ in range(2)]
+    assert edited[0] == edited[1]
+    for _ in range(2):
+        removed = verbs.remove([id, "nobody"], decision="f")
+        assert (removed.done, [one.item for one in removed.refused]) == ([id], ["nobody"])
+    undone = [verbs.undo(decision="g") for _ in range(2)]
+    assert undone[0] == undone[1]
+    redone = [verbs.redo(decision="h") for _ in range(2)]
+    assert redone[0] == redone[1]
+    made = [one.id for one in verbs.past.decisions()]
+    assert made == ["h", "g", "f", "e", "d", "c", "b", "a"]
+
+
+@pytest.mark.parametrize("verb", ["accept", "reject"])
+def test_a_review_that_is_sent_again_answers_what_it_did(verbs: MemoryVerbs, verb: str) -> None:
+    agent = by_agent(verbs.memory, is_reviewed=True)
+    agent.memories.store_memory("one")
+    agent.sessions.add_memory("elf_s1", "m1", "two")
+    ids = [one.entry.id for one in verbs.waiting()]
+    first, again = (getattr(verbs, verb)(ids, decision="a") for _ in range(2))
+    assert first == again
+    assert (sorted(again.done), again.refused) == (sorted(ids), [])
+    assert verbs.past.count_decisions() == 3, "two of the agent, and one"
+    with pytest.raises(NotPermitted, match="another user"):
+        getattr(MemoryVerbs(verbs.memory.for_actor(Actor("ben", via="page"))), verb)(ids, decision="a")
+
+
+def test_a_session_that_is_forgotten_again_by_the_same_decision_is_gone_already(verbs: MemoryVerbs) -> None:
+    for key in ("elf_s1", "dwarf_s1"):
+        verbs.store("dragons sleep", kind="session_memory", scope=key)
+    assert verbs.forget("s1", decision="a") == {"dwarf_s1": 1, "elf_s1": 1}
+    assert verbs.forget("s1", decision="a") == {"s1": 0}
+    assert [(one.id, one.count) for one in verbs.past.decisions()] == [("a", 2)]
+    with pytest.raises(UnknownEntry):
+        verbs.forget("s1", decision="b")
+
+
+def test_what_is_forgotten_by_a_decision_that_was_interrupted_is_forgotten_to_its_end(
+    verbs: MemoryVerbs,
+) -> None:
+    for key in ("elf_s1", "dwarf_s1"):
+        verbs.store("dragons sleep", kind="session_memory", scope=key)
+    verbs.session_memory.delete_session_memory("dwarf_s1", decision="a")
+    assert verbs.forget("s1", decision="a") == {"elf_s1": 1}
+    assert [(one.id, one.count) for one in verbs.past.decisions()] == [("a", 2)]

@@ -221,7 +221,7 @@ def test_what_an_agent_writes_does_not_end_its_persons_redo(memory: Memory) -> N
     mira.undo()
     agent.memories.store_memory("by the agent")
     agent.lore.add_lore("peaks", "one", "by the agent as well")
-    assert mira.can_redo(by="mira")
+    assert mira.last_undo(by="mira")
     mira.redo()
     assert contents(memory) == ["by the person", "by the agent"]
 
@@ -235,7 +235,7 @@ def test_what_an_agent_deletes_for_good_does_not_end_its_persons_undo_and_redo(m
     mira.undo()
     assert contents(memory) == []
     agent.sessions.delete_session_memory("elf_s2")
-    assert mira.can_redo(by="mira")
+    assert mira.last_undo(by="mira")
     mira.redo()
     assert contents(memory) == ["by the person"]
 
@@ -247,7 +247,7 @@ def test_what_an_agent_deletes_for_good_ends_its_own_undo_and_redo(memory: Memor
     agent.memories.store_memory("undone")
     agent.undo()
     agent.sessions.delete_session_memory("elf_s1")
-    assert not agent.can_redo(by="mira")
+    assert not agent.last_undo(by="mira")
     with pytest.raises(NothingToUndo, match="never reaches past"):
         agent.undo()
     with pytest.raises(NothingToUndo, match=r"nothing to undo$"):

@@ -48,3 +48,11 @@ def test_chroma_gets_ids_vectors_and_columns_to_filter_by(imported: Memory) -> N
 def test_imported_messages_persist_after_a_restart(imported: Memory, reopen: Callable[[], Memory]) -> None:
     before = rows(imported, "SELECT * FROM transcripts")
     assert rows(reopen(), "SELECT * FROM transcripts") == before
+
+
+def test_a_session_that_is_removed_again_by_the_same_decision_is_removed_once(imported: Memory) -> None:
+    removed = [imported.transcripts.remove_session("s1", decision="a") for _ in range(2)]
+    assert removed[0] == removed[1] > 0
+    assert imported.undo().done
+    assert imported.transcripts.remove_session("s1", decision="a") == removed[0]
+    assert [one["session_id"] for one in imported.transcripts.sessions()] == ["s1"], "it stays undone"
