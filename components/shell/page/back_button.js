@@ -19,7 +19,6 @@ import { PAGE_LINK } from "../js/streamlit_page.js";
 
 const GESTURES = ["keydown", "pointerdown"];
 const QUESTION = "q"; // the parameter of the search box
-const AT_ONCE = 3000; // ms between the two steps of a change of pages, at most
 
 /**
  * Whether a click follows a link to other parameters of the page that is shown, in this tab.
@@ -53,7 +52,7 @@ export class History {
   /**
    * Whether a new entry of the history should replace the one before:
    * - Streamlit changes pages in two steps, first the other page's query at this page's path, then the other path. In
-   *   between, this page's own query is gone.
+   *   between, this page's own query is gone. No gesture comes between the two, however long a slow server takes.
    * - A page that has just been opened adds to its address what it shows, before anybody has touched it.
    *
    * @param {Address} to
@@ -61,7 +60,7 @@ export class History {
    */
   isUnasked(to, { from, now }) {
     if (to.pathname !== from.pathname) {
-      const isSecond = this.#step !== null && to.search === this.#step.search && now - this.#step.at < AT_ONCE;
+      const isSecond = to.search === this.#step?.search && this.#touchedAt <= this.#step.at;
       this.arrive(now);
       return isSecond;
     }
