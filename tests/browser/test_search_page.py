@@ -218,6 +218,7 @@ def test_a_search_is_saved_under_a_name_with_its_weights(page: Page, seeded: Ser
 
 def test_going_back_restores_the_query(page: Page, shared: Server) -> None:
     open_search(page, shared, "?q=frog in the rain&as=table")
+    expect(page.locator("html")).to_have_attribute("data-history", "kept")
     rows = page.locator(".results-table tbody tr")
     expect(rows.first).to_contain_text(FROG.name)
     page.keyboard.press("e")
