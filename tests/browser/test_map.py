@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64decode
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -167,7 +168,7 @@ def test_coins_selected_with_the_lasso_can_be_tagged(page: Page, shared: Server)
 
 
 @pytest.fixture
-def alone(page: Page) -> Page:
+def alone(page: Page) -> Iterator[Page]:
     """A map of four coins alone on a page, with their points from the app's own table."""
     addresses = [coin.address for coin in COINS]
     table = PointTable("four coins")
@@ -188,7 +189,8 @@ def alone(page: Page) -> Page:
     style = (Path(view.__file__).parent / "canvas.css").read_text("utf-8")
     mount(page, script=MAP_SCRIPT, html='<div class="memedex-atlas"></div>', style=style, data=data)
     expect(page.locator(".told")).to_have_text("4 of 4 in view")
-    return page
+    yield page
+    del table  # until now: a table lives as long as the page that draws it
 
 
 def test_a_lasso_or_a_button_selects_the_coins_inside_and_escape_none(alone: Page) -> None:
