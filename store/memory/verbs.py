@@ -386,6 +386,7 @@ class MemoryVerbs:
         floors: Mapping[str, float] | None = None,
     ) -> AssembledContext:  # fmt: skip
         """A context as `assemble` makes it, by filters of the engine; it counts as no question."""
+        self.memory.actor.check_login()
         return context.assemble(
             self.memory.passages, prompt, template=template or self.template, kinds=kinds, numbers=numbers,
             where=where, floors=floors,

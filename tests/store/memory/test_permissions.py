@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from store.disk.aside import Aside
-from store.errors import ReadOnly
+from store.errors import LoginEnded, ReadOnly
 from store.memory import doctor as memory_doctor
 from store.memory.kinds import KINDS
 from store.memory.memory import Memory
 from store.memory.story.worlds import World
 from store.memory.transcripts.events import EventFilter
+from store.memory.verbs import MemoryVerbs
 from store.permissions import Actor
 from store.progress import Progress
 from store.settings import settings
@@ -165,3 +166,9 @@ def test_closing_for_one_actor_keeps_the_memory_open_for_others(stocked: Memory)
     assert reader.passages["memories"].count() == 1
     reader.close()
     assert stocked.memories.search_memory("short tickers")["total_results"] == 1
+
+
+def test_no_context_is_previewed_after_the_login_ended_whatever_its_template(stocked: Memory) -> None:
+    gone = MemoryVerbs(stocked.for_actor(Actor("ann", is_logged_in=lambda: False)))
+    with pytest.raises(LoginEnded):
+        gone.preview("lamps", template="{prompt}")
