@@ -1,14 +1,18 @@
 """The demo library: fictional coins with pictures, so that every page has something to show.
 
 Its manifest says of each coin in which tier it belongs, why it is rejected, of which one it is a copy, and
-which fault was planted in it (`fault`: a kind of store/captioning/checkup.py). Drafts of captions were
-recorded, so that no language model is needed to see them.
+which fault was planted in it (`fault`: a kind of store/captioning/checkup.py). Recorded were three months of
+decisions by three people, so that history and charts show something, and drafts of captions, so that no
+language model is needed to see them.
 """
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+from uuid import uuid4
 
 from store.catalog import history, picture_rows
 from store.disk.layout import RESOURCES
@@ -17,7 +21,7 @@ from store.embedding.protocol import Embedder
 from store.errors import BadSource
 from store.importing.candidate import Candidate
 from store.library import Library
-from store.outcome import ImportReport
+from store.outcome import ImportReport, Outcome
 from store.progress import Progress
 from store.records import Tier
 from store.search import golden_queries
@@ -25,7 +29,9 @@ from store.search import golden_queries
 FOLDER = RESOURCES / "demo"
 TEXTS = "texts.json"  # in that folder: what was read in its pictures
 RECORDED = "recorded draft"  # in place of a model's name: no model was asked
-WHO = history.DEMO  # recorded in the history, which tells a load cut short from a person's decisions
+WHO = history.DEMO
+PEOPLE = ("Ann (demo)", "Ben (demo)", "Chen (demo)")  # who decided in the recorded months
+_DAY = 86_400.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +44,22 @@ class DemoCoin:
     reason: str = ""
     fault: str = ""
 
-    def candidate(self) -> Candidate:
+    def candidate(self, *, with_caption: bool = True) -> Candidate:
         """The coin's sidecar and picture, ready for import."""
         sidecar = json.loads((self.folder / f"{self.address}.json").read_text(encoding="utf-8"))
+        if not with_caption:
+            sidecar.pop("caption", None)
         return Candidate(self.address, sidecar, self.folder / f"{self.address}.jpg")
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """A recorded decision: by whom, how many seconds before the end of yesterday, and about which coins."""
+
+    verb: Literal["import", "approve", "caption", "promote", "degrade", "return", "reject"]
+    person: str
+    age: float
+    coins: tuple[str, ...]
 
 
 def entries(folder: Path = FOLDER) -> list[DemoCoin]:
@@ -59,29 +77,40 @@ def entries(folder: Path = FOLDER) -> list[DemoCoin]:
 
 
 def load(library: Library, *, progress: Progress | None = None, folder: Path = FOLDER) -> ImportReport:
-    """Bring every demo coin to its tier, except coins that a person has decided on.
+    """Repeat the recorded decisions about every demo coin, except coins that a person has decided on.
 
-    Safe to repeat: existing coins stay as they are, and a cancelled load resumes.
+    Safe to repeat: a coin goes on after the last decision that it has, so a cancelled load resumes.
     Raises BadSource if the demo's files cannot be read.
     """
     progress = progress or Progress()
-    coins = entries(folder)
-    tiers = {entry.address: entry.tier for entry in coins}
-    progress.what = "Load the demo coins"
-    progress.total = len(coins) + sum(tier == "library" for tier in tiers.values())
+    coins = {coin.address: coin for coin in entries(folder)}
+    recorded = _recorded(folder, coins)
+    progress.what = "Load the demo library"
+    progress.total = sum(len(decision.coins) for decision in recorded)
     _put_vectors(library, folder)
     _put_texts(library, folder)
-    report = library.add((entry.candidate() for entry in coins), source="demo", progress=progress, actor=WHO)
-    at_hand = [*report.done, *(address for address in report.present if _is_untouched(library, address))]
-    if not progress.cancelled:
-        waiting = [address for address in at_hand if _is_before(library, address, tiers, tier="pending")]
-        report.refused += library.approve(waiting, actor=WHO).refused
-        _reject(library, coins, at_hand, report)
-        _propose(library, report.done, folder)
-        waiting = [address for address in at_hand if _is_before(library, address, tiers, tier="approved")]
-        progress.what, progress.total = "Embed the demo coins", progress.done + len(waiting)
-        report.refused += library.promote(waiting, progress=progress, actor=WHO).refused
-        library.golden.import_content(WHO, golden_queries.shipped(RESOURCES, WHO))
+    made = _made(library, recorded)
+    report = ImportReport(
+        present={address: library.get(address).tier for address in coins if made.get(address) != 0}
+    )
+    step = dict.fromkeys(coins, 0)
+    captioned = {address for decision in recorded if decision.verb == "caption" for address in decision.coins}
+    end = time.time() // _DAY * _DAY
+    for decision in recorded:
+        if progress.cancelled:
+            return report
+        waiting = [coins[address] for address in decision.coins if made.get(address) == step[address]]
+        outcome = _repeat(library, decision, waiting, captioned, at=end - decision.age)
+        for address in decision.coins:
+            step[address] += 1
+        for address in outcome.done:
+            made[address] += 1
+        if decision.verb == "import":
+            report.done += outcome.done
+            _propose(library, outcome.done, folder)
+        report.refused += outcome.refused
+        progress.done += len(decision.coins)
+    library.golden.import_content(WHO, golden_queries.shipped(RESOURCES, WHO))
     return report
 
 
@@ -116,16 +145,66 @@ def _put_texts(library: Library, folder: Path) -> None:
             picture_rows.store_text(db, image_hash, text, words=words, reader=made["reader"])
 
 
-def _reject(library: Library, coins: list[DemoCoin], at_hand: list[str], report: ImportReport) -> None:
-    """Reject what belongs in the trash, each for its reason."""
-    reasons = {one.address: one.reason for one in coins if one.tier == "trash"}
-    for reason in sorted(set(reasons.values())):
-        waiting = [
-            address
-            for address in at_hand
-            if reasons.get(address) == reason and library.get(address).tier == "pending"
-        ]
-        report.refused += library.reject(waiting, reason=reason, actor=WHO).refused
+def _recorded(folder: Path, coins: Iterable[str]) -> list[_Decision]:
+    """The recorded decisions about these coins, oldest first. Raises BadSource if they cannot be read."""
+    known = set(coins)
+    try:
+        lines = json.loads((folder / "history.json").read_text(encoding="utf-8"))["decisions"]
+        found = [
+            _Decision(
+                line["verb"], line["who"], _age(line["days"], line["time"]),
+                tuple(address for address in line["coins"] if address in known),
+            )
+            for line in lines
+        ]  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadSource(f"the demo library in {folder} cannot be read: {error}") from error
+    return [decision for decision in found if decision.coins]
+
+
+def _age(days: int, moment: str) -> float:
+    """Seconds from this time of day, so many days ago, to the last midnight (UTC)."""
+    hours, minutes = moment.split(":")
+    return days * _DAY - int(hours) * 3600 - int(minutes) * 60
+
+
+def _made(library: Library, recorded: list[_Decision]) -> dict[str, int]:
+    """How many of its recorded decisions each coin has; without coins with any other decision."""
+    steps: dict[str, list[tuple[str, str]]] = {}
+    for decision in recorded:
+        for address in decision.coins:
+            steps.setdefault(address, []).append((decision.verb, decision.person))
+    made = {}
+    for address, all_steps in steps.items():
+        events = [(event.verb, event.actor) for event in library.history(address=address, limit=-1)]
+        if events[::-1] == all_steps[: len(events)]:
+            made[address] = len(events)
+    return made
+
+
+def _repeat(
+    library: Library, decision: _Decision, coins: list[DemoCoin], captioned: set[str], *, at: float
+) -> Outcome:
+    """Make this decision about these coins, recorded for this time (UNIX seconds)."""
+    if not coins:
+        return Outcome()
+    then = library.for_actor(library.catalog.actor.as_of(at))
+    addresses = [coin.address for coin in coins]
+    match decision.verb:
+        case "import":
+            arriving = (coin.candidate(with_caption=coin.address not in captioned) for coin in coins)
+            return then.add(arriving, source="demo", actor=decision.person)
+        case "caption":
+            outcome = Outcome()
+            for coin in coins:
+                caption = coin.candidate().sidecar["caption"]
+                outcome.add(then.caption(coin.address, caption=caption, actor=decision.person))
+            return outcome
+        case "reject":
+            (reason,) = {coin.reason for coin in coins}
+            return then.reject(addresses, reason=reason, actor=decision.person)
+        case verb:
+            return then.move(verb, addresses, decision=uuid4().hex, actor=decision.person)
 
 
 def _propose(library: Library, added: list[str], folder: Path) -> None:
@@ -135,19 +214,3 @@ def _propose(library: Library, added: list[str], folder: Path) -> None:
     for address in added:
         if address in drafts:
             library.suggestions.save(address, drafts[address], model=RECORDED, actor=WHO)
-
-
-def _is_untouched(library: Library, address: str) -> bool:
-    """Whether only the demo itself has decided on this record."""
-    return all(event.actor == WHO for event in library.history(address=address, limit=-1))
-
-
-def _is_before(library: Library, address: str, tiers: Mapping[str, Tier], *, tier: Tier) -> bool:
-    """Whether the record is in this tier and belongs in a later one."""
-    wanted = tiers[address]
-    return (
-        wanted != "trash" and library.get(address).tier == tier and _ORDER.index(wanted) > _ORDER.index(tier)
-    )
-
-
-_ORDER: tuple[Tier, ...] = ("pending", "approved", "library")

@@ -110,6 +110,7 @@ class DecisionIntent:
     reverses: str | None = None
     sources: Mapping[Facet, CaptionSource] = field(default_factory=dict)  # of facets that a model wrote
     id: str = field(default_factory=lambda: uuid4().hex)
+    moment: float | None = None  # when it was made, UNIX seconds; None: when it is carried out
 
     def __post_init__(self) -> None:
         _make_storable(self, "actor", "reason")

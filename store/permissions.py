@@ -88,6 +88,7 @@ class Actor:
         """
         self.via = via
         self.agent = agent
+        self.moment: float | None = None
         self.is_reviewed = is_reviewed
         self._name = name
         self._is_logged_in = is_logged_in
@@ -122,6 +123,12 @@ class Actor:
         admitted = copy(self)
         admitted._is_logged_in = lambda: True
         return admitted
+
+    def as_of(self, moment: float) -> Self:
+        """This person, for decisions recorded earlier: made at this moment (UNIX seconds)."""
+        earlier = copy(self)
+        earlier.moment = moment
+        return earlier
 
     def permit(self) -> None:
         """Raises LoginEnded, or ReadOnly for a viewer."""

@@ -107,6 +107,7 @@ class Catalog(SqliteFile):
             reverses=reverses,
             sources=sources or {},
             id=id or uuid4().hex,
+            moment=self.actor.moment,
         )
 
     def first_fault(self) -> str:

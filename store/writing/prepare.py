@@ -83,8 +83,9 @@ class WritePath:
             with self._in_flight.foreground({source.key for source in payload.wanted}):
                 self._compute_vectors(payload)
                 operation = Operation(
-                    uuid4().hex, decision.id, decision.verb, decision.actor, time.time(), tuple(ready),
-                    decision.reason, decision.reverses, decision.sources,
+                    uuid4().hex, decision.id, decision.verb, decision.actor,
+                    time.time() if decision.moment is None else decision.moment,
+                    tuple(ready), decision.reason, decision.reverses, decision.sources,
                 )  # fmt: skip
                 refused = self._journal.perform(operation, payload)
         except (MemedexError, OSError) as error:

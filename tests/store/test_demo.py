@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,7 @@ from store.progress import Progress
 from store.records import validate
 from store.tags.taxonomy import Taxonomy
 
+DAY = 86_400  # seconds
 CRUDE = {"damn", "crap", "hell", "ass", "shit", "shitcoins", "bastards", "poo", "cock"}
 
 
@@ -53,6 +55,7 @@ def small_demo(tmp_path: Path) -> Path:
             name = f"{coin['token_address']}{ending}"
             shutil.copy(demo.FOLDER / name, folder / name)
     (folder / "manifest.json").write_text(json.dumps({"coins": chosen}))
+    shutil.copy(demo.FOLDER / "history.json", folder / "history.json")
     return folder
 
 
@@ -83,7 +86,7 @@ def test_the_folder_contains_only_files_named_in_the_manifest() -> None:
     named = {f"{entry.address}{ending}" for entry in demo.entries() for ending in (".json", ".jpg")}
     found = {path.name for path in demo.FOLDER.iterdir()}
     others = {name for name in found - named if not name.startswith("vectors-")}
-    assert others == {"manifest.json", "drafts.json", demo.TEXTS, "ATTRIBUTION.md"}
+    assert others == {"manifest.json", "history.json", "drafts.json", demo.TEXTS, "ATTRIBUTION.md"}
 
 
 def test_the_folder_stays_small_enough_to_clone() -> None:
@@ -219,13 +222,51 @@ def test_loading_again_keeps_user_decisions(library: Library, small_demo: Path) 
     assert library.get(approved).tier == "approved"
 
 
-def test_the_next_load_finishes_a_cancelled_one(library: Library, small_demo: Path) -> None:
-    interrupted = Progress()
-    library.add(
-        [entry.candidate() for entry in demo.entries(small_demo)], progress=interrupted, actor=demo.WHO
-    )
+class CancelledAfter(Progress):
+    """Progress that asks to stop once so many decisions about coins were repeated."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._count = count
+
+    @property  # type: ignore[override]
+    def cancelled(self) -> bool:
+        return self.done >= self._count
+
+    @cancelled.setter
+    def cancelled(self, value: bool) -> None:
+        pass
+
+
+@pytest.mark.parametrize("count", [1, 9, 20])
+def test_the_next_load_finishes_a_cancelled_one(library: Library, small_demo: Path, count: int) -> None:
+    demo.load(library, folder=small_demo, progress=CancelledAfter(count))
+    assert tiers_of(library) != {"pending": 3, "approved": 3, "library": 3, "trash": 3}
     demo.load(library, folder=small_demo)
     assert tiers_of(library) == {"pending": 3, "approved": 3, "library": 3, "trash": 3}
+
+
+def test_the_history_spans_three_months_and_three_people(demo_library: Library) -> None:
+    events = demo_library.history(limit=-1)
+    moments = [event.created_at for event in events]
+    assert 80 * DAY < max(moments) - min(moments) < 100 * DAY
+    assert max(moments) < time.time()
+    assert {event.actor for event in events} == set(demo.PEOPLE)
+    assert {event.verb for event in events} == {
+        "import", "approve", "caption", "promote", "degrade", "return", "reject",
+    }  # fmt: skip
+
+
+def test_every_week_of_the_recorded_months_has_decisions(demo_library: Library) -> None:
+    weeks = {int(event.created_at // (7 * DAY)) for event in demo_library.history(limit=-1)}
+    assert weeks == set(range(min(weeks), max(weeks) + 1))
+
+
+def test_captions_written_later_are_those_of_the_coin(demo_library: Library) -> None:
+    written = [event.address for event in demo_library.history(limit=-1) if event.verb == "caption"]
+    assert len(written) >= 30
+    for address in written:
+        assert demo_library.get(address).sidecar["caption"] == sidecars()[address]["caption"]
 
 
 def test_a_coin_imported_earlier_stays_in_its_tier(library: Library, small_demo: Path) -> None:
