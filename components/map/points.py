@@ -33,7 +33,7 @@ class PointTable:
         self.coloured: tuple[object, Colours] | None = None  # by what, and how
         self.colouring = ""  # identifies the colours
         self.colours = b""  # of each row, the number of its colour
-        self.times = np.empty(0, np.uint32)  # when each row's coin was created, UNIX seconds
+        self.times = np.empty(0, np.uint32)  # when each row's coin came into the library, UNIX seconds
         self.selected = b""  # a bit for each row, as the browser drew its lasso last
         self._given = self._points = np.empty((0, 2), np.float32)
         self._changed = np.empty(0, np.int32)  # with which version each row last did
@@ -46,7 +46,7 @@ class PointTable:
         points: NDArray[np.float32],
         *,
         changed: Sequence[str],
-        created: Callable[[], Mapping[str, int]] = dict,
+        joined: Callable[[], Mapping[str, int]] = dict,
     ) -> None:
         """Replace the points; of what `changed`, name or picture may differ."""
         if not changed and addresses is self.shown and points is self._given:
@@ -65,7 +65,7 @@ class PointTable:
         moved[:before] = ~rests
         moved[[self._row_of[address] for address in changed if address in self._row_of]] = True
         self._points = places
-        times = created()  # 0.1 s for 100,000 coins, and needed only now
+        times = joined()  # 0.1 s for 100,000 coins, and needed only now
         self.times = np.array([times.get(address, 0) for address in self.addresses], np.uint32)
         self._changed = np.append(self._changed, np.zeros(len(places) - before, np.int32))
         if moved.any():

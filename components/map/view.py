@@ -129,7 +129,7 @@ def _drawn(
         return None
     drawn = point_table(key, (chart.space, chart.method, chart.at, line))
     changed = library.changed_since(drawn.generation) if 0 < drawn.generation < chart.generation else ()
-    drawn.update(addresses, points, changed=changed, created=library.created)
+    drawn.update(addresses, points, changed=changed, joined=library.joined)
     drawn.generation = chart.generation
     return drawn
 

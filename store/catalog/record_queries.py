@@ -284,6 +284,18 @@ class RecordLists:
         rows = self.catalog.rows("SELECT address, created_at FROM records WHERE tier = 'library'")
         return dict(rows)
 
+    def joined(self) -> dict[str, int]:
+        """When each library record first came into the library (UNIX seconds), by address.
+
+        Without such an event in the history, the time of its creation.
+        """
+        rows = self.catalog.rows(
+            "SELECT r.address, coalesce((SELECT CAST(min(h.at) AS INTEGER) FROM history h "
+            "WHERE h.address = r.address AND json_extract(h.after, '$.tier') = 'library'), r.created_at) "
+            "FROM records r WHERE r.tier = 'library'"
+        )
+        return dict(rows)
+
     def subjects(self) -> list[tuple[str, str]]:
         """The address of every library record with the category of its first tag: what people name first."""
         return self.catalog.rows(

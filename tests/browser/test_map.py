@@ -171,8 +171,11 @@ def test_coins_selected_with_the_lasso_can_be_tagged(page: Page, shared: Server)
 def alone(page: Page) -> Iterator[Page]:
     """A map of four coins alone on a page, with their points from the app's own table."""
     addresses = [coin.address for coin in COINS]
+    joined = {address: 1_700_000_000 + 86_400 * number for number, address in enumerate(addresses)}
     table = PointTable("four coins")
-    table.update(addresses, np.array([(0, 0), (1, 0), (0, 1), (3, 2)], np.float32), changed=())
+    table.update(
+        addresses, np.array([(0, 0), (1, 0), (0, 1), (3, 2)], np.float32), changed=(), joined=lambda: joined
+    )
     library = cast(Library, SimpleNamespace(records=lambda addresses: []))
     with captured(view) as data, pytest.MonkeyPatch.context() as patch:
         patch.setattr(messages, "server", lambda library: {"url": "/message", "token": "any"})
@@ -207,6 +210,17 @@ def test_a_lasso_or_a_button_selects_the_coins_inside_and_escape_none(alone: Pag
     expect(alone.locator(".told")).to_have_text("4 selected · 4 of 4 in view")
     bits = [b64decode(one["bits"]) for one in told(alone, "chosen")]
     assert bits == [b"\xf0", b"", b"\xf0"]
+
+
+def test_the_growth_of_the_library_is_saved_as_a_film(alone: Page) -> None:
+    time = alone.get_by_label("Coins in the library until")
+    alone.get_by_role("button", name="Save video").click()
+    expect(time).not_to_have_value("0")
+    with alone.expect_download() as saving:
+        alone.get_by_role("button", name="Stop and save").click()
+    assert saving.value.suggested_filename == "memedex-map.webm"
+    assert saving.value.path().read_bytes().startswith(b"\x1a\x45\xdf\xa3")  # EBML, as WebM begins
+    expect(alone.get_by_role("button", name="Save video")).to_be_visible()
 
 
 def test_the_whole_map_fills_the_page_even_when_it_becomes_wider(alone: Page) -> None:

@@ -8,6 +8,7 @@ import { paletteOf } from "./colours.js";
 import { Cursor } from "./cursor.js";
 import { contours } from "./density.js";
 import { Detail, LARGE, pictured, pictureOf } from "./detail.js";
+import { Film } from "./film.js";
 import { listenToGestures } from "./gestures.js";
 import { Legend } from "./legend.js";
 import { Painting } from "./painting.js";
@@ -19,6 +20,7 @@ import { stretchOf, View } from "./view.js";
 /** @import { Server } from "../../shell/js/post.js" */
 /** @import { Mount } from "../../shell/js/streamlit_page.js" */
 /** @import { Parameters } from "../../shell/session/safe_mode.js" */
+/** @import { Look } from "./film.js" */
 /** @import { Drag } from "./gestures.js" */
 /** @import { Colours } from "./legend.js" */
 /** @import { Name, Place } from "./painting.js" */
@@ -113,7 +115,10 @@ export class Atlas {
     this.canvas = el("canvas", { tabindex: "0", role: "application", "aria-label": HELP });
     this.painting = new Painting(this.canvas);
     this.legend = new Legend(() => this.sift());
-    this.timeline = new Timeline(() => this.sift());
+    this.timeline = new Timeline(
+      () => this.sift(),
+      () => new Film(this.canvas, () => this.filmed()),
+    );
     this.cursor = new Cursor(this);
     this.counts = el("div", { class: "told" });
     this.selection = new Selection(this, (name, value) => isLeaving() || this.tell(name, value));
@@ -325,10 +330,7 @@ export class Atlas {
       return;
     }
     painting.begin(view);
-    const style = getComputedStyle(this.root);
-    const [text, ground, accent] = ["--st-text-color", "--st-background-color", "--st-primary-color"].map((name) =>
-      style.getPropertyValue(name),
-    );
+    const [text, ground, accent] = this.themed("--st-text-color", "--st-background-color", "--st-primary-color");
     const inView = painting.dots(this);
     painting.lines(this.paths, view, text);
     const { rows, side } = pictured(this);
@@ -345,6 +347,25 @@ export class Atlas {
     this.root.dataset.pictures = String(rows.length);
     this.isSlow = performance.now() - began > SLOW;
     if (this.detail.work()) this.soon();
+  }
+
+  /** @param {string[]} names of the theme's colours */
+  themed(...names) {
+    const style = getComputedStyle(this.root);
+    return names.map((name) => style.getPropertyValue(name));
+  }
+
+  /** @returns {Look} */
+  filmed() {
+    const [text, ground] = this.themed("--st-text-color", "--st-secondary-background-color");
+    const count = this.shown.reduce((sum, one) => sum + one, 0);
+    const { family, ratio } = this.painting;
+    return {
+      text,
+      ground,
+      font: `600 ${18 * ratio}px ${family || "sans-serif"}`,
+      caption: `${this.timeline.output.textContent} · ${count.toLocaleString("en")} coins`,
+    };
   }
 
   /** @param {number[]} rows whose missing pictures are requested */
@@ -397,7 +418,7 @@ export class Atlas {
     this.watcher.disconnect();
     this.requests.stop();
     this.sprites.stop();
-    this.timeline.pause();
+    this.timeline.stop();
     clearTimeout(this.timer);
     clearTimeout(this.resting);
     clearTimeout(this.repainting);

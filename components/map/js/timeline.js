@@ -2,11 +2,13 @@
 
 import { button } from "../../grid/js/dom.js";
 import { el } from "../../shell/js/elements.js";
+import { canRecord } from "./film.js";
 
 const STEPS = 400;
-const SECONDS = 8; // of the growth from first to last
+const SECONDS = 60; // of the growth from first to last
 const DAY = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 
+/** @import { Film } from "./film.js" */
 /** @import { Points } from "./view.js" */
 
 export class Timeline {
@@ -15,27 +17,36 @@ export class Timeline {
   last = -Infinity;
   playing = 0; // the request for the next frame
 
-  /** @param {() => void} moved is called when another moment is chosen */
-  constructor(moved) {
+  /** @type {Film | null} of the growth that is played */
+  film = null;
+
+  /**
+   * @param {() => void} moved is called when another moment is chosen
+   * @param {() => Film} record begins a film of the map
+   */
+  constructor(moved, record) {
     this.moved = moved;
+    this.record = record;
     this.range = el("input", {
       type: "range",
       min: "0",
       max: String(STEPS),
       value: String(STEPS),
-      "aria-label": "Coins created until",
+      "aria-label": "Coins in the library until",
     });
     this.range.addEventListener("input", () => {
       this.pause();
       this.turn();
     });
     this.button = button("", "▶", () => this.toggle(), { "aria-label": "Play how the library grew" });
+    this.save = button("", "Save video", () => this.toggleFilm(), { title: "Record the growth, one minute" });
+    this.save.hidden = !canRecord();
     this.output = el("output");
-    this.root = el("div", { class: "time", hidden: true }, this.button, this.range, this.output);
+    this.root = el("div", { class: "time", hidden: true }, this.button, this.range, this.output, this.save);
   }
 
   /**
-   * Takes the creation times of the rows, of which those with a position exist.
+   * Takes the times at which the coins came into the library, by row, of which those with a position exist.
    *
    * @param {Uint32Array} times
    * @param {Points["x"]} x
@@ -79,9 +90,35 @@ export class Timeline {
     this.playing = requestAnimationFrame(step);
   }
 
+  /** Plays from the beginning and records it, or ends and saves what was recorded. */
+  toggleFilm() {
+    if (this.film) return this.pause();
+    this.pause();
+    this.range.value = "0";
+    this.turn();
+    this.film = this.record();
+    this.save.textContent = "Stop and save";
+    this.toggle();
+  }
+
+  /** Stops to play; a film of it is saved. */
   pause() {
     cancelAnimationFrame(this.playing);
     this.playing = 0;
     this.button.textContent = "▶";
+    this.film?.save("memedex-map");
+    this.endFilm();
+  }
+
+  /** Stops to play, and saves nothing. */
+  stop() {
+    this.film?.discard();
+    this.endFilm();
+    this.pause();
+  }
+
+  endFilm() {
+    this.film = null;
+    this.save.textContent = "Save video";
   }
 }

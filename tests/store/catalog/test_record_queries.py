@@ -25,6 +25,17 @@ def test_a_ticker_comes_before_a_name_and_both_before_words(frogs: Library) -> N
     assert named(frogs, "$FROG") == ["Toad", "Frog", "Rain Frog"]
 
 
+def test_a_coin_joined_the_library_when_it_first_came_there(library: Library) -> None:
+    library.add([coin(1, caption={"entity": "a frog", "context": "it jumps"})])
+    library.approve([address(1)])
+    for moment in (1_700_000_000.0, 1_800_000_000.0):
+        then = library.for_actor(library.catalog.actor.as_of(moment))
+        assert then.promote([address(1)]).done
+        assert then.degrade([address(1)]).done
+    library.promote([address(1)])
+    assert library.joined() == {address(1): 1_700_000_000}
+
+
 def test_an_address_finds_its_record_alone(frogs: Library) -> None:
     assert named(frogs, f" {address(0)} ") == ["Rain Frog"]
 
