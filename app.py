@@ -8,7 +8,16 @@ from components.grid import decisions, deferred_cards, tags
 from components.map import requests as map_requests
 from components.shell import addresses, javascript
 from components.shell.page import forms, job_bar
-from components.shell.server import error_page, events, lifespan, logs, messages, monitoring, pictures
+from components.shell.server import (
+    error_page,
+    events,
+    former_addresses,
+    lifespan,
+    logs,
+    messages,
+    monitoring,
+    pictures,
+)
 from components.shell.server.request_guard import RequestGuard
 from components.shell.session import login
 
@@ -18,6 +27,7 @@ login.keep_secret()
 app = st.App(
     "overview.py",
     routes=[
+        *former_addresses.routes(),
         *javascript.routes(),
         *pictures.routes(),
         *messages.routes(

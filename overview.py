@@ -5,10 +5,10 @@ import streamlit as st
 from components.exchange import adopt, import_coins
 from components.grid import newest
 from components.overview import attention, distributions, flow, inbox, week, welcome
-from components.shell.page import tour, undo
+from components.shell.page import places, tour, undo
 from components.shell.page.frame import open_page
 
-library = open_page("Overview")
+library = open_page("Home")
 
 import_coins.report()
 if not sum(library.counts().values()):
@@ -24,7 +24,7 @@ with needs:
     st.header("Needs attention", anchor=False)
     attention.show(library)
     if library.can_write:
-        st.page_link("pages/exchange.py", label="Import coins", icon=":material/download:")
+        st.page_link(**places.IMPORT, label="Import coins", icon=":material/download:")
     inbox.show(library)
     adopt.link(library)
     attention.model(library)

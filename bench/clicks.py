@@ -35,7 +35,7 @@ from store.runtime import open_library
 COUNTS = {"decisions": 2_000, "forms": 500, "pages": 2_000}
 _APPROVED, _MEMORIES = 120, 200
 _STREAM = "/events"
-_IDLE_PAGES = ("pending", "approved", "captions", "search", "")  # kept up to date by changes, jobs, or both
+_IDLE_PAGES = ("review", "approved", "captions", "search", "")  # kept up to date by changes, jobs, or both
 _IDLE_SECONDS = 30.0  # that are measured
 _SETTLED, _LONGEST = 10.0, 300.0  # seconds without a request before that, and to wait for them
 # It ends by itself if its parent is killed.

@@ -27,17 +27,15 @@ _BETWEEN = 0.15  # seconds between these two
 _ERRORS = "[data-testid=stException], [data-testid=stErrorElement], [role=dialog]:has-text('Bad delta path')"
 # Title, path, and the page's content besides its title.
 _PAGES = {
-    "Overview": ("", ".memedex-flow .tile"),
-    "Review": ("pending", ".card"),
+    "Home": ("", ".memedex-flow .tile"),
+    "Review": ("review", ".card"),
     "Approved": ("approved", ".card"),
     "Captions": ("captions", "[data-testid=stSelectbox]"),
     "Search": ("search", "[data-testid=stTextInput]"),
     "Insights": ("insights", "[data-testid=stPlotlyChart]"),
-    "Lore & memory": ("lore", "[data-testid=stButtonGroup]"),
-    "Import & export": ("exchange", "[data-testid=stFileUploader]"),
-    "Tags": ("tags", "[data-testid=stDataFrame]"),
-    "History": ("history", "[data-testid=stMetric]"),
-    "System status": ("health", "[data-testid=stExpander]"),
+    "Memory": ("memory", ".memedex-views"),
+    "Activity": ("activity", "[data-testid=stMetric]"),
+    "Settings": ("settings", "[data-testid=stFileUploader]"),
 }
 
 
@@ -184,7 +182,7 @@ class Decisions(Scene):
         self._open: set[str] = set()
 
     def open(self) -> None:
-        self.person.goto("pending")
+        self.person.goto("review")
         self.person.expect(self.page.locator(".card.at"), "empty", "Review shows no card")
 
     def act(self) -> float:
@@ -259,7 +257,7 @@ class AddedMemories(Scene):
         self._words: list[str] = []
 
     def open(self) -> None:
-        self.person.goto("lore?view=Browse&kind=Memories")
+        self.person.goto("memory?view=Browse&kind=Memories")
         self._expect_count()
 
     def _expect_count(self) -> None:
@@ -297,8 +295,8 @@ class PageChanges(Scene):
 
     def open(self) -> None:
         self.person.goto("")
-        self._title = "Overview"
-        self._arrive("Overview")
+        self._title = "Home"
+        self._arrive("Home")
 
     def act(self) -> float:
         title = self._other_title()

@@ -44,14 +44,14 @@ def _measured(root: Path, presses: int, paged: int) -> list[str]:
         page = new_page(browser)
 
         def first_paint() -> None:
-            page.goto(f"{server.url}/pending")
+            page.goto(f"{server.url}/review")
             page.wait_for_selector(".card.loaded")
 
         first_paint()  # the very first one imports the program
         first = [milliseconds(first_paint) for _ in range(5)]
         measured = _press(page, presses)
         times = [spread([one[kind] for one in measured], "ms") for kind in ("moved", "painted", "durable")]
-        page.goto(f"{server.url}/pending?pending_per={_PER_PAGE}+a+page")
+        page.goto(f"{server.url}/review?pending_per={_PER_PAGE}+a+page")
         grown = -memory("RssAnon", server.process.pid)
         _page_through(page, paged)
         grown += memory("RssAnon", server.process.pid)

@@ -27,7 +27,7 @@ from bench.measuring import machine, memory, print_table, spread
 from store.catalog.filters import Filter
 from store.runtime import open_reader
 
-_PAGES = ("pending", "approved", "captions", "search", "")  # of tabs that are only looked at
+_PAGES = ("review", "approved", "captions", "search", "")  # of tabs that are only looked at
 _WORDS = ("frog", "moon dog", "sad robot", "golden pizza", "royal ape", "tiny rocket")
 _SETTLED = 15.0  # seconds before an idle measurement begins
 
@@ -88,7 +88,7 @@ class Load:
 
     async def _work(self, browsers: Browsers) -> None:
         workers = self.options.workers
-        reviewing = [await self._open("pending") for _ in range(workers)]
+        reviewing = [await self._open("review") for _ in range(workers)]
         searching = [await self._open("search", f"q={self._words()}") for _ in range(workers)]
         with open_reader(self.server.root) as stored:
             queue = stored.find(Filter(tier="pending"), sort="oldest")
@@ -138,7 +138,7 @@ class Load:
     async def _rest(self) -> None:
         """Wait, then come back with one tab: Streamlit lets closed sessions go when a user comes."""
         await asyncio.sleep(self.options.rest)
-        await self._close(await self._open("pending"))
+        await self._close(await self._open("review"))
 
     async def _repeat(self, work: Callable[[Session], Awaitable[None]], tab: Session, end: float) -> None:
         """Twice a second; later if the one before took longer."""

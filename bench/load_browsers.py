@@ -29,7 +29,7 @@ class Browsers:
             )
             context.set_default_timeout(_PATIENT)
             page = await context.new_page()
-            await page.goto(f"{self._url}/pending")
+            await page.goto(f"{self._url}/review")
             await page.wait_for_selector(".card.loaded")
             self._pages.append(page)
         return self

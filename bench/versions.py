@@ -98,7 +98,7 @@ async def main(url, root, people):
         queue = [(one.address, one.revision) for one in reader.find(Filter(tier="pending"))]
         drafted = [(one.address, one.revision) for one in reader.find(Filter(tier="approved"), limit=20)]
     random.Random(1).shuffle(queue)
-    tabs = [Session(url, f"p{n:04}@bench", "pending") for n in range(people)]
+    tabs = [Session(url, f"p{n:04}@bench", "review") for n in range(people)]
     tabs += [Session(url, f"q{n:04}@bench", "search", "q=frog") for n in range(people)]
     for tab in tabs:
         await tab.open()
@@ -264,7 +264,7 @@ def _search(version: Version, root: Path, *_: object) -> Iterator[Turn]:
 def _clicks(version: Version, root: Path, browser: Browser, _: int) -> Iterator[Turn]:
     with version.dashboard(root) as server:
         page = new_page(browser)
-        page.goto(f"{server.url}/pending")
+        page.goto(f"{server.url}/review")
         page.wait_for_selector(".card.loaded")
         page.eval_on_selector(".memedex-grid", CLOCK)
 

@@ -56,5 +56,5 @@ elif not view.records:
     with st.container(horizontal=True):
         if waiting:
             label = f"Review {format.counted(waiting, 'new coin')}"
-            st.page_link("pages/pending.py", label=label, icon=":material/inbox:")
+            st.page_link("pages/review.py", label=label, icon=":material/inbox:")
         st.page_link("pages/search.py", label="Search the library", icon=":material/search:")

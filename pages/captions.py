@@ -1,19 +1,25 @@
-"""Captions: write the four facets of one coin, check all, replace in many."""
+"""Captions: write the four facets of one coin, check all, let a model draft many, replace words in many."""
 
 import streamlit as st
 
-from components.captions import checkup, picker, record, replace, views
+from components.captions import checkup, draft, picker, prompts, record, replace
 from components.editor import editor
-from components.shell.page import live
+from components.search import caption_fit
+from components.shell.page import live, views
 from components.shell.page.frame import open_page
 
 library = open_page("Captions")
 
-view = views.choose()
-if view == "Check up":
-    checkup.show(library)
+view = views.choose(("Write", "Check", "AI drafts", "Find and replace"))
+if view == "Check":
+    checkup.show(library, by_fit=caption_fit.show)
     st.stop()
-if view == "Replace":
+if view == "AI drafts":
+    draft.show(library)
+    prompts.show(library)
+    draft.spending(library)
+    st.stop()
+if view == "Find and replace":
     replace.show(library)
     st.stop()
 

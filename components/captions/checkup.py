@@ -1,19 +1,24 @@
 """Captions to review, each one click from its editor, and the way back."""
 
+from collections.abc import Callable
+from typing import Literal
+
 import streamlit as st
 
-from components.captions import picker, views
+from components.captions import picker
 from components.captions.picker import PickedRecord
 from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
+from components.shell.page import views
 from components.shell.session import resources
 from store import Library
 from store.captioning import CaptionFinding, checkup
 from store.settings import settings
 
 _KIND, _ORDER = "caption-check", "caption-check-order"
-_LISTED = "captions_kind"  # in the address; not "kind", which only Lore & memory may set
+_LISTED = "captions_kind"  # in the address; not "kind", which only Memory may set
 _PER_PAGE = 100
+_Listed = checkup.Kind | Literal["fit"]  # the latter is every coin of the library, by its fit
 _LABELS: dict[checkup.Kind, tuple[str, str]] = {
     "picture": (
         "Caption vs picture",
@@ -31,22 +36,26 @@ _LABELS: dict[checkup.Kind, tuple[str, str]] = {
 }
 
 
-def show(library: Library) -> None:
-    """How many there are of each kind, and those of the chosen kind."""
+def show(library: Library, *, by_fit: Callable[[Library], None]) -> None:
+    """How many there are of each kind, and those of the chosen kind; `by_fit` draws the whole library."""
     with st.spinner("Checking all captions …"):
         found = resources.check_up().findings(resources.taxonomy())
-    kinds = [kind for kind in checkup.KINDS if found[kind]]
-    if not kinds:
+    kinds: list[_Listed] = [*(kind for kind in checkup.KINDS if found[kind]), "fit"]
+    if len(kinds) == 1:
         st.success("No captions need attention.", icon=":material/check_circle:")
-        return
     st.session_state.setdefault(_KIND, st.query_params.get(_LISTED))
     if st.session_state[_KIND] not in kinds:
         st.session_state[_KIND] = kinds[0]
-    kind: checkup.Kind = st.segmented_control(
+    kind: _Listed = st.segmented_control(
         "What to look for", kinds, key=_KIND, required=True, label_visibility="collapsed",
-        format_func=lambda each: f"{_LABELS[each][0]} · {_coins(found[each]):,}",
+        format_func=lambda one: (
+            "All by fit" if one == "fit" else f"{_LABELS[one][0]} · {_coins(found[one]):,}"
+        ),
     ) or kinds[0]  # fmt: skip
     st.query_params[_LISTED] = kind
+    if kind == "fit":
+        by_fit(library)
+        return
     if resources.status(library).model_status != "ready":
         st.caption("Pictures are compared, and tokens counted, once the model is ready.")
     elif settings().search == "server":
@@ -90,7 +99,7 @@ def pick(library: Library) -> PickedRecord | None:
 def _back(kind: checkup.Kind) -> None:
     st.query_params.pop("check", None)
     st.session_state[_KIND] = kind
-    views.turn_to("Check up")
+    views.turn_to("Check")
 
 
 def _order(findings: list[CaptionFinding]) -> list[str]:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.grid import lead_to
 from components.shell import format
-from components.shell.page import charts, forms, job_bar, live, tables
+from components.shell.page import charts, forms, job_bar, live, places, tables
 from components.shell.page.forms import Button, Field
 from store import Filter, Job, Library, MemedexError
 from store.captioning import DEFAULT_PROMPT, is_warm
@@ -45,7 +45,7 @@ def show(library: Library) -> None:
 def preselect(chosen: Sequence[str]) -> None:
     """Grid handler: take the selection to the page that drafts."""
     st.session_state[CHOSEN] = list(chosen)
-    lead_to("pages/drafting.py")
+    lead_to(**places.DRAFTS)
 
 
 def how(library: Library, *, key: str, prompt: str = DEFAULT_PROMPT) -> tuple[str, str]:

@@ -177,4 +177,4 @@ def _say_nothing_is_there(library: Library, chosen_list: str, words: str) -> Non
         )
         if counts["pending"]:
             waiting = format.counted(counts["pending"], "coin")
-            st.page_link("pages/pending.py", label=f"Review {waiting}", icon=":material/inbox:")
+            st.page_link("pages/review.py", label=f"Review {waiting}", icon=":material/inbox:")

@@ -39,7 +39,7 @@ def verbs(library: Library, record: Record) -> None:
             st.badge("In the library", icon=":material/check:", color="green")  # where "Promote" was
             _more_like(record)
         st.page_link(
-            "pages/lore.py",
+            "pages/memory.py",
             label="In lore and memory",
             icon=":material/auto_stories:",
             query_params={"view": "Connections", "coin": record.address},

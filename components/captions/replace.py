@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.captions import picker, views
+from components.captions import picker
 from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
 from components.grid import lead_to
 from components.grid.filters import Drawer
 from components.shell import format
-from components.shell.page import job_bar
+from components.shell.page import job_bar, places, views
 from components.shell.page.forms import Button
 from components.shell.session import presenter
 from store import Filter, Library, Outcome, Progress, Record
@@ -79,7 +79,7 @@ def _wanted() -> ReplaceRequest:
 def preselect(chosen: Sequence[str]) -> None:
     """Grid handler: continue with the selection."""
     st.session_state[_CHOSEN] = list(chosen)
-    lead_to("pages/captions.py", captions_view="Replace")
+    lead_to(**places.REPLACE)
 
 
 def _selection(library: Library) -> tuple[list[Record], list[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from components.shell import format
-from components.shell.page import forms, job_bar, tables
+from components.shell.page import forms, job_bar, places, tables
 from components.shell.page.forms import Button, Field
 from components.shell.server import server_paths
 from store import DataSurvey, Job, Library, MemedexError
@@ -60,7 +60,7 @@ def link(library: Library) -> None:
         st.markdown(
             f":material/inventory_2: Another program's Chroma lies in this folder: {count:,} vectors."
         )
-        st.page_link("pages/exchange.py", label="Preview", icon=":material/arrow_forward:")
+        st.page_link(**places.IMPORT, label="Preview", icon=":material/arrow_forward:")
 
 
 def _ask_path() -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from components.grid import lead_to
 from components.grid.filters import Drawer, mended
 from components.shell import format
-from components.shell.page import forms, job_bar
+from components.shell.page import forms, job_bar, places
 from components.shell.page.forms import Button
 from components.shell.server import server_paths
 from components.shell.session import presenter
@@ -19,7 +19,6 @@ from store.exporting import FORMATS, JOINED, TEXTS
 from store.records import TIERS, Tier
 from store.tasks import export
 
-PAGE = "pages/exchange.py"
 _LARGEST = 300_000_000  # bytes handed to the browser at once; what is larger is fetched from its folder
 _CHOSEN = "memedex.export.chosen"  # addresses that a grid brought along
 _ABOUT = {
@@ -67,7 +66,7 @@ def show(library: Library) -> None:
 def preselect(chosen: Sequence[str]) -> None:
     """Grid handler: continue with the selection."""
     choose(chosen)
-    lead_to(PAGE)
+    lead_to(**places.IMPORT)
 
 
 def choose(addresses: Sequence[str]) -> None:

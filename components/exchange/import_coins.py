@@ -145,7 +145,7 @@ def _figures(name: str, result: ImportReport) -> None:
             if result.refused:
                 st.badge(f"{len(result.refused):,} refused", icon=":material/block:", color="red")
         if result.done:
-            st.page_link("pages/pending.py", label="Review them", icon=":material/arrow_forward:")
+            st.page_link("pages/review.py", label="Review them", icon=":material/arrow_forward:")
         if logos := [refusal for refusal in result.refused if isinstance(refusal, RemoteLogo)]:
             _offer_logos(name, logos)
         if result.present:

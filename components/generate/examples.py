@@ -26,7 +26,7 @@ def preselect(line: str) -> Handler:
 
     def handler(chosen: Sequence[str]) -> None:
         if chosen:
-            lead_to(PAGE, **{_QUESTION: line, _PICKED: ",".join(chosen[:MOST])})
+            lead_to(PAGE, {_QUESTION: line, _PICKED: ",".join(chosen[:MOST])})
 
     return handler
 

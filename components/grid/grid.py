@@ -142,14 +142,14 @@ def go_to(page: str, parameter: str) -> Handler:
 
     def handler(chosen: Sequence[str]) -> None:
         for address in chosen[:1]:
-            lead_to(page, **{parameter: address})
+            lead_to(page, {parameter: address})
 
     return handler
 
 
-def lead_to(page: str, **parameters: str) -> None:
+def lead_to(page: str, query_params: Mapping[str, str]) -> None:
     """Go to this page on the next run; for handlers, which run before the page."""
-    st.session_state[LINK] = _Link(page, parameters)
+    st.session_state[LINK] = _Link(page, query_params)
 
 
 _HARMLESS = {"caption": "Captions", "like": "More like this", "style": "Same style", "model": "Generate"}

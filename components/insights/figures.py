@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.shell.page import charts, tables
+from components.shell.page import charts, places, tables
 from components.shell.session import presenter
 from store import Filter, Library
 from store.catalog import filter_syntax
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from streamlit.elements.lib.grid_container import GridContainer
 
-GRID, LINE = "pages/library.py", "library_words"  # the page of all coins, and its line in the address
 NAMED = "coins of "  # begins the name of a bar whose coins no filter describes, in place of its line
 Coins = Callable[[str], str]  # the line that finds the coins of such a bar, by its name
 _FEW_MONTHS = 12  # the axis has room for a year at least
@@ -157,7 +156,7 @@ def show(
         if line.startswith(NAMED):
             line = coins(line.removeprefix(NAMED)) if coins else ""
         if line:
-            st.switch_page(GRID, query_params={LINE: line})
+            st.switch_page(**places.all_coins(line))
 
 
 def stored(library: Library, find: Callable[[str], Sequence[str]]) -> Coins | None:

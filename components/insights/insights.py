@@ -1,5 +1,6 @@
-"""The page Insights: its sets, its three views, and the figures of how well coins are found."""
+"""The page Insights: its sets and its views; the figures next to an evaluation."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -7,8 +8,7 @@ import streamlit as st
 
 from components.insights import coin_sets, content, figures, reviewing, spread
 from components.search import scores
-from components.shell import format
-from components.shell.page import charts, local_time
+from components.shell.page import charts, places
 from store import Filter, Library
 from store.evaluation import evaluation
 
@@ -16,53 +16,30 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_CONTENT, _REVIEWING, _QUALITY = "Content", "Reviewing", "Search quality"
 _WEAKEST = 15  # tags that are drawn
 
 
-def show(library: Library) -> None:
-    """One view at a time, so that nothing is counted that is not looked at."""
+def show(library: Library, view: str) -> None:
+    """The figures of this view alone, so that nothing is counted that is not looked at."""
     if not sum(library.counts().values()):
         st.info("There are no coins yet. Figures appear with the first.", icon=":material/insights:")
-        st.page_link("pages/exchange.py", label="Import coins", icon=":material/download:")
-        return
-    view = st.segmented_control(
-        "View", (_CONTENT, _REVIEWING, _QUALITY), default=_CONTENT, required=True, key="insights_view",
-        bind="query-params", label_visibility="collapsed",
-    )  # fmt: skip
-    if view == _QUALITY:
-        _quality(library)
+        st.page_link(**places.IMPORT, label="Import coins", icon=":material/download:")
         return
     sets = coin_sets.choose(library)
     if not sets:
         return
     st.caption("Click a bar to see its coins.")
-    if view == _REVIEWING:
+    if view == "Reviewing":
         reviewing.show(library, sets)
     else:
         content.show(library, sets)
 
 
-def _quality(library: Library) -> None:
-    """The newest evaluation of a model; the way to the first one if there is none."""
-    found = evaluation.stored(library)
-    if not found:
-        st.info("Search quality has not been measured yet: run an evaluation.", icon=":material/fact_check:")
-        st.page_link("pages/evaluation.py", label="Evaluation", icon=":material/fact_check:")
-        return
-    one = found[0]
-    if len(found) > 1:
-        chosen = st.selectbox(
-            "Model", [each.model for each in found], key="insights_model", format_func=format.model, width=320
-        )
-        one = next(each for each in found if each.model == chosen)
-    model = format.plain(format.model(one.model))
-    st.caption(f"{model} · {one.queries} golden queries · {local_time.text(one.at)}")
-    best, answers = scores.best(one, k=evaluation.TOP), evaluation.answers_of(library, one)
-    gains = one.gains(best, k=evaluation.TOP)
+def of_quality(library: Library, one: evaluation.Evaluation, k: int) -> tuple[Callable[[], None], ...]:
+    """What draws the weakest tags of an evaluation, and how the gains of its queries spread."""
+    best, answers = scores.best(one, k=k), evaluation.answers_of(library, one)
     weak = partial(_weak, evaluation.by_tag(library, one, best))
-    spread_of_gains = partial(spread.query_gains, library, gains, answers, k=evaluation.TOP)
-    scores.show(one, k=evaluation.TOP, more=(weak, spread_of_gains))
+    return weak, partial(spread.query_gains, library, one.gains(best, k=k), answers, k=k)
 
 
 def _weak(found: list[evaluation.TagScore]) -> None:

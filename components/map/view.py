@@ -16,7 +16,7 @@ from components.map import colours, requests
 from components.map.colours import Colours
 from components.map.points import PointTable
 from components.shell import format, javascript
-from components.shell.page import address, forms, job_bar, live, undo
+from components.shell.page import address, forms, job_bar, live, places, undo
 from components.shell.page.forms import Button
 from components.shell.page.query_pictures import parts_of
 from components.shell.page.undo import AT_ONCE
@@ -289,13 +289,13 @@ def _selected(library: Library, addresses: Sequence[str]) -> None:
         )  # fmt: skip
         if st.button("Export", icon=":material/swap_vert:", help="In a form that other programs read."):
             export.choose(addresses)
-            st.switch_page(export.PAGE, query_params={})  # without, Streamlit refuses: the line is bound
+            st.switch_page(**places.IMPORT)
         if library.can_write:
             if st.button(
                 "Open in Library", icon=":material/photo_library:", help="A link to them that lasts."
             ):
                 line = f"set:{library.coin_sets.store(addresses)}"
-                st.switch_page("pages/library.py", query_params={"library_words": line})
+                st.switch_page(**places.all_coins(line))
             if st.button("Tag", icon=":material/sell:", help="Add tags to all of them, or remove some."):
                 tagging = {"id": token_hex(8), "addresses": list(addresses)}
             with st.popover("Remove from library", icon=":material/south_west:"):

@@ -3,7 +3,7 @@
 import streamlit as st
 
 PARAM = "entry"
-_PAGE = "pages/lore.py"
+_PAGE = "pages/memory.py"
 
 
 def close_entry() -> None:

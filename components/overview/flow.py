@@ -2,13 +2,13 @@
 
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
 from components.overview.week import Week
 from components.shell import format, javascript
 from components.shell.addresses import base_path
+from components.shell.page import places
 from components.shell.server import pictures
 from components.shell.session import session
 from store import Filter, Library
@@ -24,12 +24,11 @@ _component = st.components.v2.component(
 _KEY = "overview-flow"
 _PICTURES: dict[Tier, int] = {"pending": 8, "approved": 8, "library": 16, "trash": 8}  # as wide windows show
 _CAME = {"approved": "approved", "library": "promoted", "trash": "rejected"}  # … this week
-# The page of each tier, and what has to be in its address.
-PAGES: dict[Tier, tuple[str, dict[str, str]]] = {
-    "pending": ("pending", {}),
-    "approved": ("approved", {}),
-    "library": ("library", {"library_words": "tier:library"}),
-    "trash": ("rejected", {}),
+PAGES: dict[Tier, places.Link] = {
+    "pending": places.to("Review"),
+    "approved": places.to("Approved"),
+    "library": places.to("Library"),
+    "trash": places.REJECTED,
 }
 
 
@@ -38,8 +37,7 @@ def show(library: Library, week: Week) -> None:
     _component(key=_KEY, data={"tiles": tiles(library, week)}, on_go_change=_nothing)
     chosen = session.sent(_KEY).get("go")
     if chosen in PAGES:
-        name, parameters = PAGES[chosen]
-        st.switch_page(f"pages/{name}.py", query_params=parameters)
+        st.switch_page(**PAGES[chosen])
 
 
 def tiles(library: Library, week: Week) -> list[dict[str, Any]]:
@@ -55,9 +53,9 @@ def tiles(library: Library, week: Week) -> list[dict[str, Any]]:
             "share": counts[tier] / total,
             "came": {"number": week.came[tier], "label": _CAME[tier]} if tier in _CAME else None,
             "pictures": _newest(library, tier),
-            "href": f"{base_path()}/{name}{'?' if parameters else ''}{urlencode(parameters)}",
+            "href": f"{base_path()}/{places.address(link)}",
         }
-        for tier, (name, parameters) in PAGES.items()
+        for tier, link in PAGES.items()
     ]
 
 

@@ -35,7 +35,7 @@ def _row(library: Library, model: model_download.OfferedModel, *, is_brief: bool
         origin = f"{_size(model)} · {model.licence} · {model.source}"
         st.markdown(f"**{model.title}**{about}  \n:small[{origin}]", width="stretch")
         if any(job.is_under_way for job in jobs):
-            st.page_link("pages/jobs.py", label="In progress", icon=":material/hourglass_top:")
+            st.page_link("pages/activity.py", label="In progress", icon=":material/hourglass_top:")
         elif model.is_here:
             _embed(library, model)
         else:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from components.shell import format
-from components.shell.page import forms, live, local_time, tables, thumbnails
+from components.shell.page import forms, live, local_time, places, tables, thumbnails
 from components.shell.page.forms import Button, Field
 from components.shell.server import current_state
 from components.shell.session import presenter, safe_mode
@@ -18,18 +18,18 @@ _RECENT = 30
 _REFUSED = 500
 _BEGINNINGS = (
     (
-        "overview.py",
+        places.IMPORT,
         ":material/download:",
         "Import",
         "Token lists, folders, pictures, and logos from the network.",
     ),
     (
-        "pages/drafting.py",
+        places.DRAFTS,
         ":material/neurology:",
         "Draft captions",
         "A language model suggests, a person decides.",
     ),
-    ("pages/approved.py", ":material/publish:", "Promote", "Many coins at once are embedded and promoted."),
+    (places.to("Approved"), ":material/publish:", "Promote", "Many coins at once are embedded and promoted."),
 )
 _Color = Literal["blue", "gray", "green", "red", "yellow"]
 _ALL_REFUSED: tuple[str, _Color, str] = ("refused", "red", ":material/block:")
@@ -71,9 +71,9 @@ def _nothing_yet(library: Library) -> None:
         "after a restart. They start on these pages:"
     )
     grid = st.grid(3, min_column_width=220)
-    for script, icon, title, what in _BEGINNINGS:
+    for link, icon, title, what in _BEGINNINGS:
         with grid.cell(), st.container(border=True, height="stretch"):
-            st.page_link(script, label=f"**{title}**", icon=icon)
+            st.page_link(**link, label=f"**{title}**", icon=icon)
             st.caption(what)
 
 

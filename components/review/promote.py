@@ -7,7 +7,7 @@ import streamlit as st
 
 from components.grid import Mark, missing_facets, start_promotion
 from components.shell import format
-from components.shell.page import forms, job_bar
+from components.shell.page import forms, job_bar, places
 from components.shell.page.forms import Button
 from components.shell.session import presenter, safe_mode
 from store import Filter, Job, Library, MemedexError, Record
@@ -79,7 +79,7 @@ def why_not(library: Library) -> None:
         about = format.counted(len(status.applying), "coin")
         st.error(f"A decided change of {about} cannot be finished:", icon=":material/error:")
         st.text(status.stuck)
-        st.page_link("pages/health.py", label="Repair", icon=":material/build:")
+        st.page_link(**places.STATUS, label="Repair", icon=":material/build:")
 
 
 def _all_ready(library: Library) -> list[str]:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.grid import assets
 from components.shell import format, javascript
-from components.shell.page import forms, job_bar, tables
+from components.shell.page import forms, job_bar, places, tables
 from components.shell.page.forms import Button, Field
 from components.shell.session import session
 from store import Filter, Job, Library, MemedexError, Taxonomy
@@ -212,7 +212,7 @@ def unfit_words(library: Library) -> None:
     """Both lists with the number of coins that are flagged, and a form for those who may change them."""
     st.header("Unfit for the screen", anchor=False)
     coins = format.counted(library.count(Filter(unfit="yes")), "coin")
-    st.markdown(f"[{coins} flagged](library?library_words=unfit%3Ayes)")
+    st.page_link(**places.all_coins("unfit:yes"), label=f"{coins} flagged")
     st.caption(
         "A coin is flagged for nudity in its picture, or for a word of the list in its name, ticker, "
         "description or picture. Safe mode blurs the pictures of flagged coins."

@@ -1,7 +1,7 @@
 """Golden queries: added, evaluated with a table for every model, and the figures of the calibration."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 
@@ -30,8 +30,11 @@ _OFFERED = 12  # coins for each line
 _LINE, _FIND = "golden_line", "golden_find"
 
 
-def show(library: Library) -> None:
-    """The golden queries, the button, the tables."""
+Further = Callable[[Library, evaluation.Evaluation, int], Sequence[Callable[[], None]]]
+
+
+def show(library: Library, *, further: Further) -> None:
+    """The golden queries, the button, the tables; `further` draws charts next to those of the newest."""
     if library.can_write:
         library.golden.apply_external_edits()
     goldens = evaluation.all_of(library)
@@ -55,10 +58,10 @@ def show(library: Library) -> None:
                 )  # fmt: skip
             st.space("stretch")
             k = _depth() if found else evaluation.TOP
-        for one in found:
-            _table(one, k=k)
+        for number, one in enumerate(found):
+            _table(one, k=k, more=() if number else further(library, one, k))
         if found:
-            st.caption("The last run of each model is shown; change the model under System status.")
+            st.caption("The last run of each model is shown; change the model in Settings.")
         else:
             st.caption("Not run yet." + ("" if library.can_write else " Only a curator can run it."))
     st.header("Golden queries", anchor=False)
@@ -81,10 +84,10 @@ def _depth() -> int:
         )  # fmt: skip
 
 
-def _table(one: evaluation.Evaluation, *, k: int) -> None:
+def _table(one: evaluation.Evaluation, *, k: int, more: Sequence[Callable[[], None]]) -> None:
     when = local_time.text(one.at)
     st.markdown(f"{format.plain(format.model(one.model))} · {one.queries} queries · {when}", help=_WORDS)
-    scores.show(one, k=k)
+    scores.show(one, k=k, more=more)
     if one.left_out:
         st.caption(f"{len(one.left_out)} left out: their relevant coins are not in this library.")
     winner = scores.best(one, k=k)

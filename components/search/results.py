@@ -32,6 +32,7 @@ from components.search import chips, mark_learning, saved
 from components.search.box import SearchRequest
 from components.search.mark_learning import judging
 from components.shell import format
+from components.shell.page import places
 from components.shell.page.query_pictures import LINE
 from components.shell.server import monitoring
 from components.shell.session import presenter, resources, safe_mode
@@ -63,11 +64,11 @@ _CERTAINTY = {
     "approximate": "A Chroma server proposed candidates for each facet. Other coins may belong among these.",
 }
 _ELSEWHERE = 3
-# The page of each tier, and the parameter of its filter.
-_PAGES: dict[Tier, tuple[str, str]] = {
-    "pending": ("pages/pending.py", "pending_words"),
-    "approved": ("pages/approved.py", "approved_words"),
-    "trash": ("pages/rejected.py", "trash_words"),
+# Where the coins of each tier are, and the parameter of the filter there.
+_PLACES: dict[Tier, tuple[places.Link, str]] = {
+    "pending": (places.to("Review"), "pending_words"),
+    "approved": (places.to("Approved"), "approved_words"),
+    "trash": (places.REJECTED, "trash_words"),
 }
 
 
@@ -232,7 +233,7 @@ def _facts(results: Results, weights: Mapping[Facet, float], request: SearchRequ
     facts.append(filter_text(request.question.filter))
     st.caption(" · ".join(filter(None, facts)), width="stretch", help=_certainty_help(results.certainty))
     examples.link(_line(request.question), folded=request.folded)
-    st.page_link("pages/suspicious.py", label="Caption QA", icon=":material/troubleshoot:")
+    st.page_link(**places.CAPTION_CHECK, label="Caption QA", icon=":material/troubleshoot:")
 
 
 def _line(question: Question) -> str:
@@ -303,16 +304,17 @@ def _show_elsewhere(library: Library, question: Question, line: str) -> None:
     """A link for each coin outside of the library whose ticker, name or address is in the line."""
     anywhere = replace(question, filter=replace(question.filter, tier=None))
     for record in query_binding.exact_matches(library, anywhere, line, limit=_ELSEWHERE):
-        if record.tier not in _PAGES:
+        if record.tier not in _PLACES:
             continue
-        page, words = _PAGES[record.tier]
+        link, words = _PLACES[record.tier]
         shown = safe_mode.shown(library, record)
         named = f"{shown.name} ({shown.ticker})" if shown.ticker else shown.name
+        sought = (record.ticker or record.name) if shown is record else record.address
         st.page_link(
-            page,
+            link["page"],
             label=f"**{format.plain(named)}** is not in the library: open it in {format.TIERS[record.tier]}",
             icon=":material/arrow_forward:",
-            query_params={words: (record.ticker or record.name) if shown is record else record.address},
+            query_params={**link["query_params"], words: sought},
         )
 
 

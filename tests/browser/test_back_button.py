@@ -7,7 +7,7 @@ from tests.browser.dashboard import Server, visit, wait_until_idle
 
 
 def test_one_press_leads_back_from_a_page_that_adds_to_its_address(page: Page, shared: Server) -> None:
-    visit(page, shared, "history", title="History")
+    visit(page, shared, "activity", title="Activity")
     wait_until_idle(page)
     expect(page.locator("html")).to_have_attribute("data-history", "kept")
     before = page.evaluate("history.length")
@@ -16,8 +16,8 @@ def test_one_press_leads_back_from_a_page_that_adds_to_its_address(page: Page, s
     wait_until_idle(page)
     assert page.evaluate("history.length") == before + 1
     page.go_back()
-    expect(page.get_by_role("heading", name="History", level=1)).to_be_visible()
-    expect(page).to_have_url(f"{shared.url}/history")
+    expect(page.get_by_role("heading", name="Activity", level=1)).to_be_visible()
+    expect(page).to_have_url(f"{shared.url}/activity")
     assert page.evaluate("() => /native code/.test(history.pushState)")
 
 
@@ -35,4 +35,21 @@ def test_each_question_of_a_search_is_a_place_to_go_back_to(page: Page, shared: 
         page.go_back()
         expect(line).to_have_value(words)
         expect(first).to_contain_text(found)
+        wait_until_idle(page)
+
+
+def test_each_view_of_a_page_has_an_address_to_go_back_to(page: Page, shared: Server) -> None:
+    visit(page, shared, "library", title="Library")
+    wait_until_idle(page)
+    views = page.get_by_role("navigation", name="Views")
+    current = views.locator("[aria-current=page]")
+    for name in ("Rejected", "All"):
+        views.get_by_role("link", name=name).click()
+        expect(page).to_have_url(f"{shared.url}/library?tab={name}")
+        expect(current).to_contain_text(name)
+        wait_until_idle(page)
+    for name, query in (("Rejected", "?tab=Rejected"), ("Library", "")):
+        page.go_back()
+        expect(page).to_have_url(f"{shared.url}/library{query}")
+        expect(current).to_contain_text(name)
         wait_until_idle(page)

@@ -27,7 +27,7 @@ def switch(page: Page, theme: str) -> None:
 
 def test_charts_use_the_theme_colours_even_after_a_theme_switch(page: Page, shared: Server) -> None:
     page.emulate_media(color_scheme="dark")
-    visit(page, shared, "history", title="History")
+    visit(page, shared, "activity", title="Activity")
     rate: Locator = page.get_by_role("figure", name="Share of reviewed coins").locator(".js-line")
     expect(rate).to_have_css("stroke", accent("dark"))
     expect(

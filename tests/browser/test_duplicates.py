@@ -41,7 +41,7 @@ def badge(grid: GridPage, one: str) -> Locator:
 
 
 def test_a_verdict_given_by_key_stays_until_it_is_undone(app: Server, page: Page) -> None:
-    grid = GridPage(page, f"{app.url}/pending")
+    grid = GridPage(page, f"{app.url}/review")
     expect(badge(grid, COPY)).to_have_text("near picture")
     expect(badge(grid, OTHER)).to_be_hidden()
     badge(grid, COPY).click()
@@ -63,7 +63,7 @@ def test_a_verdict_given_by_key_stays_until_it_is_undone(app: Server, page: Page
     expect(beside.get_by_role("button", name="Reject as a copycat")).to_be_visible()
     grid.press("Escape")
     expect(badge(grid, COPY)).to_be_hidden()
-    again = GridPage(page, f"{app.url}/pending")
+    again = GridPage(page, f"{app.url}/review")
     expect(badge(again, COPY)).to_be_hidden()
     again.press("z")
     expect(badge(again, COPY)).to_be_visible()

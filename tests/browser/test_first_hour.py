@@ -77,7 +77,7 @@ def choose(page: Page, name: str) -> None:
 
 
 def load_the_demo(page: Page, server: Server) -> None:
-    visit(page, server, "", title="Overview")
+    visit(page, server, "", title="Home")
     page.get_by_role("button", name="Load the demo library").click()
     bar = page.get_by_role("progressbar", name="Load the demo library")
     expect(bar).to_be_visible()
@@ -139,7 +139,7 @@ def finish_a_draft_and_promote_it(page: Page) -> str:
 
 
 def ask_the_memory(page: Page) -> None:
-    go(page, "Lore & memory")
+    go(page, "Memory")
     page.get_by_role("button", name="Load the demo memory").click()
     everything = re.compile("^Asks 6 lore chunks, .*transcript chunks")
     expect(page.get_by_text(everything)).to_be_visible()

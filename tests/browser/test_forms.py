@@ -28,7 +28,7 @@ def test_a_form_keeps_its_text_until_it_is_stored_and_is_stored_once(page: Page,
         else:
             route.continue_()
 
-    visit(page, seeded, "lore?view=Browse&kind=Memories", title="Lore & memory")
+    visit(page, seeded, "memory?view=Browse&kind=Memories", title="Memory")
     wait_until_idle(page)
     page.route("**/message/form", lose_the_first_answer)
     page.get_by_role("button", name="Add").click()

@@ -28,21 +28,21 @@ def test_a_job_is_visible_on_other_pages_and_survives_its_tab_and_the_server(
         }
         server = serve(root, **settings)
         other = page.context.new_page()
-        visit(other, server, "jobs", title="Jobs")
+        visit(other, server, "activity?view=Jobs", title="Activity")
         page.bring_to_front()  # a background tab checks for changes only once a minute
-        visit(page, server, "drafting", title="AI drafts")
+        visit(page, server, "captions?view=AI+drafts", title="Captions")
         page.get_by_role("button", name="Draft 1 coin").click()
         assert eventually(lambda: bool(model.requests))
         other.bring_to_front()
         expect(other.get_by_role("button", name="Pause")).to_be_visible()
         page.bring_to_front()
-        visit(page, server, "history", title="History")
+        visit(page, server, "activity", title="Activity")
         expect(page.get_by_role("button", name="Pause")).to_be_visible()
         page.close()
         server.kill()
 
         again = serve(root, **settings)
-        visit(other, again, "jobs", title="Jobs")
+        visit(other, again, "activity?view=Jobs", title="Activity")
         expect(other.get_by_text("1 of 1 done")).to_be_visible()
         expect(other.get_by_role("button", name="Continue")).to_have_count(0)
         with again.stored() as library:

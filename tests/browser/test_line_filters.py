@@ -8,7 +8,7 @@ from tests.browser.grid_page import GridPage
 
 
 def test_an_unknown_filter_shows_no_cards_and_keys_decide_nothing(shared: Server, page: Page) -> None:
-    grid = GridPage(page, f"{shared.url}/pending")
+    grid = GridPage(page, f"{shared.url}/review")
     grid.press("/")
     page.keyboard.type("ta")
     expect(page.locator("datalist option[value='tag:']")).to_be_attached()

@@ -55,7 +55,7 @@ class Traffic:
 
 
 def test_a_search_runs_the_page_once_and_so_does_going_back_to_it(shared: Server, page: Page) -> None:
-    visit(page, shared, "tags", title="Tags")
+    visit(page, shared, "settings?section=Tags", title="Settings")
     expect(
         page.get_by_title("The embedding model is ready.")
     ).to_be_visible()  # which is news to an open page
@@ -96,13 +96,13 @@ def approved(app: Server) -> int:
 
 
 def test_a_page_that_is_only_looked_at_runs_nothing_whatever_happens(app: Server, page: Page) -> None:
-    visit(page, app, "tags", title="Tags")
+    visit(page, app, "settings?section=Tags", title="Settings")
     expect(page.get_by_title("The embedding model is ready.")).to_be_visible()
     traffic = Traffic(page)
     network = page.context.new_cdp_session(page)
     network.send("Network.enable")
     with page.expect_request("**/events"):
-        visit(page, app, "tags", title="Tags")
+        visit(page, app, "settings?section=Tags", title="Settings")
     wait_until_idle(page)
     heard: list[object] = []
     network.on("Network.dataReceived", lambda data: heard.append(data))
@@ -157,11 +157,11 @@ def test_a_click_on_a_link_is_not_called_back_by_news(app: Server, page: Page) -
     approve_one(app)
     expect(page.get_by_role("button", name="Library changed · Show")).to_be_visible()
     server.hold()
-    page.get_by_role("link", name="Jobs").click()
+    page.get_by_role("link", name="Activity").click()
     page.evaluate("ahead = 5000")  # the hand rests
     page.evaluate("new Promise((done) => setTimeout(done, 250))")  # until the page has looked again
     server.release()
-    expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Activity", level=1)).to_be_visible()
     wait_until_idle(page)
     expect(page.get_by_role("heading", name="Approved", level=1)).to_have_count(0)
 
@@ -176,15 +176,15 @@ def test_a_click_on_a_link_is_not_called_back_by_a_large_view_that_was_closed_be
     grid.expect_settled()
     server.hold()
     grid.press("Escape")
-    page.get_by_role("link", name="Jobs").evaluate(
+    page.get_by_role("link", name="Activity").evaluate(
         "link => link.click()"
     )  # before the view is reported closed
     page.evaluate("new Promise((done) => setTimeout(done, 250))")  # until it would be
     server.release()
-    expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Activity", level=1)).to_be_visible()
     wait_until_idle(page)
     expect(page.get_by_role("heading", name="Approved", level=1)).to_have_count(0)
-    assert page.url == f"{app.url}/jobs"
+    assert page.url == f"{app.url}/activity"
 
 
 class Gate:
@@ -218,7 +218,7 @@ def test_a_jobs_bar_moves_without_a_run_and_is_paused_from_there(
             OPENAI_API_KEY="none",
         )
         traffic = Traffic(page)
-        visit(page, app, "drafting", title="AI drafts")
+        visit(page, app, "captions?view=AI+drafts", title="Captions")
         page.get_by_role("button", name="Draft 20 coins").click()
         expect(page.get_by_text("Draft 20 coins · 0 of 20")).to_be_visible()
         expect(page.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "0")

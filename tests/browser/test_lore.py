@@ -44,7 +44,7 @@ def stored_memory(server: Server) -> Memory:
 def test_retrieval_over_all_kinds_highlights_words_and_greys_near_misses(
     memory_server: Server, page: Page
 ) -> None:
-    page.goto(f"{memory_server.url}/lore")
+    page.goto(f"{memory_server.url}/memory")
     page.get_by_label("Question").fill(QUESTION)
     page.get_by_label("Question").press("Enter")
     for title in ("Lore", "Sessions", "Memories", "Papers", "Transcripts"):
@@ -53,14 +53,14 @@ def test_retrieval_over_all_kinds_highlights_words_and_greys_near_misses(
     miss = page.locator(".mdx-miss", has_text="below the threshold").first
     expect(miss).to_be_visible()
     assert float(miss.evaluate("node => getComputedStyle(node).opacity")) < 0.9
-    expect(page).to_have_url(f"{memory_server.url}/lore?ask=Who+lights+the+lamps+of+the+city%3F")
+    expect(page).to_have_url(f"{memory_server.url}/memory?ask=Who+lights+the+lamps+of+the+city%3F")
     assert page.locator("img[onerror]").count() == 0
 
 
 def test_an_entry_is_shared_by_its_link_closed_by_back_and_found_by_its_edited_text(
     memory_server: Server, page: Page
 ) -> None:
-    asked = f"{memory_server.url}/lore?kinds=Memories&ask=lens+flares"
+    asked = f"{memory_server.url}/memory?kinds=Memories&ask=lens+flares"
     page.goto(asked)
     link = page.locator("[class*=st-key-card-]", has_text="dislikes lens flares").get_by_role("link")
     drawer = page.get_by_role("dialog")
@@ -94,7 +94,7 @@ def test_an_entry_is_shared_by_its_link_closed_by_back_and_found_by_its_edited_t
 def test_words_typed_over_a_text_that_changes_meanwhile_stay_and_are_not_stored(
     memory_server: Server, page: Page
 ) -> None:
-    page.goto(f"{memory_server.url}/lore?kinds=Memories&ask=lens+flares")
+    page.goto(f"{memory_server.url}/memory?kinds=Memories&ask=lens+flares")
     page.locator("[class*=st-key-card-]", has_text="dislikes lens flares").get_by_role("link").click()
     drawer = page.get_by_role("dialog")
     drawer.get_by_label("Text").fill("What was typed here.")
@@ -116,7 +116,7 @@ def test_words_typed_over_a_text_that_changes_meanwhile_stay_and_are_not_stored(
 def test_two_protocols_are_compared_and_a_citation_highlights_its_passage(
     memory_server: Server, page: Page
 ) -> None:
-    page.goto(f"{memory_server.url}/lore?kinds=Papers&ask=opening+fee&protocols=harbor&protocols=millrace")
+    page.goto(f"{memory_server.url}/memory?kinds=Papers&ask=opening+fee&protocols=harbor&protocols=millrace")
     expect(page.get_by_text("Papers · harbor")).to_be_visible()
     expect(page.get_by_text("Papers · millrace")).to_be_visible()
     page.locator("[class*=st-key-card-0-]", has_text="page 2").get_by_role("link", name="Open").click()
@@ -140,7 +140,7 @@ def test_two_protocols_are_compared_and_a_citation_highlights_its_passage(
 
 
 def test_a_permanently_deleted_session_remains_in_no_file(memory_server: Server, page: Page) -> None:
-    page.goto(f"{memory_server.url}/lore?view=Browse&kind=Sessions&scope_session_memory=capy_budget-debate")
+    page.goto(f"{memory_server.url}/memory?view=Browse&kind=Sessions&scope_session_memory=capy_budget-debate")
     page.get_by_role("button", name="Delete session permanently").click()
     page.get_by_role("button", name="Delete this key").click()
     expect(page.get_by_text("4 exchanges permanently deleted")).to_be_visible()
@@ -155,7 +155,7 @@ def test_a_permanently_deleted_session_remains_in_no_file(memory_server: Server,
 
 
 def test_rows_selected_in_the_table_are_deleted_together(memory_server: Server, page: Page) -> None:
-    page.goto(f"{memory_server.url}/lore?view=Browse&kind=Memories&words=backups")
+    page.goto(f"{memory_server.url}/memory?view=Browse&kind=Memories&words=backups")
     expect(page.get_by_text("2 memories")).to_be_visible()
     wait_until_idle(page)
     page.get_by_test_id("stDataFrame").click(position={"x": 16, "y": 16})  # the checkbox above all rows
@@ -166,7 +166,7 @@ def test_rows_selected_in_the_table_are_deleted_together(memory_server: Server, 
 
 
 def test_pending_memories_are_decided_by_quick_keys(memory_server: Server, page: Page) -> None:
-    page.goto(f"{memory_server.url}/lore?view=Pending+memories")
+    page.goto(f"{memory_server.url}/memory?view=Pending+memories")
     cards = page.locator(".memedex-pending .card")
     expect(cards).to_have_count(3)
     for _ in range(4):
@@ -184,7 +184,7 @@ def test_pending_memories_are_decided_by_quick_keys(memory_server: Server, page:
 def test_the_lengths_of_entries_are_drawn_without_a_warning(memory_server: Server, page: Page) -> None:
     warnings = list[str]()
     page.on("console", lambda one: warnings.append(one.text) if one.type == "warning" else None)
-    page.goto(f"{memory_server.url}/lore?view=Status")
+    page.goto(f"{memory_server.url}/memory?view=Status")
     expect(page.get_by_test_id("stMetric")).to_have_count(5)
     expect(page.get_by_test_id("stHtml").locator("[aria-hidden]:visible")).to_have_count(5)
     wait_until_idle(page)

@@ -107,7 +107,7 @@ def test_the_selection_and_zoom_survive_a_visit_to_the_export_page(page: Page, s
     before = told.inner_text()
     page.get_by_role("button", name="Export", exact=True).click()
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
-    expect(page.get_by_role("heading", name="Import & export", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
     page.go_back()
     expect(told).to_have_text(before)
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
@@ -125,16 +125,16 @@ def test_a_click_on_a_link_is_not_called_back_by_a_selection_made_after_it(
     visit(page, shared, MAP, title="Map")
     wait_for_map(page)
     server.hold()
-    page.get_by_role("link", name="Jobs").click()
+    page.get_by_role("link", name="Activity").click()
     page.evaluate("new Promise((done) => setTimeout(done, 250))")  # until the server has run its page
     page.get_by_role("button", name="Select visible").click()
     expect(page.get_by_role("button", name="Clear", exact=True)).to_be_visible()
     page.evaluate("new Promise((done) => setTimeout(done, 250))")  # until a report would have arrived there
     server.release()
-    expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Activity", level=1)).to_be_visible()
     wait_until_idle(page)
     expect(page.get_by_role("heading", name="Map", level=1)).to_have_count(0)
-    assert page.url == f"{shared.url}/jobs"
+    assert page.url == f"{shared.url}/activity"
 
 
 def test_coins_selected_with_the_lasso_can_be_tagged(page: Page, shared: Server) -> None:

@@ -15,13 +15,13 @@ def is_whole(shown: Locator) -> bool:
 
 def test_hints_views_and_addresses_are_shown_whole(page: Page, shared: Server) -> None:
     page.set_viewport_size({"width": 800, "height": 1000})
-    visit(page, shared, "lore", title="Lore & memory")
-    assert is_whole(page.get_by_role("radiogroup", name="View"))
+    visit(page, shared, "memory", title="Memory")
+    assert is_whole(page.get_by_role("navigation", name="Views"))
     visit(page, shared, f"captions?address={FROG.address}", title="Captions")
     hints = page.locator(".facet .asks")
     expect(hints).to_have_count(4)
     assert all(is_whole(hint) for hint in hints.all())
-    visit(page, shared, f"pending?pending_sort=Like+one+coin&pending_like={SOLANA}", title="Review")
+    visit(page, shared, f"review?pending_sort=Like+one+coin&pending_like={SOLANA}", title="Review")
     address = page.get_by_label("Coin", exact=True)
     expect(address).to_have_value(SOLANA)
     assert is_whole(address)

@@ -1,4 +1,4 @@
-"""The Overview in a real browser: import, figures, decisions and undo."""
+"""Home in a real browser: import, figures, decisions and undo."""
 
 import json
 import re
@@ -51,7 +51,7 @@ def test_an_import_reports_added_refused_and_existing_coins(
     page: Page, empty: Server, tmp_path: Path
 ) -> None:
     path = token_list(tmp_path / "tokens")
-    visit(page, empty, "", title="Overview")
+    visit(page, empty, "", title="Home")
     page.get_by_role("textbox", name="Or give a path").fill(str(path))
     page.get_by_role("button", name="Import path").click()
     expect(page.get_by_text("2 added")).to_be_visible()
@@ -61,7 +61,7 @@ def test_an_import_reports_added_refused_and_existing_coins(
         assert {record.name for record in library.find(EVERYTHING)} == {"Token A", "Token B"}
 
     page.get_by_test_id("stMain").get_by_role("link", name="Import coins").click()
-    expect(page.get_by_role("heading", name="Import & export", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
     page.get_by_role("textbox", name="Or give a path on this machine").fill(str(path))
     page.get_by_role("button", name="Import path").click()
     expect(page.get_by_text("2 already there")).to_be_visible()
@@ -73,7 +73,7 @@ def test_an_import_reports_added_refused_and_existing_coins(
 def test_an_empty_library_offers_three_ways_to_import_and_undo_reverts_dropped_pictures(
     page: Page, empty: Server
 ) -> None:
-    visit(page, empty, "", title="Overview")
+    visit(page, empty, "", title="Home")
     expect(page.get_by_role("button", name="Load the demo library")).to_be_enabled()
     expect(page.get_by_role("textbox", name="Or give a path")).to_be_visible()
     expect(page.get_by_test_id("stFileUploader")).to_be_visible()
@@ -96,13 +96,14 @@ def test_an_empty_library_offers_three_ways_to_import_and_undo_reverts_dropped_p
 
 
 def test_a_rejected_coin_can_be_restored(page: Page, shared: Server) -> None:
-    visit(page, shared, "pending", title="Review")
+    visit(page, shared, "review", title="Review")
     expect(page.get_by_role("gridcell")).to_have_count(1)
     page.keyboard.press("r")
     expect(page.get_by_text("Nothing is waiting for review.")).to_be_visible()
     with shared.stored() as library:
         assert library.get(PENDING.address).tier == "trash"
-    page.get_by_test_id("stSidebar").get_by_role("link", name="Rejected").click()
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Library").click()
+    page.get_by_role("navigation", name="Views").get_by_role("link", name="Rejected").click()
     expect(page.get_by_role("gridcell", name=PENDING.name)).to_be_visible()
     page.get_by_role("button", name="Restore").click()
     expect(page.get_by_text("No coin is rejected.")).to_be_visible()

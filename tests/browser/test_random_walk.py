@@ -20,7 +20,7 @@ ERRORS = "[data-testid=stException], [data-testid=stErrorElement], [role=dialog]
 LINKS = "[data-testid=stSidebar] [data-testid=stPageLink-NavLink]"
 # Streamlit's first page has no name.
 TARGET = "link => new URL(link.getAttribute('href') || '.', document.baseURI).pathname"
-VIEWS = "[data-testid=stMain] [data-testid=stButtonGroup] [role=radio]"
+VIEWS = "[data-testid=stMain] :is(.memedex-views a, [data-testid=stButtonGroup] [role=radio])"
 # A link to the page that is shown may begin no run, and Streamlit may exchange the element with the state.
 RUN_BEGINS = """() => ({ run: new Promise((begins) => {
     const observer = new MutationObserver(() => { observer.disconnect(); begins(true); });
@@ -81,7 +81,7 @@ def go_back(page: Page, choice: random.Random) -> str:
 def test_a_random_walk_over_all_pages_meets_no_error(app: Server, page: Page) -> None:
     choice = random.Random(STEPS)
     steps: list[Callable[[Page, random.Random], str]] = [follow_link, switch_view, go_back]
-    visit(page, app, "", title="Overview")
+    visit(page, app, "", title="Home")
     wait_until_idle(page)
     walked: list[str] = []
     for _ in range(STEPS):

@@ -105,11 +105,12 @@ def _choose(page: Page, team: Team, *, writes: bool) -> None:
 
 def test_one_login_holds_on_writer_and_reader_and_decisions_arrive(page: Page, team: Team) -> None:
     _choose(page, team, writes=True)
-    page.goto(f"{team.url}/health")  # without pictures: the browser keeps those it was given by either
+    # without pictures: the browser keeps those it was given by either
+    page.goto(f"{team.url}/settings?section=System+status")
     page.get_by_label("Your name").fill("Ann")
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="System status", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
 
     _choose(page, team, writes=False)
     page.goto(f"{team.url}/approved")
@@ -123,7 +124,7 @@ def test_one_login_holds_on_writer_and_reader_and_decisions_arrive(page: Page, t
     expect(decided).to_have_count(0)
 
     _choose(page, team, writes=True)
-    page.goto(f"{team.url}/pending")
+    page.goto(f"{team.url}/review")
     expect(page.get_by_role("heading", name="Review", level=1)).to_be_visible()
     expect(page.locator(".card")).to_have_count(1)
     page.keyboard.press("a")

@@ -58,7 +58,7 @@ def grid(app: Server, page: Page) -> GridPage:
 
 
 def test_a_burst_of_thirty_keys_is_thirty_decisions(app: Server, page: Page) -> None:
-    grid = GridPage(page, f"{app.url}/pending")
+    grid = GridPage(page, f"{app.url}/review")
     first = grid.addresses()[:30]
     grid.press(*("a" if number % 3 else "r" for number in range(30)))
     grid.expect_settled()
@@ -193,7 +193,7 @@ def test_the_text_in_a_picture_is_corrected_in_the_large_view(app: Server, grid:
 
 def test_a_link_shows_the_same_view(app: Server, page: Page) -> None:
     view = "pending_sort=Oldest&pending_per=24+a+page&pending_page=2"
-    grid = GridPage(page, f"{app.url}/pending?{view}")
+    grid = GridPage(page, f"{app.url}/review?{view}")
     with app.stored() as library:
         expected = library.addresses(Filter(tier="pending"))[::-1][24:48]
     assert grid.addresses() == expected
@@ -223,7 +223,7 @@ def test_two_keys_turn_two_pages_though_the_browser_has_not_heard_of_the_first(
 def test_all_matching_coins_are_decided_and_undone_across_pages_and_a_new_filter_selects_none(
     app: Server, page: Page
 ) -> None:
-    grid = GridPage(page, f"{app.url}/pending")
+    grid = GridPage(page, f"{app.url}/review")
     count = pending(app)
     page.get_by_role("button", name=f"All {count} that match").click()
     expect(page.locator(".chosen-count")).to_have_text(f"All {count} that match selected")
@@ -256,7 +256,7 @@ def test_all_matching_coins_are_decided_and_undone_across_pages_and_a_new_filter
 
 
 def test_the_filter_line_narrows_the_grid_and_survives_a_reload(app: Server, page: Page) -> None:
-    grid = GridPage(page, f"{app.url}/pending?pending_words=onerror")
+    grid = GridPage(page, f"{app.url}/review?pending_words=onerror")
     expect(grid.cards).to_have_count(1)
     page.get_by_placeholder("words, tag:dog …").fill("no such coin")
     expect(page.get_by_text("No matches.")).to_be_visible()
@@ -278,7 +278,7 @@ def test_text_typed_before_the_field_loads_is_kept_and_decides_nothing(app: Serv
     is_held, count = True, pending(app)
     page.route("**/TextInput*.js", lambda route: held.append(route) if is_held else route.continue_())
     with page.expect_request("**/TextInput*.js"):
-        grid = GridPage(page, f"{app.url}/pending")
+        grid = GridPage(page, f"{app.url}/review")
     grid.press("/")
     page.keyboard.type("tag:car")
     grid.press("Backspace")

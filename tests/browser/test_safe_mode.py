@@ -24,14 +24,14 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
 
 
 def test_a_flagged_coin_is_blurred_until_it_is_clicked(app: Server, page: Page) -> None:
-    grid = GridPage(page, f"{app.url}/pending?safe=1")
+    grid = GridPage(page, f"{app.url}/review?safe=1")
     first = grid.addresses()[0]
     name = grid.card(first).locator(".name").inner_text()
     grid.press("Enter")
     grid.viewer.get_by_role("button", name="Flag as unfit").click()
     expect(grid.viewer.get_by_text("flagged by a person")).to_be_visible()
     grid.expect_settled()
-    grid = GridPage(page, f"{app.url}/pending")  # the browser stays in safe mode
+    grid = GridPage(page, f"{app.url}/review")  # the browser stays in safe mode
     picture = grid.card(first).locator("img")
     expect(picture).to_have_attribute("src", re.compile(r"\?unfit=1$"))
     expect(grid.card(first).locator(".name")).to_have_text("Hidden by safe mode")
@@ -48,10 +48,10 @@ def test_a_flagged_coin_is_blurred_until_it_is_clicked(app: Server, page: Page) 
 
 
 def test_a_presented_page_is_larger_safe_and_without_passing_messages(app: Server, page: Page) -> None:
-    GridPage(page, f"{app.url}/pending?present=1")
+    GridPage(page, f"{app.url}/review?present=1")
     assert page.evaluate("() => getComputedStyle(document.documentElement).fontSize") == "18.5px"
     expect(page.get_by_role("switch", name="Safe mode")).to_have_count(0)
-    grid = GridPage(page, f"{app.url}/pending")  # the browser goes on presenting
+    grid = GridPage(page, f"{app.url}/review")  # the browser goes on presenting
     grid.press("a")
     grid.expect_settled()
     expect(page.locator(".message")).to_be_hidden()

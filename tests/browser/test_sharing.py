@@ -33,7 +33,7 @@ def test_people_log_in_by_password_behind_a_proxy_and_out_in_every_tab(
     sessions.set_password(PASSWORD)
     app = serve(root, STREAMLIT_SERVER_BASE_URL_PATH="coins")
     with reverse_proxy("/coins", urlsplit(app.url).port or 0) as proxy:
-        page.goto(f"{proxy.url}/pending")
+        page.goto(f"{proxy.url}/review")
         log_in(page, "wrong password")
         expect(page.get_by_text("This is not the password.")).to_be_visible()
         log_in(page)
@@ -50,9 +50,9 @@ def test_people_log_in_by_password_behind_a_proxy_and_out_in_every_tab(
 
         other = page.context.new_page()
         other.goto(f"{proxy.url}/")
-        other.get_by_role("link", name="System status").click()
-        expect(other).to_have_url(f"{proxy.url}/health")
-        expect(other.get_by_role("heading", name="System status", level=1)).to_be_visible()
+        other.get_by_role("link", name="Settings").click()
+        expect(other).to_have_url(f"{proxy.url}/settings")
+        expect(other.get_by_role("heading", name="Settings", level=1)).to_be_visible()
         other.get_by_role("button", name="Log out").click()
         for tab in (other, page):
             tab.bring_to_front()

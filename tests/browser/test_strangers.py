@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from components.shell.page.frame import PAGES
+from components.shell.page.places import PLACES
 from store.library import Library
 from store.memory.memory import Memory
 from store.search.query import SavedSearch
@@ -27,7 +27,7 @@ window.__broken = [];
 document.addEventListener("securitypolicyviolation", (event) =>
   window.__broken.push(`${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile}`));
 """
-VIEWS = "[data-testid=stMain] [data-testid=stButtonGroup] [role=radio]"
+VIEWS = ".memedex-views a"
 
 
 def fill(library: Library) -> None:
@@ -78,19 +78,18 @@ def test_every_page_opens_runs_no_markup_and_contacts_no_other_server(
     line = quote(MARKUP)
     page.goto(app.url)
     check()
-    entries = {Path(script).stem: name for links in PAGES.values() for script, name, *_ in links}
-    for path in (*entries, "suspicious", f"search?q={line}", f"pending?q={line}"):
-        if path in entries:
-            entry = page.get_by_test_id("stSidebar").get_by_role("link", name=re.compile(f"^{entries[path]}"))
+    for path in (*PLACES, "map", "generate", f"search?q={line}", f"review?q={line}"):
+        if path in PLACES:
+            entry = page.get_by_test_id("stSidebar").get_by_role("link", name=re.compile(f"^{path}"))
             entry.click()
-            expect(page.get_by_role("heading", name=entries[path], level=1, exact=True)).to_be_visible()
+            expect(page.get_by_role("heading", name=path, level=1, exact=True)).to_be_visible()
         else:
             page.goto(f"{app.url}/{path}")
         check()
-        for view in page.locator(VIEWS).all() if path in {"captions", "lore"} else []:
+        for view in page.locator(VIEWS).all():
             view.click()
             check()
-        if path == "pending":
+        if path == "Review":
             page.locator(".memedex-grid .card").first.dblclick()
             expect(page.get_by_role("dialog", name="Large view")).to_be_visible()
             check()

@@ -54,24 +54,9 @@ def test_what_is_read_of_streamlits_page_is_there(page: Page, shared: Server) ->
     page.set_viewport_size({"width": 1440, "height": 1000})
 
     page.evaluate(_WATCH)
-    page.get_by_role("link", name="Import & export").click()
-    expect(page.get_by_role("heading", name="Import & export")).to_be_visible()
+    page.get_by_role("link", name="Settings").click()
+    expect(page.get_by_role("heading", name="Settings")).to_be_visible()
     expect(page.get_by_test_id("stFileUploaderDropzone").first).to_be_visible()
     wait_until_idle(page)
     seen = set(page.evaluate("[...window.states]"))  # none if the run was short
     assert seen <= STATES, "isAtWork() may have to know the others"
-
-
-def test_a_page_without_an_entry_is_shown_under_the_one_it_belongs_to(page: Page, shared: Server) -> None:
-    def look_of(entry: str) -> list[str]:
-        link = page.get_by_test_id("stSidebar").get_by_role("link", name=entry)
-        ground = link.evaluate("node => getComputedStyle(node).backgroundColor")
-        return [ground, link.locator("p").evaluate("node => getComputedStyle(node).fontWeight")]
-
-    for colours in ("light", "dark"):
-        page.emulate_media(color_scheme=colours)
-        visit(page, shared, "captions", title="Captions")
-        current, other = look_of("Captions"), look_of("Tags")
-        visit(page, shared, "suspicious", title="Caption QA")
-        assert [look_of("Captions"), look_of("Tags")] == [current, other]
-        assert current != other

@@ -14,7 +14,7 @@ def tags(server: Server) -> dict[str, int]:
 
 def test_pressing_enter_repeatedly_selects_only_typed_tags(page: Page, shared: Server) -> None:
     before = tags(shared)
-    visit(page, shared, "tags", title="Tags")
+    visit(page, shared, "settings?section=Tags", title="Settings")
     field = page.get_by_role("combobox", name="Tags")
     chips = page.locator(".tag-field .chip")
     expect(chips).to_have_count(0)
@@ -38,7 +38,7 @@ def test_pressing_enter_repeatedly_selects_only_typed_tags(page: Page, shared: S
 
 def test_a_merge_shows_old_and_new_names_and_can_be_undone(page: Page, shared: Server) -> None:
     before = tags(shared)
-    visit(page, shared, "tags", title="Tags")
+    visit(page, shared, "settings?section=Tags", title="Settings")
     field = page.get_by_role("combobox", name="Tags")
     field.click()
     for tag in ("frog", "cat"):

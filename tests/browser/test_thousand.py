@@ -55,7 +55,7 @@ def pending(library: Library) -> int:
 
 
 def test_a_whole_review_session_by_keyboard(app: Server, page: Page) -> None:
-    grid = GridPage(page, f"{app.url}/pending")
+    grid = GridPage(page, f"{app.url}/review")
     assert grid.at() == coin(0)
     expect(page.get_by_text(f"1–60 of {COINS:,}")).to_be_visible()
 

@@ -56,7 +56,7 @@ def test_arrow_keys_lead_through_the_tour_and_all_is_taken_back(
     with server.stored() as library:
         before = state(library)
     page.add_init_script(KEYS_OF_A_PAGE)
-    visit(page, server, "", title="Overview")
+    visit(page, server, "", title="Home")
     page.get_by_role("button", name="Take the tour").click()
     for number, stop in enumerate(STOPS, start=1):
         arrive(page, number)
@@ -102,7 +102,7 @@ def test_its_keys_wait_while_something_is_open_over_the_page_and_a_closed_tab_le
     panel(page).get_by_role("button", name="Reject the copycat").click()
     arrive(page, 2)
     page.goto("about:blank")
-    visit(page, server, "", title="Overview")
+    visit(page, server, "", title="Home")
     page.get_by_role("button", name="Undo 1 change of a tour").click()
     expect(page.get_by_text("What the tour did is undone.")).to_be_visible()
     with server.stored() as library:

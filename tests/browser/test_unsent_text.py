@@ -10,8 +10,8 @@ from tests.browser.dashboard import Server, visit, wait_until_idle
 
 # Address, heading, and the field's name: a filter line, a form, and a question, as the memory has one too.
 FIELDS = {
-    "review": ("pending", "Review", "Words"),
-    "golden queries": ("evaluation", "Evaluation", "Query"),
+    "review": ("review", "Review", "Words"),
+    "golden queries": ("insights?view=Search+quality", "Insights", "Query"),
     "search": ("search", "Search", "Search"),
 }
 Press = Callable[[Locator], None]
@@ -31,6 +31,14 @@ def open_page(page: Page, server: Server, where: str) -> None:
     wait_until_idle(page)
 
 
+def enter(page: Page, where: str, press: Press) -> None:
+    address, title, _ = FIELDS[where]
+    press(entry(page, title))
+    expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+    if "?" in address:
+        press(page.get_by_role("navigation", name="Views").get_by_role("link", name="Search quality"))
+
+
 def type_unsent(page: Page, where: str, text: str) -> None:
     field(page, FIELDS[where][2]).click()
     page.keyboard.press("Control+a")
@@ -38,24 +46,22 @@ def type_unsent(page: Page, where: str, text: str) -> None:
 
 
 def leaves(page: Page, press: Press) -> None:
-    press(entry(page, "Jobs"))
-    expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+    press(entry(page, "Activity"))
+    expect(page.get_by_role("heading", name="Activity", level=1)).to_be_visible()
     wait_until_idle(page)
-    expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Activity", level=1)).to_be_visible()
 
 
 def comes_back(page: Page, where: str, text: str, press: Press = Locator.click) -> None:
-    _, title, name = FIELDS[where]
-    press(entry(page, title))
-    expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+    _, _, name = FIELDS[where]
+    enter(page, where, press)
     expect(field(page, name)).to_have_value(text)
 
 
 def test_a_quick_click_on_a_link_leaves_every_page_and_keeps_its_text(page: Page, shared: Server) -> None:
     open_page(page, shared, "review")
-    for where, (_, title, _) in FIELDS.items():
-        entry(page, title).click()
-        expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+    for where in FIELDS:
+        enter(page, where, Locator.click)
         wait_until_idle(page)
         if where == "search":
             leaves_a_question_that_was_sent(page, where)

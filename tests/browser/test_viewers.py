@@ -21,7 +21,7 @@ def test_a_viewer_decides_by_no_key_or_button_and_downloads_coins_without_leavin
 
     root = filled_library(tmp_path_factory.mktemp("looked at"), fill)
     app = serve(root, MEMEDEX_USER="eve", MEMEDEX_VIEWERS="eve@x.org, Eve")
-    grid = GridPage(page, f"{app.url}/pending")
+    grid = GridPage(page, f"{app.url}/review")
     expect(page.get_by_text("reading only").first).to_be_visible()
     for name in ("Approve", "Reject", "Undo", "Redo"):
         expect(page.get_by_role("button", name=name)).to_have_count(0)
@@ -31,7 +31,7 @@ def test_a_viewer_decides_by_no_key_or_button_and_downloads_coins_without_leavin
     grid.press("a", "Escape")
     expect(grid.cards).to_have_count(3)
     grid.expect_settled()
-    visit(page, app, "exchange", title="Import & export")
+    visit(page, app, "settings", title="Settings")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download 3 coins").click()
     download.value.save_as(tmp_path / "coins.zip")

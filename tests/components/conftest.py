@@ -16,7 +16,7 @@ from components.editor import messages as editor_messages
 from components.grid import decisions, deferred_cards, tags
 from components.map import requests as map_requests
 from components.shell.page import forms, job_bar
-from components.shell.server import messages, monitoring, pictures
+from components.shell.server import former_addresses, messages, monitoring, pictures
 from components.shell.session import login, resources
 from store.chroma.base_follower import ChromaFollower
 from store.library import Library
@@ -63,7 +63,7 @@ class Client:
     """Sends requests to the routes, as a browser would."""
 
     def __init__(self) -> None:
-        modules = (pictures, monitoring, login)
+        modules = (former_addresses, pictures, monitoring, login)
         kinds = (
             decisions.KIND, forms.KIND, deferred_cards.KIND, tags.KIND, job_bar.KIND, *map_requests.KINDS,
             *editor_messages.KINDS,

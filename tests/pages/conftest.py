@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 from uuid import uuid4
 
 import pytest
@@ -104,10 +105,11 @@ def library(_coins: None, empty: Library) -> Library:
 def opened(name: str = "", *, reading_only: bool = False, **query: str) -> AppTest:
     """A page as it stands after its first run, opened by its own address."""
     app = AppTest.from_file(str(OVERVIEW), default_timeout=60)
+    name, _, view = name.partition("?")
     app.session_state["memedex.read_only"] = reading_only
     if name:
         app.switch_page(f"pages/{name}.py")
-    for key, value in query.items():
+    for key, value in {**dict(parse_qsl(view)), **query}.items():
         app.query_params[key] = value
     return rerun(app)
 

@@ -17,27 +17,30 @@ from tests.store.memory.bags import Bags
 
 # Every page with query parameters, and its views that have controls of their own.
 SIDES: tuple[tuple[str, dict[str, str]], ...] = (
-    ("pending", {"pending_sort": "Like one coin"}),
+    ("review", {"pending_sort": "Like one coin"}),
     ("approved", {}),
-    ("rejected", {}),
+    ("library", {"tab": "Rejected"}),
     ("library", {}),
+    ("library", {"tab": "All"}),
     ("captions", {}),
-    ("captions", {"captions_view": "Check up"}),
+    ("captions", {"view": "Check"}),
     ("search", {}),
     ("search", {"q": "frog"}),
     ("map", {}),
-    ("evaluation", {}),
+    ("insights", {"view": "Search quality"}),
     ("generate", {"gen_q": "frog"}),
-    ("lore", {"ask": "lamps"}),
-    ("lore", {"view": "Prompt preview", "prompt": "lamps"}),
-    ("lore", {"view": "Browse"}),
-    ("lore", {"view": "Browse", "kind": "Events"}),
-    ("lore", {"view": "Connections", "coin": FROG.address}),
-    ("history", {}),
+    ("memory", {"ask": "lamps"}),
+    ("memory", {"view": "Prompt preview", "prompt": "lamps"}),
+    ("memory", {"view": "Browse"}),
+    ("memory", {"view": "Browse", "kind": "Events"}),
+    ("memory", {"view": "Connections", "coin": FROG.address}),
+    ("activity", {}),
 )
 # Parameters that are read but not bound to a control.
 READ = (
     "address",
+    "view",
+    "tab",
     "check",
     "like",
     "search",
@@ -86,7 +89,7 @@ def query_names(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> dict[str, se
 def test_pages_share_no_query_parameter_and_survive_invalid_values(query_names: dict[str, set[str]]) -> None:
     found = {name: set(pages) for name, pages in query_names.items()}
     assert {name: pages for name, pages in found.items() if len(pages) > 1} == {}
-    assert {"q", "ask", "view", "captions_view", "captions_kind", "pending_words"} <= found.keys()
+    assert {"q", "ask", "captions_kind", "pending_words"} <= found.keys()
 
     for nonsense in NONSENSE:
         for page, message in SIDES:
@@ -107,7 +110,7 @@ def test_a_text_too_long_for_the_address_is_there_again_after_another_page(libra
     app = opened("search")
     app.text_input(key="q").set_value(LONG)
     rerun(app)
-    followed(followed(app, "history"), "search")
+    followed(followed(app, "activity"), "search")
     assert app.text_input(key="q").value == LONG
     assert "q" not in app.query_params
     app.text_input(key="q").set_value("dog")
@@ -116,12 +119,11 @@ def test_a_text_too_long_for_the_address_is_there_again_after_another_page(libra
 
 
 def test_a_prompt_too_long_for_the_address_is_there_again_after_another_view(memory: Memory) -> None:
-    app = opened("lore", view="Prompt preview")
+    app = opened("memory", view="Prompt preview")
     app.text_area(key="prompt").set_value(LONG)
     rerun(app)
     for view in ("Browse", "Prompt preview"):
-        app.segmented_control(key="view").set_value(view)
-        rerun(app)
+        followed(app, "memory", **{**app.query_params, "view": view})
     assert app.text_area(key="prompt").value == LONG
 
 
@@ -129,7 +131,7 @@ def test_a_link_replaces_a_text_that_was_too_long_for_the_address(library: Libra
     app = opened("search")
     app.text_input(key="q").set_value(LONG)
     rerun(app)
-    followed(followed(app, "history"), "search", q="dog")
+    followed(followed(app, "activity"), "search", q="dog")
     for _ in range(2):
         assert app.text_input(key="q").value == "dog"
         assert app.query_params["q"] in ("dog", ["dog"])

@@ -26,7 +26,7 @@ def extended_library(library: Library) -> Library:
 
 def open_with_drawer(**query: str) -> AppTest:
     """The page with its filter drawer open."""
-    app = opened("pending", **query)
+    app = opened("review", **query)
     app.session_state["pending-filters"] = True
     return rerun(app)
 
@@ -59,12 +59,12 @@ def matching(app: AppTest) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_a_link_opens_the_page_with_its_filter_line(extended_library: Library) -> None:
-    assert "No matches." in words(opened("pending", pending_words="tag:dog tag:cat"))
-    assert "No matches." not in words(opened("pending", pending_words="-tag:dog"))
+    assert "No matches." in words(opened("review", pending_words="tag:dog tag:cat"))
+    assert "No matches." not in words(opened("review", pending_words="-tag:dog"))
 
 
 def test_an_unknown_filter_shows_no_coins_and_suggests_a_correction(extended_library: Library) -> None:
-    app = opened("pending", pending_words="tagg:dog")
+    app = opened("review", pending_words="tagg:dog")
     assert shown(app) == []
     assert "Unknown filter 'tagg'. Did you mean tag:?" in app.warning[0].value.replace("\\", "")
     assert matching(app)["count"] == 0
@@ -73,7 +73,7 @@ def test_an_unknown_filter_shows_no_coins_and_suggests_a_correction(extended_lib
     assert line(app) == "tag:dog"
     assert set(shown(app)) == {address(0), address(1)}
 
-    app = opened("pending", pending_words="-tag:dog dup:maybe")
+    app = opened("review", pending_words="-tag:dog dup:maybe")
     assert "takes yes or no" in app.warning[0].value
     assert shown(app) == []
     press(app, "Clear filters")
@@ -103,7 +103,7 @@ def test_the_filter_drawer_shows_counts_and_writes_into_the_line(extended_librar
 def test_the_drawer_offers_reasons_of_rejection_only_for_rejected_coins(extended_library: Library) -> None:
     extended_library.reject([address(1)], reason="scam")
     assert not any(pills.label == "Rejected for" for pills in open_with_drawer().pills)
-    app = opened("rejected")
+    app = opened("library", tab="Rejected")
     app.session_state["trash-filters"] = True
     assert rerun(app).pills(key="trash-by-reason").options == ["scam · 1"]
 
@@ -121,12 +121,12 @@ def test_filters_find_own_decisions_of_today_and_coins_by_source(extended_librar
     extended_library.send_back([address(0)])
     extended_library.approve([address(1)], actor="ann")
     extended_library.send_back([address(1)], actor="ann")
-    assert shown(opened("pending", pending_words="by:me decided:today")) == [address(0)]
-    assert shown(opened("pending", pending_words="by:ann")) == [address(1)]
-    assert set(shown(opened("pending", pending_words='source:"my list.json"'))) == {address(0), address(1)}
+    assert shown(opened("review", pending_words="by:me decided:today")) == [address(0)]
+    assert shown(opened("review", pending_words="by:ann")) == [address(1)]
+    assert set(shown(opened("review", pending_words='source:"my list.json"'))) == {address(0), address(1)}
     extended_library.undo()
     extended_library.undo()
-    assert shown(opened("pending", pending_words="by:me")) == []
+    assert shown(opened("review", pending_words="by:me")) == []
 
 
 def test_a_filter_is_saved_opened_by_link_and_deleted(extended_library: Library) -> None:
@@ -141,10 +141,10 @@ def test_a_filter_is_saved_opened_by_link_and_deleted(extended_library: Library)
     assert extended_library.filters.all() == {}
 
     extended_library.filters.save("dogs", "tag:dog")
-    linked = opened("pending", filter="dogs")
+    linked = opened("review", filter="dogs")
     assert line(linked) == "tag:dog"
     assert "filter" not in linked.query_params
-    gone = opened("pending", filter="cats")
+    gone = opened("review", filter="cats")
     assert [toast.value for toast in gone.toast] == ["There is no saved filter cats."]
 
 
@@ -161,10 +161,10 @@ def test_a_viewer_can_open_saved_filters_but_not_save_any(
 
 def test_an_order_by_pictures_stays_stable_until_it_is_recomputed(extended_library: Library) -> None:
     extended_library._prefetcher.embed_next(Progress())
-    app = opened("pending", pending_sort="Like one coin", pending_like=address(1))
+    app = opened("review", pending_sort="Like one coin", pending_like=address(1))
     assert shown(app)[0] == address(1)
     assert len(shown(app)) == 3
-    app = opened("pending", pending_sort="Like what was approved")
+    app = opened("review", pending_sort="Like what was approved")
     before = shown(app)
     extended_library.approve([before[0]])
     assert shown(rerun(app)) == before[1:]
@@ -175,17 +175,17 @@ def test_an_order_by_pictures_stays_stable_until_it_is_recomputed(extended_libra
 
 
 def test_sorting_by_a_missing_coin_keeps_the_order_and_says_so(extended_library: Library) -> None:
-    app = opened("pending", pending_sort="Like one coin", pending_like="local-gone")
+    app = opened("review", pending_sort="Like one coin", pending_like="local-gone")
     assert "no record has the address" in words(app)
     assert len(shown(app)) == 3
-    assert PENDING.address in shown(opened("pending", pending_sort="Most suspicious"))
+    assert PENDING.address in shown(opened("review", pending_sort="Most suspicious"))
 
 
 def test_only_coins_matching_a_line_with_or_can_be_selected(extended_library: Library) -> None:
-    app = opened("pending", pending_words="tag:nsfw OR -tag:dog")
+    app = opened("review", pending_words="tag:nsfw OR -tag:dog")
     assert set(shown(app)) == {address(0), PENDING.address}
     assert set(addresses(extended_library, matching(app))) == {address(0), PENDING.address}
-    app = opened("pending", pending_words="(tag:nsfw")
+    app = opened("review", pending_words="(tag:nsfw")
     assert "( at character 1 is not closed" in words(app).replace("\\", "")
     assert shown(app) == [address(0)]
 
@@ -195,7 +195,7 @@ def test_a_presented_page_names_nobody_in_its_line_and_finds_the_same_coins(
 ) -> None:
     library.approve([PENDING.address], actor="ann@x.org")
     monkeypatch.setattr(settings(), "presenter", True)
-    app = opened("library", library_words="by:ann@x.org")
+    app = opened("library", tab="All", library_words="by:ann@x.org")
     assert line_of(app, "library").startswith('by:"Reviewer ')
     assert app.query_params["library_words"] == line_of(app, "library")
     assert shown(app) == [PENDING.address]

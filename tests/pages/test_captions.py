@@ -13,7 +13,7 @@ from tests.pages.conftest import finish_jobs, opened, press, rerun, send, words
 
 
 def test_the_check_up_counts_captions_that_need_attention(library: Library) -> None:
-    app = opened("captions", captions_view="Check up")
+    app = opened("captions", view="Check")
     kinds = app.segmented_control(key="caption-check")
     assert "Missing caption · 1" in kinds.options
     kinds.set_value("lacking")
@@ -41,7 +41,7 @@ def test_the_editor_stays_on_a_coin_that_somebody_else_rejects(library: Library)
 
 
 def test_a_replacement_changes_the_shown_texts_and_is_undone_in_one_step(library: Library) -> None:
-    app = opened("captions", captions_view="Replace")
+    app = opened("captions", view="Find and replace")
     app.text_input(key="replace-find").set_value("a ")
     app.text_input(key="replace-put").set_value("one ")
     rerun(app)
@@ -53,7 +53,7 @@ def test_a_replacement_changes_the_shown_texts_and_is_undone_in_one_step(library
 
 
 def test_a_replacement_is_limited_to_coins_chosen_in_a_grid(library: Library) -> None:
-    app = opened("captions", captions_view="Replace")
+    app = opened("captions", view="Find and replace")
     app.session_state["memedex.replacing.chosen"] = [FROG.address, "local-gone"]
     app.text_input(key="replace-find").set_value("a ")
     assert "1 coin. One undo" in words(rerun(app))
@@ -62,7 +62,7 @@ def test_a_replacement_is_limited_to_coins_chosen_in_a_grid(library: Library) ->
 
 
 def test_an_invalid_regex_is_reported(library: Library) -> None:
-    app = opened("captions", captions_view="Replace")
+    app = opened("captions", view="Find and replace")
     app.toggle(key="replace-pattern").set_value(True)
     app.text_input(key="replace-find").set_value("(")
     assert "the regex is not valid" in words(rerun(app))
@@ -80,7 +80,7 @@ def test_a_viewer_sees_the_preview_of_a_replacement_without_a_button(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings(), "viewers", "tester")
-    app = opened("captions", captions_view="Replace")
+    app = opened("captions", view="Find and replace")
     app.text_input(key="replace-find").set_value("frog")
     assert "One undo" in words(rerun(app))
     assert not [button for button in app.button if button.label.startswith("Replace")]

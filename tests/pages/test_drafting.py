@@ -27,7 +27,7 @@ def test_prices_are_read_in_the_background_if_a_language_model_is_configured(
 
 
 def test_the_page_shows_the_cost_of_drafting(empty: Library) -> None:
-    assert "No language model was asked for drafts yet" in words(opened("drafting"))
+    assert "No language model was asked for drafts yet" in words(opened("captions", view="AI drafts"))
     used = {"prompt_tokens": 1_000, "completion_tokens": 100}
     spent = {"20000": {"a/b": used | {"cost": 0.25}, "free": used}, "20001": {"a/b": used | {"cost": 0.5}}}
     with empty.catalog.writing() as db:
@@ -36,7 +36,7 @@ def test_the_page_shows_the_cost_of_drafting(empty: Library) -> None:
             "VALUES ('draft', 'Draft', 'ann', '', 'done', '{\"variants\": []}', ?, 0)",
             [json.dumps({"spent": spent})],
         )
-    app = opened("drafting")
+    app = opened("captions", view="AI drafts")
     assert len(app.get("plotly_chart")) == 1
     assert "$0.7500 in all" in words(app)
     table = app.dataframe[0].value

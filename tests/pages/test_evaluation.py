@@ -8,7 +8,7 @@ from tests.pages.conftest import finish_jobs, is_locked, opened, press, rerun, s
 
 
 def test_golden_queries_are_saved_evaluated_and_shown(library: Library) -> None:
-    app = opened("evaluation")
+    app = opened("insights", view="Search quality")
     assert "no golden queries yet" in words(app)
     app.text_input(key="golden_line").set_value(COINS[0].entity)
     rerun(app)
@@ -35,7 +35,7 @@ def test_golden_queries_are_saved_evaluated_and_shown(library: Library) -> None:
     assert drawn["best"].any()
     assert list(scores.first_ranks(kept.rows[0])["count"]) == [1, 0, 0, 0, 0, 0]
     assert f"Best by nDCG@10: {kept.rows[0].preset}" in words(app), "of equals the first"
-    assert len(app.get("plotly_chart")) == 2
+    assert len(app.get("plotly_chart")) == 3
     links = [str(getattr(link, "label", "")) for link in app.main.get("page_link")]
     assert COINS[0].entity in links, "it leads to the search"
     send(app, "golden-remove")
@@ -43,4 +43,4 @@ def test_golden_queries_are_saved_evaluated_and_shown(library: Library) -> None:
 
 
 def test_a_small_library_says_why_it_is_not_calibrated(library: Library) -> None:
-    assert "needs 200 coins" in words(opened("evaluation"))
+    assert "needs 200 coins" in words(opened("insights", view="Search quality"))

@@ -17,13 +17,13 @@ from tests.store.other_systems import three_tier_library, transcript_database
 
 
 def test_filtered_coins_are_exported_as_a_downloadable_zip(library: Library) -> None:
-    app = opened("exchange")
+    app = opened("settings")
     app.selectbox(key="export-from").set_value("Library")
     app.selectbox(key="export-format").set_value("imagefolder")
     press(rerun(app), f"Export {len(COINS)} coins")
     finish_jobs()
     (out,) = library.layout.exports.iterdir()
-    assert out.name in words(opened("exchange")), "also for another session"
+    assert out.name in words(opened("settings")), "also for another session"
     shown = preview(library, captions_at([out], facet="entity"))
     assert (shown.same, shown.changes, shown.refused) == (len(COINS), [], [])
 
@@ -36,7 +36,7 @@ def test_captions_are_imported_after_a_preview_and_undone_as_one(
     before = {coin.address: library.get(coin.address).caption for coin in COINS}
     rows = [f"{coin.address},Taken in for {number}" for number, coin in enumerate(COINS)]
     (tmp_path / "captions.csv").write_text("\n".join(["address,entity", *rows]))
-    app = opened("exchange")
+    app = opened("settings")
     app.text_input(key="import-captions-path-0").set_value(str(tmp_path / "captions.csv"))
     seen.clear()
     rerun(app)
@@ -55,7 +55,7 @@ def test_another_programs_folder_is_looked_at_then_taken_over(empty: Library, tm
     other.mkdir()
     (other / "one.png").write_bytes(picture(1))
     (other / "one.txt").write_text("A dog.")
-    app = opened("exchange")
+    app = opened("settings")
     app.text_input(key="memedex.adopt_text").set_value(str(other))
     press(app, "Preview")
     assert "Pictures with captions next to them" in words(app)
@@ -64,13 +64,13 @@ def test_another_programs_folder_is_looked_at_then_taken_over(empty: Library, tm
     press(app, "Import")
     finish_jobs()
     assert empty.counts()["pending"] == 1
-    assert "1 imported, 0 already there, 0 refused" in words(opened("exchange"))
+    assert "1 imported, 0 already there, 0 refused" in words(opened("settings"))
 
 
 def test_the_preview_says_that_several_systems_are_one_decision(empty: Library, tmp_path: Path) -> None:
     three_tier_library(tmp_path / "other", range(1))
     transcript_database(tmp_path / "other" / "s.db", ["How do I deploy?"])
-    app = opened("exchange")
+    app = opened("settings")
     app.text_input(key="memedex.adopt_text").set_value(str(tmp_path / "other"))
     press(app, "Preview")
     assert "These 2 systems are one decision, with one undo for all." in words(app)
@@ -82,7 +82,7 @@ def test_a_root_with_another_programs_chroma_offers_to_take_it_over(
     aside = empty.layout.chroma / "foreign-20260101-000000-abcdef"
     three_tier_library(tmp_path / "other", range(2))
     shutil.copytree(tmp_path / "other" / "memecoins" / "rag_db", aside)
-    app = opened("exchange")
+    app = opened("settings")
     assert "another program's Chroma with 6 vectors" in words(app)
     app.button(key="adopt-own").click()
     rerun(app)

@@ -37,7 +37,7 @@ def test_an_empty_library_says_what_to_do_next(empty: Library) -> None:
 
 def test_every_bar_leads_to_as_many_coins_as_it_counts(library: Library) -> None:
     library.reject([PENDING.address], reason="two words")
-    pages = (opened("insights"), opened("insights", insights_view="Reviewing"))
+    pages = (opened("insights"), opened("insights", view="Reviewing"))
     checked = 0
     for app in pages:
         for bar in bars(app):
@@ -88,15 +88,13 @@ def test_coins_of_drafts_are_found_by_model_and_fate(library: Library) -> None:
 
 def test_a_reason_that_no_line_can_say_leads_nowhere(library: Library) -> None:
     library.reject([PENDING.address], reason='a "quote"')
-    app = opened("insights", insights_view="Reviewing")
+    app = opened("insights", view="Reviewing")
     (reason,) = [bar for bar in bars(app) if 'a "quote"' in bar["hovertext"][0]]
     assert list(reason["customdata"]) == [""]
 
 
 def test_two_sets_are_drawn_as_shares_of_each(library: Library) -> None:
-    app = opened(
-        "insights", insights_view="Reviewing", insights_compare="true", insights_other="tier:library"
-    )
+    app = opened("insights", view="Reviewing", insights_compare="true", insights_other="tier:library")
     every, promoted = bars(app)[:2]
     assert (every["name"], promoted["name"]) == ("All coins", "tier:library")
     assert values(every) == [1 / ALL, 1 / ALL, len(COINS) / ALL, 0]
@@ -132,13 +130,13 @@ def test_a_line_with_a_fault_draws_nothing(library: Library) -> None:
 
 
 def test_search_quality_shows_the_stored_evaluation_with_its_weak_tags(library: Library) -> None:
-    assert "has not been measured" in words(opened("insights", insights_view="Search quality"))
+    assert "There are no golden queries yet" in words(opened("insights", view="Search quality"))
     tags = library.tag_counts(Filter(tier="library"))
     for coin in COINS:
         library.golden.save(coin.entity, [coin.address])
     evaluation.store(library, evaluation.evaluate(library), actor="ann")
-    app = opened("insights", insights_view="Search quality")
-    assert f"{len(COINS)} golden queries" in words(app)
+    app = opened("insights", view="Search quality")
+    assert f"{len(COINS)} queries" in words(app)
     frequent = {tag for tag, count in tags.items() if count >= evaluation.FEWEST}
     drawn = [line for bar in bars(app) for line in bar.get("customdata", []) if "tag:" in str(line)]
     assert len(drawn) == len(frequent)
@@ -146,7 +144,7 @@ def test_search_quality_shows_the_stored_evaluation_with_its_weak_tags(library: 
 
 def test_people_and_their_speed_are_shown_with_the_coins_they_decided(library: Library) -> None:
     library.reject([UNCAPTIONED.address], actor="bob")
-    app = opened("insights", insights_view="Reviewing")
+    app = opened("insights", view="Reviewing")
     (speed,) = [bar for bar in bars(app) if any("per hour" in text for text in bar["hovertext"])]
     by_bob = next(line for line in speed["customdata"] if "by:bob" in line)
     assert coins_of(library, by_bob) == 1

@@ -45,13 +45,13 @@ def badges(app: AppTest) -> list[str]:
 def test_coins_without_captions_are_drafted_after_a_cost_estimate(
     model: LanguageModelServer, library: Library
 ) -> None:
-    app = opened("drafting")
+    app = opened("captions", view="AI drafts")
     assert "1 request · about" in words(app)
     assert "about $0.000" in words(app)
     press(app, "Draft 1 coin")
     finish_jobs()
     assert [one.facet for one in library.suggestions.of(UNCAPTIONED.address)].count("entity") == 1
-    page_text = words(opened("jobs")).replace("\\", "")
+    page_text = words(opened("activity", view="Jobs")).replace("\\", "")
     assert "1 of 1 done" in page_text
     assert "$0.0002" in page_text, "what it has cost"
 
@@ -59,14 +59,14 @@ def test_coins_without_captions_are_drafted_after_a_cost_estimate(
 def test_coins_with_suggestions_are_counted_until_they_have_a_caption(
     model: LanguageModelServer, library: Library
 ) -> None:
-    assert "Missing caption · 1" in choices(opened("drafting"))
-    press(opened("drafting"), "Draft 1 coin")
+    assert "Missing caption · 1" in choices(opened("captions", view="AI drafts"))
+    press(opened("captions", view="AI drafts"), "Draft 1 coin")
     finish_jobs()
-    app = opened("drafting")
+    app = opened("captions", view="AI drafts")
     assert "Missing caption · 0 of 1" in choices(app)
     assert "1 coin with suggestions to look at" in links(app)
     library.caption(UNCAPTIONED.address, caption={"entity": "An ape", "context": "Apes together"})
-    app = opened("drafting")
+    app = opened("captions", view="AI drafts")
     assert "Missing caption · 0" in choices(app)
     assert "1 coin with suggestions to look at" not in links(app)
 
@@ -75,13 +75,13 @@ def test_a_job_with_only_refusals_is_not_marked_as_successful(library: Library) 
     report = ImportReport(refused=[Refusal("a", "no picture"), Refusal("b", "no picture")])
     job = library.jobs.run("Import list.json", lambda _: report)
     finish_jobs()
-    app = opened("jobs")
+    app = opened("activity", view="Jobs")
     assert [badge for badge in badges(app) if "refused" in badge]
     assert "nothing done · 2 refused" in words(app)
     (table,) = app.dataframe
     assert list(table.value["item"]) == ["a", "b"]
     assert list(table.value["reason"]) == ["no picture"] * 2
-    app = opened("history")
+    app = opened("activity")
     app.session_state["memedex.watched_jobs"] = [job.id]
     [toast] = rerun(app).toast
     assert toast.value.replace("\\", "") == "Import list.json: nothing done, 2 refused"
@@ -95,16 +95,16 @@ def test_a_coin_that_no_model_made_offers_no_budget_in_dollars(
     name = settings().caption_model
     job = generate.start(library.jobs, "frog", [COINS[0].address], model=name, budget=4000, pictures=False)
     finish_jobs()
-    assert "did not accept the key" in words(opened("jobs"))
+    assert "did not accept the key" in words(opened("activity", view="Jobs"))
     assert f"list-resume-{job.id}" in sendable()
     assert f"budget-{job.id}" not in sendable()
 
 
 def test_refused_items_show_a_reason_and_can_be_retried(model: LanguageModelServer, library: Library) -> None:
     model.answers = [fails(400, "the picture is too dark")]
-    press(opened("drafting"), "Draft 1 coin")
+    press(opened("captions", view="AI drafts"), "Draft 1 coin")
     finish_jobs()
-    app = opened("jobs")
+    app = opened("activity", view="Jobs")
     (table,) = app.dataframe
     assert "too dark" in table.value["reason"][0]
     model.answers = [says(json.dumps(GOOD))]
@@ -117,19 +117,19 @@ def test_a_failed_job_can_be_continued_but_not_by_a_viewer(
     model: LanguageModelServer, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model.answers = [fails(401, "bad key")]
-    press(opened("drafting"), "Draft 1 coin")
+    press(opened("captions", view="AI drafts"), "Draft 1 coin")
     finish_jobs()
     monkeypatch.setenv("MEMEDEX_VIEWERS", "tester")
     settings.cache_clear()
-    watched = opened("jobs")
+    watched = opened("activity", view="Jobs")
     assert "did not accept the key" in words(watched)
     assert watched.button == []
     assert not [form for form in sendable() if form.startswith("list-")]
-    assert [button.label for button in opened("drafting").button] == []
+    assert [button.label for button in opened("captions", view="AI drafts").button] == []
     monkeypatch.delenv("MEMEDEX_VIEWERS")
     settings.cache_clear()
     model.answers = [says(json.dumps(GOOD))]
-    send(opened("jobs"), f"list-resume-{library.jobs.all()[0].id}")
+    send(opened("activity", view="Jobs"), f"list-resume-{library.jobs.all()[0].id}")
     finish_jobs()
     assert library.jobs.all()[0].state == "done"
 
@@ -137,7 +137,7 @@ def test_a_failed_job_can_be_continued_but_not_by_a_viewer(
 def test_an_edited_prompt_is_tried_side_by_side_with_another(
     model: LanguageModelServer, library: Library
 ) -> None:
-    app = opened("drafting")
+    app = opened("captions", view="AI drafts")
     press(app, "Save", text="In five words: {name}", name="Short")
     assert app.selectbox(key="prompt-name").value == "short", "the new one is shown"
     assert library.prompts.get("short").text == "In five words: {name}"
@@ -151,8 +151,8 @@ def test_an_edited_prompt_is_tried_side_by_side_with_another(
 
 
 def test_without_a_language_model_the_page_says_how_to_configure_one(library: Library) -> None:
-    assert "MEMEDEX_CAPTION_MODEL" in words(opened("drafting"))
-    page_text = words(opened("jobs"))
+    assert "MEMEDEX_CAPTION_MODEL" in words(opened("captions", view="AI drafts"))
+    page_text = words(opened("activity", view="Jobs"))
     assert "No jobs running" in page_text
     assert "They start on these pages" in page_text
 
@@ -160,7 +160,8 @@ def test_without_a_language_model_the_page_says_how_to_configure_one(library: Li
 def test_only_coins_chosen_in_a_grid_are_drafted(model: LanguageModelServer, library: Library) -> None:
     app = opened()
     app.session_state["memedex.drafting.chosen"] = [coin.address for coin in COINS[:2]]
-    app.switch_page("pages/drafting.py")
+    app.switch_page("pages/captions.py")
+    app.query_params["view"] = "AI drafts"
     press(rerun(app), "Draft 2 coins", budget=1.5)
     finish_jobs()
     assert library.jobs.all()[0].options["budget"] == 1.5
@@ -174,7 +175,7 @@ def test_a_job_says_how_many_coins_it_has_done_not_how_many_steps_it_took(librar
 
     library.jobs.run("Load the demo library", load)
     finish_jobs()
-    page_text = words(opened("jobs"))
+    page_text = words(opened("activity", view="Jobs"))
     assert f"{len(COINS)} done" in page_text
     assert "613" not in page_text
 
@@ -183,4 +184,4 @@ def test_a_job_without_coins_leaves_no_room_for_pictures(library: Library) -> No
     library.jobs.start("map", name="Compute the map", options={"space": "entity", "from_scratch": True})
     finish_jobs()
     assert library.jobs.all()[0].total
-    assert "height:32px" not in shown(opened("jobs"))
+    assert "height:32px" not in shown(opened("activity", view="Jobs"))

@@ -9,7 +9,7 @@ from tests.pages.test_browse import shown
 
 def test_every_coin_is_shown_with_the_number_of_each_tier(library: Library) -> None:
     library.reject([PENDING.address])
-    app = opened("library")
+    app = opened("library", tab="All")
     assert set(shown(app)) == set(library.addresses(Filter()))
     assert app.pills(key="library-tiers").options == [
         "Review · 0", "Approved · 1", f"Library · {len(COINS)}", "Rejected · 1",
@@ -22,10 +22,10 @@ def test_every_coin_is_shown_with_the_number_of_each_tier(library: Library) -> N
 
 def test_orders_filters_and_pages_apply_to_all_tiers(library: Library) -> None:
     named = sorted(library.get(address).name for address in library.addresses(Filter()))
-    app = opened("library", library_sort="Name")
+    app = opened("library", tab="All", library_sort="Name")
     assert [library.get(address).name for address in shown(app)] == named
-    assert shown(opened("library", library_words=FROG.name)) == [FROG.address]
-    assert "Unknown filter" in opened("library", library_words="tire:trash").warning[0].value
+    assert shown(opened("library", tab="All", library_words=FROG.name)) == [FROG.address]
+    assert "Unknown filter" in opened("library", tab="All", library_words="tire:trash").warning[0].value
 
 
 def test_an_empty_library_leads_to_the_import(empty: Library) -> None:

@@ -62,9 +62,9 @@ def ann(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, object]]:
 
 
 def test_an_expired_login_shows_a_message_and_nothing_else(library: Library, ann: dict[str, object]) -> None:
-    assert [one.value for one in opened("pending").title] == ["Review"]
+    assert [one.value for one in opened("review").title] == ["Review"]
     ann["exp"] = time.time() - 1
-    page = opened("pending")
+    page = opened("review")
     assert [one.value for one in page.title] == ["Memedex"]
     assert "Your login has ended" in words(page)
     assert [button.label for button in page.button] == ["Log in"]
@@ -75,7 +75,7 @@ def test_a_person_on_neither_list_sees_only_a_message(
 ) -> None:
     monkeypatch.setattr(settings(), "viewers", "eve@example.org")
     monkeypatch.setattr(settings(), "curators", "bob@example.org")
-    page = opened("pending")
+    page = opened("review")
     assert [one.value for one in page.title] == ["Memedex"]
     assert "You have no access to this library." in words(page)
     assert [button.label for button in page.button] == ["Log out"]
@@ -85,11 +85,11 @@ def test_logging_out_ends_every_tab_of_the_login(
     library: Library, ann: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(st, "logout", lambda: None)
-    page = opened("pending")
+    page = opened("review")
     page.button(key="log-out").click()
     rerun(page)
     assert "Your login has ended" in words(page)
-    assert "Your login has ended" in words(opened("pending")), "as in another tab"
+    assert "Your login has ended" in words(opened("review")), "as in another tab"
     ann["iat"] = time.time() + 1
     assert logins.is_current(ann), "a new login of hers is valid"
     token = tokens.signed(library, actor="ann@example.org", session="test session id", claims=ann)
@@ -106,10 +106,10 @@ def test_a_login_is_listed_and_an_administrator_ends_it(
 ) -> None:
     bob = dict(ann, email="bob@example.org", sub="bob")
     log_in(monkeypatch, bob)
-    assert "Sessions" not in [one.value for one in opened("health").header]
+    assert "Sessions" not in [one.value for one in opened("settings", section="System status").header]
     log_in(monkeypatch, ann)
     monkeypatch.setattr(settings(), "administrators", "ann@example.org")
-    page = opened("health")
+    page = opened("settings", section="System status")
     assert "Sessions" in [one.value for one in page.header]
     (session,) = [one for one in sessions_of(library).all() if one.person == "bob@example.org"]
     assert "bob@example.org · logged in just now" in words(page)
@@ -117,14 +117,14 @@ def test_a_login_is_listed_and_an_administrator_ends_it(
     assert "bob@example.org" not in words(page)
     assert [one.ended_by for one in sessions_of(library).all() if one.ended] == ["ann@example.org"]
     log_in(monkeypatch, bob)
-    assert "Your login has ended" in words(opened("pending"))
+    assert "Your login has ended" in words(opened("review"))
 
 
 def test_a_person_who_is_no_administrator_any_more_ends_nothing(
     library: Library, ann: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings(), "administrators", "ann@example.org")
-    page = opened("health")
+    page = opened("settings", section="System status")
     (session,) = sessions_of(library).all()
     monkeypatch.setattr(settings(), "administrators", "")
     with pytest.raises(NotPermitted):
@@ -139,20 +139,20 @@ def fields(page: AppTest) -> set[str]:
 def test_a_remote_browser_cannot_name_server_paths(
     library: Library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    opened("exchange")
+    opened("settings")
     assert "import-path" in sendable()
-    assert "import-captions-path-0" in fields(opened("exchange"))
+    assert "import-captions-path-0" in fields(opened("settings"))
     monkeypatch.setattr(login, "is_local", lambda: False)
     forms._forms.clear()
-    opened("exchange")
+    opened("settings")
     assert "import-path" not in sendable()
-    assert "import-captions-path-0" not in fields(opened("exchange"))
+    assert "import-captions-path-0" not in fields(opened("settings"))
 
     (tmp_path / "allowed").mkdir()
     monkeypatch.setattr(settings(), "import_folders", str(tmp_path / "allowed"))
     with pytest.raises(NotPermitted, match="MEMEDEX_IMPORT_FOLDERS"):
-        press(opened("exchange"), "Import path", path=str(library.layout.memecoins))
+        press(opened("settings"), "Import path", path=str(library.layout.memecoins))
     assert library.jobs.all() == []
-    page = opened("exchange")
+    page = opened("settings")
     page.text_input(key="import-captions-path-0").set_value("/etc/passwd")
     assert any("MEMEDEX_IMPORT_FOLDERS" in error.value for error in rerun(page).error)

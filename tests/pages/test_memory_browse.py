@@ -24,10 +24,10 @@ from tests.store.memory.traces import traces
 def test_an_undone_decision_can_be_redone(memory: Memory) -> None:
     memory.memories.store_memory("Kettles whistle", actor="tester")
     before = memory.memories.passages.count()
-    app = opened("lore", view="Browse")
+    app = opened("memory", view="Browse")
     send(app, "undo-memory")
     assert memory.memories.passages.count() == before - 1
-    send(opened("lore", view="Browse"), "redo-memory")
+    send(opened("memory", view="Browse"), "redo-memory")
     assert memory.memories.passages.count() == before
 
 
@@ -35,13 +35,13 @@ def test_an_undo_that_is_sent_twice_or_late_reverses_what_its_page_showed(memory
     for text in ("Kettles whistle", "Kettles sing"):
         memory.memories.store_memory(text, actor="tester")
     before = memory.memories.passages.count()
-    opened("lore", view="Browse")
+    opened("memory", view="Browse")
     undo = next(form for (_, key), form in forms._forms.items() if key == "undo-memory")
     for _ in range(2):
         undo.send(forms.Sent({}, "a"))
     undo.send(forms.Sent({}, "b"))
     assert memory.memories.passages.count() == before - 1
-    opened("lore", view="Browse")
+    opened("memory", view="Browse")
     redo = next(form for (_, key), form in forms._forms.items() if key == "redo-memory")
     for decision in ("c", "c", "d"):
         redo.send(forms.Sent({}, decision))
@@ -50,7 +50,7 @@ def test_an_undo_that_is_sent_twice_or_late_reverses_what_its_page_showed(memory
 
 def test_an_undo_reverses_what_its_page_decided_since_it_was_drawn(memory: Memory) -> None:
     memory.memories.store_memory("Kettles whistle", actor="tester")
-    opened("lore", view="Browse")
+    opened("memory", view="Browse")
     (session_id, _), undo = next(each for each in forms._forms.items() if each[0][1] == "undo-memory")
     ours = memory.for_actor(Actor("tester", via="page"))
     ours.memories.store_memory("Kettles sing", decision="a")
@@ -63,7 +63,7 @@ def test_an_undo_reverses_what_its_page_decided_since_it_was_drawn(memory: Memor
 
 def test_an_undo_that_would_lose_a_later_change_is_refused(memory: Memory) -> None:
     id = memory.memories.store_memory("Kettles whistle", actor="tester")["memory_id"]
-    app = opened("lore", view="Browse")
+    app = opened("memory", view="Browse")
     memory.memories.edit(id, content="Kettles sing", actor="somebody else")
     with pytest.raises(InvalidRecord, match="it was changed since"):
         send(app, "undo-memory")
@@ -71,7 +71,7 @@ def test_an_undo_that_would_lose_a_later_change_is_refused(memory: Memory) -> No
 
 
 def test_browsing_finds_words_and_deletes_matches_with_undo(memory: Memory) -> None:
-    app = opened("lore", view="Browse", kind="Memories", words="backups")
+    app = opened("memory", view="Browse", kind="Memories", words="backups")
     assert "2 memories" in words(app)
     send(app, "delete-all")
     assert memory.passages["memories"].count() == 12
@@ -82,7 +82,7 @@ def test_browsing_finds_words_and_deletes_matches_with_undo(memory: Memory) -> N
 def test_browsing_shows_stale_and_near_duplicate_entries(memory: Memory) -> None:
     for _ in range(2):
         memory.memories.store_memory("said twice today")
-    app = opened("lore", view="Browse", kind="Memories", which="Stale", days="1")
+    app = opened("memory", view="Browse", kind="Memories", which="Stale", days="1")
     assert "14 memories" in words(app), "all but the new ones"
     app.segmented_control(key="which").set_value("alike")
     assert "1 pair with a cosine of 0.95 or more" in words(rerun(app))
@@ -90,12 +90,12 @@ def test_browsing_shows_stale_and_near_duplicate_entries(memory: Memory) -> None
 
 def test_a_link_to_near_duplicates_opens_them(memory: Memory) -> None:
     for which in ("alike", "Near-duplicates"):
-        app = opened("lore", view="Browse", kind="Memories", which=which)
+        app = opened("memory", view="Browse", kind="Memories", which=which)
         assert app.segmented_control(key="which").value == "alike"
 
 
 def test_a_session_is_permanently_deleted_with_all_its_characters(memory: Memory) -> None:
-    app = opened("lore", view="Browse", kind="Sessions", scope_session_memory="mira_lantern")
+    app = opened("memory", view="Browse", kind="Sessions", scope_session_memory="mira_lantern")
     press(app, "Delete all 2 keys of lantern")
     assert memory.sessions.passages.counts() == {"capy_budget-debate": 4}
 
@@ -107,7 +107,7 @@ def test_a_forgotten_session_is_in_no_file_of_the_root(
     """Stored, edited, asked about and undone on the page; jobs, requests and drafts are in the catalog."""
     words_ = ["zanzibarium", "xylophonist"]
     root = memory.places.root
-    app = opened("lore", view="Browse", kind="Sessions")
+    app = opened("memory", view="Browse", kind="Sessions")
     send(app, "add-exchange", key="elf_xylophonist", prompt="Where is the zanzibarium?", answer="Gone.")
     send(app, "add-exchange", key="elf_xylophonist", prompt="A zanzibarium, again", answer="No.")
     send(app, "undo-memory")
@@ -118,18 +118,18 @@ def test_a_forgotten_session_is_in_no_file_of_the_root(
         reply = says("The zanzibarium is gone [1].")
         reply.streamed = True
         server.answers = [reply]
-        send(opened("lore", view="Ask"), "ask-memory", question="zanzibarium?", world="",
+        send(opened("memory", view="Ask"), "ask-memory", question="zanzibarium?", world="",
              session="elf_xylophonist")  # fmt: skip
         finish_jobs()
     assert traces(root, words_, []), "while it is remembered, the search finds it"
-    app = opened("lore", view="Browse", kind="Sessions", scope_session_memory="elf_xylophonist")
+    app = opened("memory", view="Browse", kind="Sessions", scope_session_memory="elf_xylophonist")
     press(app, "Delete this key")
     assert traces(root, words_, []) == {}
     assert "undo never reaches past that" in memory.why_no_undo(by="tester")
 
 
 def test_papers_list_their_files_and_can_be_removed_with_undo(memory: Memory) -> None:
-    app = opened("lore", view="Browse", kind="Papers", scope_documents="harbor")
+    app = opened("memory", view="Browse", kind="Papers", scope_documents="harbor")
     assert "harbor\\_lending\\.pdf" in words(app)
     (source,) = (one for one in memory.documents.sources() if one.protocol == "harbor")
     send(app, f"remove-{source.id}")
@@ -144,7 +144,7 @@ def test_papers_of_before_are_offered_their_sections(memory: Memory) -> None:
     with memory.documents.passages.database.writing() as db:
         db.execute("UPDATE sources SET has_sections = 0")
         db.execute("UPDATE documents SET section = ''")
-    send(opened("lore", view="Browse", kind="Papers", scope_documents="harbor"), f"sections-{source.id}")
+    send(opened("memory", view="Browse", kind="Papers", scope_documents="harbor"), f"sections-{source.id}")
     assert f"sections-{source.id}" not in _forms()
     (again,) = (one for one in memory.documents.sources() if one.protocol == "harbor")
     assert again.has_sections
@@ -152,7 +152,7 @@ def test_papers_of_before_are_offered_their_sections(memory: Memory) -> None:
 
 def _forms() -> list[str]:
     forms._forms.clear()
-    opened("lore", view="Browse", kind="Papers", scope_documents="harbor")
+    opened("memory", view="Browse", kind="Papers", scope_documents="harbor")
     return sendable()
 
 
@@ -160,7 +160,7 @@ def test_an_imported_paper_that_the_model_does_not_read_is_named_when_its_import
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("store.embedding.multilingual._ENGLISH", ("bags",))
-    app = opened("lore", view="Browse", kind="Papers", scope_documents="harbor")
+    app = opened("memory", view="Browse", kind="Papers", scope_documents="harbor")
     app.file_uploader[0].set_value([("借贷.md", "抵押品的价值下降时会被清算。".encode(), "text/markdown")])
     toasts = [*send(rerun(app), "import-papers", protocol="harbor").toast]  # it may have ended already
     finish_jobs()
@@ -172,7 +172,7 @@ def test_an_imported_paper_that_the_model_does_not_read_is_named_when_its_import
 
 def imported(form: str, files: list[tuple[str, bytes, str]], kind: str, **fields: str) -> str:
     """Import these files on the page; returns what it says when the import has ended."""
-    app = opened("lore", view="Browse", kind=kind)
+    app = opened("memory", view="Browse", kind=kind)
     app.file_uploader[0].set_value(files)
     toasts = [*send(rerun(app), form, **fields).toast]
     finish_jobs()
@@ -194,7 +194,7 @@ def test_a_second_import_on_the_page_changes_nothing_and_says_so(memory: Memory)
 
 
 def test_events_are_found_by_their_fields(memory: Memory) -> None:
-    app = opened("lore", view="Browse", kind="Events", level="ERROR")
+    app = opened("memory", view="Browse", kind="Events", level="ERROR")
     assert "1 event" in words(app)
     assert app.dataframe[0].value["error_type"].to_list() == ["TimeoutError"]
 
@@ -208,12 +208,12 @@ def test_several_projects_are_browsed_and_searched_together(empty_memory: Memory
         message = {"role": "user", "content": f"how do {project} age"}
         (folder / "transcript.jsonl").write_text(json.dumps(message))
     empty_memory.transcripts.import_sessions([tmp_path / "recorded"])
-    app = opened("lore", view="Browse", kind="Transcripts")
+    app = opened("memory", view="Browse", kind="Transcripts")
     app.multiselect(key="project").set_value(["bridges", "roads"])
     found_texts = app.run().dataframe[0].value["text"].to_list()
     assert sorted(found_texts) == ["how do bridges age", "how do roads age"]
 
-    app = opened("lore", ask="how do they age", mode="full_text")
+    app = opened("memory", ask="how do they age", mode="full_text")
     app.multiselect(key="project").set_value(["rivers", "roads"])
     page = shown(app.run())
     assert "Not retrieved · 1 nearest" in page, "the third project's session is only nearly found"
@@ -229,7 +229,7 @@ def test_dropped_sessions_of_one_file_name_are_all_imported(
         line = json.dumps({"session_id": f"s{number}", "role": "user", "content": f"question {number}"})
         dropped.append(SimpleNamespace(name="transcript.jsonl", getvalue=line.encode))
     monkeypatch.setattr(uploads, "files", lambda *_, **__: dropped)
-    send(opened("lore", view="Browse", kind="Transcripts"), "import-transcripts")
+    send(opened("memory", view="Browse", kind="Transcripts"), "import-transcripts")
     finish_jobs()
     assert [
         [row["text_content"] for row in empty_memory.transcripts.messages(f"s{number}")]
@@ -238,7 +238,7 @@ def test_dropped_sessions_of_one_file_name_are_all_imported(
 
 
 def test_a_page_number_beyond_the_end_shows_the_last_page(memory: Memory) -> None:
-    app = opened("lore", view="Browse", kind="Memories", page_memories="99")
+    app = opened("memory", view="Browse", kind="Memories", page_memories="99")
     assert "14 memories" in words(app)
 
 
@@ -246,7 +246,7 @@ def test_connections_lead_from_a_coin_to_the_entries_that_mention_it(
     library: Library, memory: Memory
 ) -> None:
     memory.lore.add_lore("mempool_city", "frog", "Under the lamp sits the Rainy Frog.")
-    message = words(opened("lore", view="Connections", coin="Rainy Frog"))
+    message = words(opened("memory", view="Connections", coin="Rainy Frog"))
     assert "1 entry names it." in message
     assert "Under the lamp sits the Rainy Frog." in message
 
@@ -259,7 +259,7 @@ def values_of(form: str) -> dict[str, Any]:
 
 def test_saving_an_entry_that_somebody_changed_meanwhile_is_refused(memory: Memory) -> None:
     id = memory.memories.store_memory("Kettles whistle")["memory_id"]
-    app = opened("lore", view="Browse", entry=f"memories:{id}")
+    app = opened("memory", view="Browse", entry=f"memories:{id}")
     form = f"entry-text-memories-{id}"
     typed = values_of(form) | {"text": "Kettles whistle loudly"}
     memory.memories.edit(id, content="Kettles sing", actor="bob")
@@ -277,7 +277,7 @@ def test_merging_entries_of_which_one_changed_meanwhile_is_refused(empty_memory:
     memories = empty_memory.memories
     memories.store_memory("Kettles whistle")
     other = memories.store_memory("Kettles whistle.")["memory_id"]
-    app = opened("lore", view="Browse", kind="Memories", which="Near-duplicates")
+    app = opened("memory", view="Browse", kind="Memories", which="Near-duplicates")
     (form,) = (name for name in sendable() if name.startswith("merge-"))
     typed = values_of(form) | {"text": "Kettles whistle loudly"}
     memories.edit(other, content="Kettles whistle!!", actor="bob")

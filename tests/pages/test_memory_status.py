@@ -16,7 +16,7 @@ def test_the_status_view_reports_an_unusable_file_and_shows_all_kinds(memory: Me
     st.cache_resource.clear()
     path = memory.places.database
     path.write_bytes(b"rubbish" * 1000)
-    app = opened("lore", view="Status")
+    app = opened("memory", view="Status")
     assert "The text memory cannot be used:" in words(app)
     assert f"{path} cannot be read" in words(app)
     assert len(app.metric) == 5
@@ -24,7 +24,7 @@ def test_the_status_view_reports_an_unusable_file_and_shows_all_kinds(memory: Me
 
 
 def test_the_status_view_lists_every_concern_with_its_remedy(memory: Memory) -> None:
-    app = opened("lore", view="Status")
+    app = opened("memory", view="Status")
     labels = [expander.label for expander in app.expander]
     assert any("worlds without lore" in label for label in labels)
     assert "Remedy: " in words(app)
@@ -35,10 +35,10 @@ def test_the_status_view_lists_every_concern_with_its_remedy(memory: Memory) -> 
 
 def test_a_world_file_edited_while_the_dashboard_runs_is_reported_and_reloaded(memory: Memory) -> None:
     changed = "files of worlds that are new or changed"
-    assert not any(changed in expander.label for expander in opened("lore", view="Status").expander)
+    assert not any(changed in expander.label for expander in opened("memory", view="Status").expander)
     (memory.places.worlds / "blank_atlas.yaml").write_text("id: blank_atlas\nlore: A page is filled at last.")
     (memory.places.worlds / "broken.yml").write_text("- no world")
-    app = opened("lore", view="Status")
+    app = opened("memory", view="Status")
     assert any(changed in expander.label and "· 2" in expander.label for expander in app.expander)
     assert "broken.yml" in words(app)
     press(app, "Read it again")
@@ -50,7 +50,7 @@ def test_a_world_file_edited_while_the_dashboard_runs_is_reported_and_reloaded(m
 def test_a_broken_world_is_named_with_an_example_and_the_good_one_beside_it_is_imported(
     memory: Memory,
 ) -> None:
-    app = opened("lore", view="Browse", kind="world_lore")
+    app = opened("memory", view="Browse", kind="world_lore")
     good = ("frogland.yaml", b"id: frogland\nlore: Frogs rule the ponds.", "text/yaml")
     bad = ("broken.yaml", b"id: peaks\nname: Peaks\nlore: a: b", "text/yaml")
     app.file_uploader[0].set_value([good, bad])
@@ -65,7 +65,7 @@ def test_a_broken_world_is_named_with_an_example_and_the_good_one_beside_it_is_i
 
 
 def test_two_worlds_of_one_file_name_are_both_imported(memory: Memory) -> None:
-    app = opened("lore", view="Browse", kind="world_lore")
+    app = opened("memory", view="Browse", kind="world_lore")
     files = [("world.yaml", f"id: {id}\nlore: {id} rule.".encode(), "text/yaml") for id in ("frogs", "goats")]
     app.file_uploader[0].set_value(files)
     press(rerun(app), "Import 2 worlds")
@@ -79,7 +79,7 @@ def test_the_model_of_one_kind_can_be_changed_on_the_status_view(
 ) -> None:
     monkeypatch.setattr("store.memory.verbs.open_embedder", lambda name: Bags(name="other"))
     monkeypatch.setattr(model_choice, "open_embedder", lambda name: Bags(name="other"))
-    app = opened("lore", view="Status")
+    app = opened("memory", view="Status")
     app.selectbox(key="memory-model-kind").set_value("memories")
     press(rerun(app), "Embed them with it")
     finish_jobs()

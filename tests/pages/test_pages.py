@@ -13,6 +13,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from components.shell.page.places import PLACES
 from store import __version__
 from store.catalog.history import MOVE_ASIDE
 from store.disk.files import file_hash
@@ -25,24 +26,30 @@ from tests.browser.coins import COINS, DOG, FROG, PENDING, UNCAPTIONED
 from tests.pages.conftest import OVERVIEW, finish_jobs, is_locked, opened, press, rerun, send, sendable, words
 
 TITLES = {
-    "": "Overview",
-    "pending": "Review",
+    "": "Home",
+    "review": "Review",
     "approved": "Approved",
     "captions": "Captions",
-    "drafting": "AI drafts",
-    "rejected": "Rejected",
+    "captions?view=Check": "Captions",
+    "captions?view=AI drafts": "Captions",
+    "captions?view=Find and replace": "Captions",
     "library": "Library",
+    "library?tab=Rejected": "Library",
+    "library?tab=All": "Library",
     "search": "Search",
     "map": "Map",
-    "insights": "Insights",
-    "evaluation": "Evaluation",
     "generate": "Generate",
-    "lore": "Lore & memory",
-    "exchange": "Import & export",
-    "tags": "Tags",
-    "jobs": "Jobs",
-    "history": "History",
-    "health": "System status",
+    "memory": "Memory",
+    "insights": "Insights",
+    "insights?view=Reviewing": "Insights",
+    "insights?view=Search quality": "Insights",
+    "activity": "Activity",
+    "activity?view=Jobs": "Activity",
+    "settings": "Settings",
+    "settings?section=Tags": "Settings",
+    "settings?section=Embedding model": "Settings",
+    "settings?section=Safe mode": "Settings",
+    "settings?section=System status": "Settings",
 }
 
 
@@ -71,10 +78,31 @@ def test_about_names_the_version(library: Library, monkeypatch: pytest.MonkeyPat
     assert f"Memedex {__version__}" in given["menu_items"]["About"]
 
 
-def test_the_navigation_lists_every_page_with_its_count(library: Library) -> None:
+def test_the_navigation_lists_the_ten_places_with_their_counts(library: Library) -> None:
     labels = [link.label for link in opened().sidebar.page_link]
-    assert [label.split(" :")[0] for label in labels] == list(TITLES.values())
-    assert ":gray-badge[4]" in next(label for label in labels if label.startswith("Search"))
+    assert [label.split(" :")[0] for label in labels] == [*PLACES]
+    counts = {label.split(" :")[0]: label.split(" :")[1] for label in labels if " :" in label}
+    assert counts == {
+        "Review": "gray[1]",
+        "Approved": "gray[1]",
+        "Captions": "gray[1]",
+        "Library": f"gray[{len(COINS)}]",
+    }
+
+
+def test_the_navigation_lists_saved_filters_below_the_library(library: Library) -> None:
+    library.filters.save("Frogs", "tag:frog")
+    links = opened().sidebar.page_link
+    [saved] = [link for link in links if link.label == "Frogs"]
+    assert [link.label.split(" :")[0] for link in links].index("Frogs") == [*PLACES].index("Library") + 1
+    app = opened(f"{saved.page}?{saved.query_string}")
+    assert app.text_input(key="library_words").value == "tag:frog"
+
+
+def test_each_place_says_in_one_line_what_it_is_for(library: Library) -> None:
+    for place in PLACES.values():
+        script = Path(place.script).stem
+        assert place.about in words(opened("" if place.name == "Home" else script))
 
 
 def tiles_of(app: AppTest) -> list[dict[str, Any]]:
@@ -93,10 +121,10 @@ def test_the_overview_shows_tier_counts_and_next_steps(library: Library) -> None
         "Rejected": 0,
     }
     assert [tile["href"] for tile in tiles] == [
-        "/pending",
+        "/review",
         "/approved",
-        "/library?library_words=tier%3Alibrary",
-        "/rejected",
+        "/library",
+        "/library?tab=Rejected",
     ]
     assert [tile["came"] for tile in tiles[1:3]] == [
         {"number": len(COINS) + 1, "label": "approved"},
@@ -147,10 +175,10 @@ def test_system_status_and_history_list_foreign_files_moved_aside(library: Libra
     (library.layout.chroma / "chroma.sqlite3").write_bytes(b"somebody's")
     library._follower._place.clear_the_way()
     (aside,) = library.moved_aside()
-    message = words(opened("health"))
+    message = words(opened("settings", section="System status"))
     assert "a Chroma that cannot be read" in message
     assert aside.place.name in message
-    history = opened("history")
+    history = opened("activity")
     assert "Moved aside" in words(history)
     offered = [form for form in sendable() if form.startswith("take-back-")]
     assert len(offered) == len([one for one in library.decisions() if one.verb != MOVE_ASIDE])
@@ -158,7 +186,7 @@ def test_system_status_and_history_list_foreign_files_moved_aside(library: Libra
 
 def test_the_check_finds_a_healthy_library(chroma: None, library: Library) -> None:
     assert library.wait_for_chroma(60)
-    app = press(opened("health"), "Run check")
+    app = press(opened("settings", section="System status"), "Run check")
     finish_jobs()
     assert "All is well" in words(rerun(app))
 
@@ -173,7 +201,7 @@ def test_a_check_that_is_stopped_says_so_and_goes_on(
 
     with monkeypatch.context() as patched:
         patched.setattr("store.maintenance.doctor.file_hash", stop)
-        app = press(opened("health"), "Run check")
+        app = press(opened("settings", section="System status"), "Run check")
         finish_jobs()
     shown = words(rerun(app))
     assert "rereads what changed" in shown
@@ -187,7 +215,7 @@ def test_the_check_finds_a_changed_sidecar_and_repair_imports_it(chroma: None, l
     assert library.wait_for_chroma(60)
     path = library.layout.sidecar("pending", PENDING.address)
     path.write_text(path.read_text().replace(PENDING.name, "Renamed"))
-    app = press(opened("health"), "Run check")
+    app = press(opened("settings", section="System status"), "Run check")
     finish_jobs()
     assert "1 problem found" in words(rerun(app))
     press(app, "Repair")
@@ -218,7 +246,7 @@ def test_a_second_program_sees_who_holds_the_library_and_can_open_it_read_only(l
         assert app.title[0].value == "The library is in use"
         assert str(other.pid) in words(app)
         press(app, "Open for reading")
-        assert app.title[0].value == "Overview"
+        assert app.title[0].value == "Home"
         assert {tile["label"]: tile["count"] for tile in tiles_of(app)}["Library"] == len(COINS)
         other.communicate()
 
@@ -227,12 +255,12 @@ def test_a_damaged_catalog_can_be_repaired_from_the_page(library: Library) -> No
     library.close()
     with library.layout.catalog.open("r+b") as catalog:
         catalog.write(bytes(4096))
-    app = opened("history")
+    app = opened("activity")
     assert app.title[0].value == "The catalog is damaged"
     next(button for button in app.button if button.label == "Repair").click()
     assert "events of its history" in words(rerun(app))
     press(app, "Open the library")
-    assert app.title[0].value == "History"
+    assert app.title[0].value == "Activity"
     assert "Promoted 4 coins" in words(app)
     open_library(library.layout.root).close()  # the page opened its own library
 
@@ -246,28 +274,32 @@ def test_system_status_lists_background_failures_and_unusable_pictures(
     def fail(_: Progress) -> None:
         raise OSError("the folder is away")
 
-    message = words(opened("health"))
+    message = words(opened("settings", section="System status"))
     assert "the folder is away" not in message
     library.picture(PENDING.address).write_bytes(b"cut short")
     library._prefetcher._set_apart(PENDING.address, "its picture is not what was written")
     with closing(Worker("polishing coins", fail)) as worker:
         worker.wake()
         assert not worker.wait(60)
-        message = words(opened("health"))
+        message = words(opened("settings", section="System status"))
         assert (
             "1 task failing, tried again by itself:\npolishing coins: OSError: the folder is away" in message
         )
         assert "(since just now; again in " in message
         assert f"{PENDING.address}: its picture is not what was written" in message
         assert "Background work fails:" in words(opened(""))
-    assert "the folder is away" not in words(opened("health"))
+    assert "the folder is away" not in words(opened("settings", section="System status"))
 
 
 def test_system_status_tells_how_many_copies_of_the_catalog_the_disk_has_room_for(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library.catalog.keep_snapshot("daily")
-    assert "the catalog is copied every day; a week is kept" in words(opened("health"))
+    assert "the catalog is copied every day; a week is kept" in words(
+        opened("settings", section="System status")
+    )
     usage = shutil.disk_usage(library.layout.root)._replace(free=0)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-    assert "the disk has room for 1 of 7 daily copies of the catalog" in words(opened("health"))
+    assert "the disk has room for 1 of 7 daily copies of the catalog" in words(
+        opened("settings", section="System status")
+    )

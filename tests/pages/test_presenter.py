@@ -52,12 +52,12 @@ def test_no_page_names_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
     pages += [
         ("captions", {"address": DOG.address}),
         ("search", {"q": "dog"}),
-        ("insights", {"insights_view": "Reviewing"}),
+        ("insights", {"view": "Reviewing"}),
     ]
     assert [page for page in pages if NAME in sent(opened(page[0], **page[1]))] == []
-    assert "Reviewer " in sent(opened("history"))
+    assert "Reviewer " in sent(opened("activity"))
     monkeypatch.setattr(settings(), "presenter", False)
-    assert NAME in sent(opened("history")), "this test would see it"
+    assert NAME in sent(opened("activity")), "this test would see it"
 
 
 @pytest.mark.usefixtures("presented")
@@ -80,8 +80,8 @@ def test_the_text_memory_names_no_person(presented: Library, tmp_path: Path) -> 
         agent = Actor(NAME, via="MCP", agent="claude", is_reviewed=True)
         memory.for_actor(agent).memories.store_memory("The sun is a lamp")
         (id,) = [row["id"] for row in memory.memories.passages.find()]
-        assert [view for view in VIEWS if NAME in sent(opened("lore", view=view))] == []
-        app = opened("lore", view="Browse", entry=f"memories:{id}")
+        assert [view for view in VIEWS if NAME in sent(opened("memory", view=view))] == []
+        app = opened("memory", view="Browse", entry=f"memories:{id}")
         app.session_state["memedex.entry_about"] = "Versions"
         assert NAME not in sent(rerun(app))
         assert "Reviewer" in sent(app)

@@ -26,7 +26,7 @@ def marks(app: AppTest) -> dict[str, str]:
 
 
 def test_each_card_names_its_reason_and_a_click_filters_by_it(rejected: Library) -> None:
-    app = opened("rejected")
+    app = opened("library", tab="Rejected")
     assert set(shown(app)) == {PENDING.address, UNCAPTIONED.address, FROG.address}
     assert set(app.pills(key="trash-reasons").options) == {"copycat · 1", "scam · 1", "no reason · 1"}
     assert marks(app) == {PENDING.address: "copycat", UNCAPTIONED.address: "scam", FROG.address: ""}
@@ -34,12 +34,12 @@ def test_each_card_names_its_reason_and_a_click_filters_by_it(rejected: Library)
     rerun(app)
     assert app.query_params["trash_words"] == "reason:scam"
     assert shown(app) == [UNCAPTIONED.address]
-    assert shown(opened("rejected", trash_words="reason:none")) == [FROG.address]
+    assert shown(opened("library", tab="Rejected", trash_words="reason:none")) == [FROG.address]
     assert set(app.pills(key="trash-reasons").options) == {"copycat · 1", "scam · 1", "no reason · 1"}
 
 
 def test_old_coins_are_deleted_for_good_only_after_their_number_was_agreed_to(rejected: Library) -> None:
-    app = opened("rejected")
+    app = opened("library", tab="Rejected")
     assert "No coin was rejected more than 30 days ago." in words(app)
     assert "trash-empty" not in sendable()
     app.number_input(key="trash-days").set_value(0)
@@ -56,7 +56,7 @@ def test_old_coins_are_deleted_for_good_only_after_their_number_was_agreed_to(re
 
 
 def test_more_coins_than_were_agreed_to_are_not_deleted(rejected: Library) -> None:
-    app = opened("rejected")
+    app = opened("library", tab="Rejected")
     app.number_input(key="trash-days").set_value(0)
     rerun(app)
     app.checkbox(key="trash-agreed-3-0").set_value(True)
@@ -68,12 +68,12 @@ def test_more_coins_than_were_agreed_to_are_not_deleted(rejected: Library) -> No
 
 
 def test_a_viewer_deletes_nothing(rejected: Library) -> None:
-    app = opened("rejected", reading_only=True)
+    app = opened("library", tab="Rejected", reading_only=True)
     assert sendable() == []
     assert not app.number_input
 
 
 def test_without_rejected_coins_the_page_leads_to_review(library: Library) -> None:
-    app = opened("rejected")
+    app = opened("library", tab="Rejected")
     assert "No coin is rejected." in words(app)
     assert "Review" in [link.label for link in app.main.page_link]

@@ -103,7 +103,7 @@ def test_a_coin_that_is_not_in_the_library_is_linked_where_it_is(library: Librar
     assert links(UNCAPTIONED.address)[label] == "approved?approved_words=APE"
     assert label in links("ape")
     assert library.reject([UNCAPTIONED.address]).done
-    assert links("Quiet Ape")[label.replace("Approved", "Rejected")] == "rejected?trash_words=APE"
+    assert links("Quiet Ape")[label.replace("Approved", "Rejected")] == "library?tab=Rejected&trash_words=APE"
     assert "not in the library" not in "".join(links(DOG.name))
 
 
@@ -183,10 +183,10 @@ def test_the_drawer_is_the_same_on_every_page_and_writes_into_its_line(library: 
     library.edit_tags([DOG.address], add=["good boy"])
     shown = {}
     for page, key, line in (
-        ("pending", "pending", "pending_words"),
+        ("review", "pending", "pending_words"),
         ("search", "search", "q"),
         ("map", "atlas", "map_q"),
-        ("exchange", "export", "export-line"),
+        ("settings", "export", "export-line"),
         ("generate", "gen", "gen_q"),
         ("captions", "caption", "caption-words"),
     ):

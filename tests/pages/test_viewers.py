@@ -55,6 +55,6 @@ def test_pages_open_read_only_on_a_read_only_disk(library: Library, monkeypatch:
 
     library.close()
     monkeypatch.setattr(FileLock, "acquire", refused)
-    app = opened("pending")
+    app = opened("review")
     assert "reading only" in words(app)
     assert "1 coin" in words(app)

@@ -42,8 +42,8 @@ export const FIELD = ["stTextInput", "stTextArea", "stNumberInput"]
 
 const UPLOAD = "[data-testid=stFileUploaderDropzone]";
 
-/** A link of `st.page_link`; not one of the sidebar. */
-export const PAGE_LINK = "[data-testid=stPageLink] a[href]";
+/** A link of `st.page_link`, or to a view of the page (`views.py`); not one of the sidebar. */
+export const PAGE_LINK = "[data-testid=stPageLink] a[href], .memedex-views a[href]";
 
 /** Whether the server works for this page. */
 export function isAtWork() {

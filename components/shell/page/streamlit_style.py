@@ -20,11 +20,21 @@ BUTTONS = """<style>
 [data-variant][data-selected=true]:hover p {color: color-mix(in srgb, currentColor 80%, canvastext)}
 </style>"""
 
+# The count of a place is quiet text at the right of its line.
+SIDEBAR = """<style>
+[data-testid=stSidebar] [class*=st-key-places] {gap:.8rem; padding-bottom:.6rem}
+[data-testid=stSidebar] [data-testid=stPageLink] :is(a > span, [data-testid=stMarkdownContainer]) {width:100%}
+[data-testid=stSidebar] [data-testid=stPageLink] p {display:flex; justify-content:space-between; gap:.5rem}
+[data-testid=stSidebar] [data-testid=stPageLink] p span {font-variant-numeric:tabular-nums}
+[data-testid=stSidebar] [class*=st-key-saved-view] {padding-left:.75rem}
+</style>"""
 
-def current_entry(page: str) -> str:
-    """Show the sidebar's link to this page as Streamlit shows the link to the page that is open."""
-    link = f'[data-testid=stSidebar] a[href$="{page}"]'
-    return f"""<style>
-{link} {{background-color: light-dark(rgb(141 148 191 / 0.15), rgb(157 165 190 / 0.15))}}
-{link} p {{font-weight: 600}}
+VIEWS = """<style>
+.memedex-views {display:flex; flex-wrap:wrap; gap:.25rem 1.25rem;
+  border-bottom:1px solid var(--st-border-color)}
+.memedex-views a {padding:.3rem 0; margin-bottom:-1px; border-bottom:2px solid transparent;
+  color:var(--st-text-color); text-decoration:none; opacity:.75}
+.memedex-views a:hover {opacity:1}
+.memedex-views a[aria-current] {opacity:1; font-weight:600; border-color:var(--st-primary-color)}
+.memedex-views small {font-variant-numeric:tabular-nums; opacity:.75}
 </style>"""

@@ -82,7 +82,7 @@ STOPS = (
     Stop(
         title="A copycat is caught",
         heading="Review",
-        page="pages/pending.py",
+        page="pages/review.py",
         parameters={"pending_words": "sh1ba"},
         mark="[role=gridcell]",
         text="Sh1ba Moonwalk came in with the picture of Shiba Moonwalk, cropped, under a name that looks "
@@ -90,8 +90,8 @@ STOPS = (
         verb="Reject the copycat",
         do=_reject,
         is_done=_is_rejected,
-        afterwards="It is rejected, with its reason. Nothing was deleted: it waits in Rejected, and would be "
-        "recognised if it came again.",
+        afterwards="It is rejected, with its reason. Nothing was deleted: it is among the rejected coins,"
+        " and would be recognised if it came again.",
     ),
     Stop(
         title="A caption is drafted and finished",
@@ -105,7 +105,7 @@ STOPS = (
         verb="Accept the recorded draft",
         do=_caption,
         is_done=_is_captioned,
-        afterwards="The texts are written, and History says that they come from a recorded draft. The coin "
+        afterwards="The texts are written, and Activity says that they come from a recorded draft. The coin "
         "is now ready to be promoted into the library.",
     ),
     Stop(
@@ -127,8 +127,8 @@ STOPS = (
     ),
     Stop(
         title="What an agent is told, and why",
-        heading="Lore & memory",
-        page="pages/lore.py",
+        heading="Memory",
+        page="pages/memory.py",
         parameters={"view": "Prompt preview", "prompt": "Who guards the vault?", "in": "tide_archive"},
         mark=streamlit_style.CODE_OR_START,
         text="An agent that asks gets these lines of the text memory and no others. Below them the page says "
@@ -137,15 +137,15 @@ STOPS = (
     ),
     Stop(
         title="Everything can be undone",
-        heading="History",
-        page="pages/history.py",
+        heading="Activity",
+        page="pages/activity.py",
         mark=streamlit_style.NEWEST_DECISION,
         text="Every decision is listed with who made it, when and why, and each can be undone, also much "
         "later. “Undo it all” undoes what this tour did; the end of the tour does so as well.",
         verb="Undo it all",
         do=undo_tour,
         is_done=lambda library: not left_behind(library),
-        afterwards="Every coin is where it was, and the draft waits again. History keeps that it was "
+        afterwards="Every coin is where it was, and the draft waits again. Activity keeps that it was "
         "done, and undone.",
     ),
 )
@@ -162,7 +162,9 @@ _KEY = "memedex-tour"
 _AT = "memedex.tour"  # the number of the stop, from 1
 _IS_GOING = "memedex.tour_going"  # whether the page of the stop has not been reached yet
 _PARAMETER = "tour"
-_MISSING = "The tour is made of coins of the demo library. Load it on the Overview of an empty library first."
+_MISSING = (
+    "The tour is made of coins of the demo library. Load it on the Home page of an empty library first."
+)
 
 
 def show(library: Library, heading: str) -> None:

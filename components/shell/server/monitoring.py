@@ -15,11 +15,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Match, Route
-from starlette.types import Scope
+from starlette.routing import Route
 from streamlit import runtime
 
 from components.shell.addresses import base_path
@@ -34,19 +32,10 @@ from store.settings import settings
 Health = Literal["ok", "degraded", "failing"]
 
 
-class _ProbeRoute(Route):
-    """Not for browsers that want a page: System status has the same address."""
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        if scope["type"] == "http" and "text/html" in Headers(scope=scope).get("accept", ""):
-            return Match.NONE, {}
-        return super().matches(scope)
-
-
 def routes() -> list[Route]:
     """The routes, for the app."""
     return [
-        _ProbeRoute(f"{base_path()}/health", answer_probe, methods=["GET"]),
+        Route(f"{base_path()}/health", answer_probe, methods=["GET"]),
         Route(f"{base_path()}/metrics", answer_scraper, methods=["GET"]),
     ]
 

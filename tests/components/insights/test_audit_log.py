@@ -24,7 +24,7 @@ def test_a_decision_of_somebody_else_can_be_undone(library: Library) -> None:
     library.reject([PENDING.address], actor="bob")
     library.send_back([UNCAPTIONED.address], actor="ann")
     [decision] = audit.find(library, AuditFilter(actor="bob"))
-    app = opened("history")
+    app = opened("activity")
     send(app, f"take-back-{decision.id}")
     assert library.get(PENDING.address).tier == "pending"
     assert library.get(UNCAPTIONED.address).tier == "pending"
@@ -40,7 +40,7 @@ def test_decisions_about_texts_are_listed_among_those_about_coins_and_undone_the
     [stored] = memories.passages.find()
     library.send_back([UNCAPTIONED.address], actor="bob")
     [decision] = empty_memory.decisions()
-    app = opened("history")
+    app = opened("activity")
     said = words(app)
     assert said.index("Returned") < said.index("Stored 1 memory") < said.index("Rejected New Fish")
     send(app, f"take-back-{decision.id}")
@@ -50,7 +50,7 @@ def test_decisions_about_texts_are_listed_among_those_about_coins_and_undone_the
     send(app, f"take-back-{undo.id}")
     assert memories.passages.find() == [stored]
     assert library.get(PENDING.address).tier == "trash"
-    mine = opened("history", history_who="ann")
+    mine = opened("activity", history_who="ann")
     assert "1 decision" in words(mine)
     [*_, line] = csv.DictReader(io.StringIO(_csv(library, AuditFilter(actor="ann"))))
     assert (line["who"], line["what"], line["name"], line["taken back"]) == ("ann", "store", "1 memory", "")
@@ -58,7 +58,7 @@ def test_decisions_about_texts_are_listed_among_those_about_coins_and_undone_the
 
 def test_texts_and_coins_are_taken_back_to_one_moment(library: Library, empty_memory: Memory) -> None:
     empty_memory.memories.store_memory("Ann prefers short tickers", actor="ann")
-    app = opened("history")
+    app = opened("activity")
     app.date_input(key="history-since-day").set_value(datetime.now(UTC).date() - timedelta(days=1))
     rerun(app)
     send(app, "undo-since")
@@ -73,7 +73,7 @@ def _csv(library: Library, filter: AuditFilter) -> str:
 
 
 def test_all_decisions_since_a_date_can_be_undone(library: Library) -> None:
-    app = opened("history")
+    app = opened("activity")
     app.date_input(key="history-since-day").set_value(datetime.now(UTC).date() - timedelta(days=1))
     rerun(app)
     send(app, "undo-since")
@@ -82,23 +82,23 @@ def test_all_decisions_since_a_date_can_be_undone(library: Library) -> None:
 
 def test_a_viewer_cannot_undo(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings(), "read_only", True)
-    assert not opened("history").button
+    assert not opened("activity").button
     assert sendable() == []
 
 
 def test_the_page_shows_decision_counts_and_the_approval_rate(library: Library) -> None:
     library.reject([PENDING.address], reason="copycat")
-    figures = {metric.label: metric.value for metric in opened("history").metric}
+    figures = {metric.label: metric.value for metric in opened("activity").metric}
     assert figures["Coins approved"] == str(len(COINS) + 1)
     assert figures["Coins rejected"] == "1"
     assert figures["Approval rate"] == "83%"
 
 
 def test_reasons_for_rejecting_are_counted_in_a_chart(library: Library) -> None:
-    assert len(opened("history").get("plotly_chart")) == 2, "nothing was rejected"
+    assert len(opened("activity").get("plotly_chart")) == 2, "nothing was rejected"
     library.reject([PENDING.address], reason="copycat")
     library.reject([UNCAPTIONED.address])
-    app = opened("history")
+    app = opened("activity")
     assert len(app.get("plotly_chart")) == 3
     assert "Rejected for" in words(app)
     shown = audit_log.by_reason(audit.figures(library, AuditFilter()).reasons)
@@ -107,7 +107,7 @@ def test_reasons_for_rejecting_are_counted_in_a_chart(library: Library) -> None:
 
 def test_charts_show_the_filtered_decisions(library: Library) -> None:
     library.reject([PENDING.address], actor="bob")
-    assert len(opened("history").get("plotly_chart")) == 3
+    assert len(opened("activity").get("plotly_chart")) == 3
     decisions = pd.DataFrame(
         audit.decisions_by_day(library, AuditFilter()), columns=audit.DecisionsOfDay._fields
     )
@@ -121,18 +121,18 @@ def test_charts_show_the_filtered_decisions(library: Library) -> None:
     }
     reviews = pd.DataFrame(audit.reviews_by_day(library, AuditFilter()), columns=audit.ReviewsOfDay._fields)
     assert list(audit_log.approval(reviews)["text"]) == ["5 of 6 coins"]
-    assert len(opened("history", history_what="import").get("plotly_chart")) == 3
-    assert not opened("history", history_to="2020-01-01").get("plotly_chart")
+    assert len(opened("activity", history_what="import").get("plotly_chart")) == 3
+    assert not opened("activity", history_to="2020-01-01").get("plotly_chart")
 
 
 def test_days_are_named_by_the_zone_of_the_browser(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_time, "zone", lambda: ZoneInfo("Asia/Tokyo"))
-    message = words(opened("history"))
+    message = words(opened("activity"))
     assert "Decisions about coins per day (Asia/Tokyo), last 90 days" in message
     assert "UTC" not in message
 
 
 def test_a_library_without_decisions_shows_no_charts(empty: Library) -> None:
-    app = opened("history")
+    app = opened("activity")
     assert not app.get("plotly_chart")
     assert "No matching decisions" in words(app)

@@ -117,11 +117,6 @@ def test_a_library_that_cannot_be_opened_is_failing(
     assert f"error {answer.json()['error']}" in caplog.text
 
 
-def test_a_browser_gets_the_page_of_this_address(client: Client, library: Library) -> None:
-    answer = client.get("/health", headers={"Accept": "text/html,*/*;q=0.8"})
-    assert answer.status_code == 404  # by this app, which has no pages
-
-
 def _figures(text: str) -> dict[tuple[str, ...], float]:
     return {
         (sample.name, *sample.labels.values()): sample.value

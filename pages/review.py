@@ -5,7 +5,7 @@ import streamlit as st
 from components.grid import APPROVE, LIKE, REJECT, TAGS, browse, no_matches, resembling, show_view
 from components.review import promote
 from components.shell import format
-from components.shell.page import live
+from components.shell.page import live, places
 from components.shell.page.frame import open_page
 from store import Filter
 
@@ -28,7 +28,7 @@ elif not view.records:
     counts = library.counts()
     st.success("Nothing is waiting for review.", icon=":material/check_circle:")
     with st.container(horizontal=True):
-        st.page_link("pages/exchange.py", label="Import coins", icon=":material/download:")
+        st.page_link(**places.IMPORT, label="Import coins", icon=":material/download:")
         if counts["approved"]:
             waiting = format.counted(counts["approved"], "approved coin")
             st.page_link("pages/approved.py", label=f"Continue with {waiting}", icon=":material/task_alt:")

@@ -1,4 +1,4 @@
-"""Lore and memory: what a question would retrieve, why, and what a model then sees."""
+"""Memory: what a question would retrieve, why, and what a model then sees."""
 
 import streamlit as st
 
@@ -16,9 +16,10 @@ from components.memory import (
     probe,
     welcome,
 )
+from components.shell.page import views
 from components.shell.page.frame import open_page
 
-library = open_page("Lore & memory", undo=open_memory.undo_button)
+library = open_page("Memory", undo=open_memory.undo_button)
 
 memory = open_memory.memory(can_write=library.can_write)
 of_a_moment = {"Test retrieval": probe.show, "Prompt preview": context_view.show, "Browse": browse.show}
@@ -29,11 +30,8 @@ others = {
     "Connections": lambda: connections.show(library, memory),
     "Status": lambda: health.show(memory),
 }
+chosen = views.choose([*of_a_moment, *others])
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    chosen = st.segmented_control(
-        "View", [*of_a_moment, *others], key="view", default="Test retrieval", required=True,
-        bind="query-params", label_visibility="collapsed", width="stretch", wrap=True,
-    )  # fmt: skip
     if chosen != "Pending memories":
         pending.badge(memory)
     moment = moments.choose() if chosen in of_a_moment else None

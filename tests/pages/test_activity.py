@@ -1,4 +1,4 @@
-"""The page History: its decisions, by link and by person, and removed searches."""
+"""The page Activity: its decisions, by link and by person, and removed searches."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.pages.conftest import opened, send, words
 
 def test_the_page_lists_every_decision_with_its_actor_and_time(library: Library) -> None:
     library.reject([PENDING.address], reason="=copycat", actor="bob@x.org")
-    message = words(opened("history"))
+    message = words(opened("activity"))
     assert "Rejected New Fish" in message
     assert "bob@x.org" in message
     assert "Promoted 4 coins" in message
@@ -22,7 +22,7 @@ def test_an_undo_says_what_was_undone(library: Library) -> None:
     library.reject([PENDING.address])
     library.undo()
     library.redo()
-    message = words(opened("history"))
+    message = words(opened("activity"))
     assert "Undid: rejected New Fish" in message
     assert "Redid: rejected New Fish" in message
 
@@ -35,7 +35,7 @@ def test_an_undo_of_a_part_says_how_much_it_undid(library: Library) -> None:
     (decision,) = (one.id for one in library.decisions(limit=9) if one.verb == "reject")
     undone = library.undo_decisions([decision])
     assert undone.unchanged == [rejected[0]]
-    message = words(opened("history"))
+    message = words(opened("activity"))
     assert "Undid: rejected" in message
     assert "Undid: rejected 3 coins" not in message
     assert COINS[0].name not in message.partition("Undid: rejected")[2].partition("\n")[0]
@@ -48,23 +48,23 @@ def test_an_undo_counts_only_the_coins_that_it_changed(library: Library) -> None
     library.degrade(rejected[:2])
     first = library.reject(rejected).decision
     library.restore([rejected[0]])
-    (toast,) = send(opened("history"), f"take-back-{first}").toast
+    (toast,) = send(opened("activity"), f"take-back-{first}").toast
     assert toast.value == "Undone for 2 coins."
     second = library.reject([PENDING.address]).decision
     library.restore([PENDING.address])
-    (toast,) = send(opened("history"), f"take-back-{second}").toast
+    (toast,) = send(opened("activity"), f"take-back-{second}").toast
     assert toast.value == "Nothing had to be changed."
 
 
 def test_the_figures_count_coins_and_say_so(library: Library) -> None:
-    labels = [metric.label for metric in opened("history").metric]
+    labels = [metric.label for metric in opened("activity").metric]
     assert labels == ["Coins approved", "Coins rejected", "Reviewed per hour", "Approval rate"]
 
 
 def test_while_it_is_presented_no_person_is_named(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings(), "presenter", True)
     library.reject([PENDING.address], actor="bob@x.org")
-    app = opened("history")
+    app = opened("activity")
     assert "bob@x" not in words(app).replace("\\", "")
     assert "Reviewer" in words(app)
     [people] = [box for box in app.selectbox if box.label == "Who"]
@@ -73,7 +73,7 @@ def test_while_it_is_presented_no_person_is_named(library: Library, monkeypatch:
 
 def test_a_link_shows_one_persons_decisions(library: Library) -> None:
     library.reject([PENDING.address], actor="bob")
-    message = words(opened("history", history_who="bob", history_what="reject"))
+    message = words(opened("activity", history_who="bob", history_what="reject"))
     assert "1 decision" in message
     assert "Promoted" not in message
 
@@ -81,7 +81,7 @@ def test_a_link_shows_one_persons_decisions(library: Library) -> None:
 def test_a_removed_saved_search_is_listed_with_its_actor_and_restored(library: Library) -> None:
     library.searches.save("frogs", SavedSearch("frog"))
     library.searches.delete("frogs", actor="bob@x.org")
-    app = opened("history")
+    app = opened("activity")
     assert "frogs" in words(app)
     assert "bob@x" in words(app).replace("\\", "")
     [one] = library.removed.all()

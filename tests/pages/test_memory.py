@@ -20,7 +20,7 @@ QUESTION = "Who lights the lamps of the city?"
 
 
 def test_an_empty_memory_says_what_it_is_for_and_loads_the_demo(empty_memory: Memory) -> None:
-    app = opened("lore")
+    app = opened("memory")
     assert "The text memory is empty" in words(app)
     press(app, "Load the demo memory")
     finish_jobs()
@@ -31,7 +31,7 @@ def test_an_empty_memory_says_what_it_is_for_and_loads_the_demo(empty_memory: Me
 
 
 def test_retrieval_covers_every_kind_and_shows_near_misses(memory: Memory) -> None:
-    app = opened("lore", ask=QUESTION)
+    app = opened("memory", ask=QUESTION)
     message = shown(app)
     for title in ("Lore", "Sessions", "Memories", "Papers", "Transcripts"):
         assert f"**{title}**" in message
@@ -44,7 +44,7 @@ def test_retrieval_covers_every_kind_and_shows_near_misses(memory: Memory) -> No
 
 
 def test_kinds_are_ordered_by_their_best_hit_on_one_scale_beside_what_a_model_is_told(memory: Memory) -> None:
-    app = opened("lore")
+    app = opened("memory")
     press(app, "Who lights the lamps?")
     assert app.text_input(key="ask").value == "Who lights the lamps?"
     message = shown(app)
@@ -57,12 +57,15 @@ def test_kinds_are_ordered_by_their_best_hit_on_one_scale_beside_what_a_model_is
 
 
 def test_the_tour_and_the_readme_ask_what_the_demo_memory_answers(memory: Memory) -> None:
-    (stop,) = [one for one in STOPS if one.heading == "Lore & memory"]
+    (stop,) = [one for one in STOPS if one.heading == "Memory"]
     question, answer = stop.parameters["prompt"], "The Silver Skull guards the vault"
     fifth_step = re.sub(r"\s+", " ", README.read_text("utf-8").partition("\n5. ")[2].partition("\n\n")[0])
     assert question.rstrip("?").lower() in fifth_step
-    tour, preview = opened("lore", **stop.parameters), opened("lore", view="Prompt preview", prompt=question)
-    for app in (tour, preview, opened("lore", ask=question)):
+    tour, preview = (
+        opened("memory", **stop.parameters),
+        opened("memory", view="Prompt preview", prompt=question),
+    )
+    for app in (tour, preview, opened("memory", ask=question)):
         assert answer in app.code[0].value
         assert "an empty room" not in app.code[0].value, "no other world was asked"
     told = [chunk.text for chunk in MemoryVerbs(memory).assemble(question, world="tide_archive").chunks]
@@ -70,7 +73,7 @@ def test_the_tour_and_the_readme_ask_what_the_demo_memory_answers(memory: Memory
 
 
 def test_beside_hits_of_papers_a_model_is_told_passages_of_papers(memory: Memory) -> None:
-    app = opened("lore", ask="When is a loan liquidated?", kinds="Papers")
+    app = opened("memory", ask="When is a loan liquidated?", kinds="Papers")
     told = app.code[0].value
     first = memory.documents.search("When is a loan liquidated?")[0]["content"]
     assert told.startswith("--- PASSAGES OF PAPERS ---")
@@ -80,12 +83,12 @@ def test_beside_hits_of_papers_a_model_is_told_passages_of_papers(memory: Memory
 
 
 def test_an_empty_context_says_that_nothing_fits_and_not_that_nothing_is_there(memory: Memory) -> None:
-    app = opened("lore", ask="Xyzzy plugh", kinds="Memories")
+    app = opened("memory", ask="Xyzzy plugh", kinds="Memories")
     assert "The context is empty: nothing here fits the prompt." in words(app)
 
 
 def test_a_template_saved_for_everybody_reaches_agents(memory: Memory) -> None:
-    app = opened("lore", view="Prompt preview", prompt="lamps", **{"in": "mempool_city"})
+    app = opened("memory", view="Prompt preview", prompt="lamps", **{"in": "mempool_city"})
     app.text_area(key="memedex.template").set_value("Mira knows:\n{lore}")
     send(rerun(app), "keep-template")
     found = MemoryVerbs(memory).assemble("lamps", world="mempool_city")
@@ -95,7 +98,7 @@ def test_a_template_saved_for_everybody_reaches_agents(memory: Memory) -> None:
 
 
 def test_a_retrieval_test_can_be_shared_as_a_link(memory: Memory) -> None:
-    app = opened("lore", ask="fees", kinds="Papers", protocols="harbor", each="1", scores="calibrated")
+    app = opened("memory", ask="fees", kinds="Papers", protocols="harbor", each="1", scores="calibrated")
     message = shown(app)
     assert "**Papers · harbor**" in message
     assert "another filter" in message, "passages of the other protocol are near misses"
@@ -103,7 +106,7 @@ def test_a_retrieval_test_can_be_shared_as_a_link(memory: Memory) -> None:
 
 
 def test_two_protocols_are_compared_side_by_side(memory: Memory) -> None:
-    app = opened("lore", ask="fees", kinds="Papers")
+    app = opened("memory", ask="fees", kinds="Papers")
     app.multiselect(key="protocols").set_value(["harbor", "millrace"])
     message = shown(rerun(app))
     assert "**Papers · harbor**" in message
@@ -112,12 +115,12 @@ def test_two_protocols_are_compared_side_by_side(memory: Memory) -> None:
 
 @pytest.mark.parametrize("mode", ["words", "both"])
 def test_transcripts_are_also_found_by_words(mode: str, memory: Memory) -> None:
-    assert "word rank 1" in shown(opened("lore", ask="restart", kinds="Transcripts", mode=mode))
+    assert "word rank 1" in shown(opened("memory", ask="restart", kinds="Transcripts", mode=mode))
 
 
 def test_untrusted_text_is_shown_and_never_interpreted(memory: Memory) -> None:
     memory.memories.store_memory("lamps <img src=x onerror=alert(1)> ![](http://evil) $x$ city")
-    message = shown(opened("lore", ask="lamps city", kinds="Memories"))
+    message = shown(opened("memory", ask="lamps city", kinds="Memories"))
     assert "&lt;img src=x onerror=alert(1)&gt;" in message
     assert "<img" not in message
 
@@ -131,13 +134,13 @@ def test_every_kind_answers_by_words_and_says_so_while_the_model_is_away(memory:
         raise ModelUnavailable("no weights here")
 
     bags.embed_texts = fails  # type: ignore[method-assign, assignment]
-    app = opened("lore", ask=QUESTION)
+    app = opened("memory", ask=QUESTION)
     assert words(app).count("by words alone: the model is away") == len(KINDS)
 
 
 def test_the_prompt_preview_equals_the_reference_context(memory: Memory) -> None:
     where = {"in": "mempool_city", "of": "mira_lantern"}
-    app = opened("lore", view="Prompt preview", prompt=QUESTION, **where)
+    app = opened("memory", view="Prompt preview", prompt=QUESTION, **where)
     message = words(app)
     assert "--- RECENT MEMORY ---\nUser: " in app.code[0].value
     assert "`context_warning`: lore has 1,402 characters, more than 1,000" in message
@@ -149,7 +152,7 @@ def test_the_prompt_preview_equals_the_reference_context(memory: Memory) -> None
 
 
 def test_a_custom_template_can_be_saved(memory: Memory) -> None:
-    app = opened("lore", view="Prompt preview", prompt=QUESTION)
+    app = opened("memory", view="Prompt preview", prompt=QUESTION)
     app.text_area(key="memedex.template").set_value("{nonsense}")
     assert "the template names {nonsense}" in words(rerun(app))
     app.text_area(key="memedex.template").set_value("Papers:\n{documents}")
@@ -168,7 +171,7 @@ def test_a_model_is_asked_and_the_entries_it_cites_can_be_opened(
         reply = says("Mira lights them [1].")
         reply.streamed = True
         server.answers = [reply]
-        app = opened("lore", view="Ask")
+        app = opened("memory", view="Ask")
         send(app, "ask-memory", question=QUESTION, world="", session="mira_lantern")
         finish_jobs()
         rerun(app)
@@ -186,7 +189,7 @@ def test_without_a_configured_language_model_one_can_be_named(
         reply = says("Mira lights them.")
         reply.streamed = True
         server.answers = [reply]
-        app = opened("lore", view="Ask")
+        app = opened("memory", view="Ask")
         assert "MEMEDEX_CAPTION_MODEL" in app.info[0].value
         with pytest.raises(ModelUnavailable):
             send(app, "ask-memory", question=QUESTION, world="", session="", model=" ")
@@ -199,26 +202,28 @@ def test_without_a_configured_language_model_one_can_be_named(
 def test_test_retrieval_filters_by_tags_and_dates(memory: Memory) -> None:
     memory.memories.store_memory("lamps of the city", ["lamp"])
     asked = {"ask": QUESTION, "kinds": "Memories"}
-    assert "lamps of the city" in shown(opened("lore", **asked, tags="lamp")).replace("<mark>", "").replace(
+    assert "lamps of the city" in shown(opened("memory", **asked, tags="lamp")).replace("<mark>", "").replace(
         "</mark>", ""
     )
-    app = opened("lore", **asked, until="2020-01-01")
+    app = opened("memory", **asked, until="2020-01-01")
     assert "No hit above the threshold" in shown(app)
 
 
 def test_the_page_says_what_its_model_does_not_read(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("store.embedding.multilingual._ENGLISH", ("bags",))
     memory.memories.store_memory("安娜对花生过敏")
-    assert "bags does not read Chinese" in shown(opened("lore", ask="安娜对什么过敏"))
-    assert "bags does not read" not in shown(opened("lore", view="Browse", kind="Memories"))
-    assert "bags does not read Chinese" in shown(opened("lore", view="Browse", kind="Memories", words="花生"))
-    labels = [one.label for one in opened("lore", view="Status").expander]
+    assert "bags does not read Chinese" in shown(opened("memory", ask="安娜对什么过敏"))
+    assert "bags does not read" not in shown(opened("memory", view="Browse", kind="Memories"))
+    assert "bags does not read Chinese" in shown(
+        opened("memory", view="Browse", kind="Memories", words="花生")
+    )
+    labels = [one.label for one in opened("memory", view="Status").expander]
     assert any("a language that bags does not read" in label for label in labels)
 
 
 def test_a_link_to_a_missing_entry_says_so(memory: Memory) -> None:
-    assert "This entry is not there" in words(opened("lore", entry="memories:mem_0"))
-    assert "This entry is not there" in words(opened("lore", entry="nothing:1"))
+    assert "This entry is not there" in words(opened("memory", entry="memories:mem_0"))
+    assert "This entry is not there" in words(opened("memory", entry="nothing:1"))
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -226,7 +231,7 @@ def test_a_viewer_sees_everything_but_cannot_change_anything(
     view: str, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings(), "viewers", "tester")
-    app = opened("lore", view=view, ask=QUESTION, prompt=QUESTION, kind="Sessions",
+    app = opened("memory", view=view, ask=QUESTION, prompt=QUESTION, kind="Sessions",
                  scope_session_memory="mira_lantern", coin="Rainy Frog")  # fmt: skip
     looking = {"", "Restore default", "Open"}
     assert {button.label for button in app.button if not button.disabled} <= looking
@@ -235,4 +240,4 @@ def test_a_viewer_sees_everything_but_cannot_change_anything(
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_opens_read_only_while_another_program_writes(view: str, memory: Memory) -> None:
-    assert "reading only" in words(opened("lore", reading_only=True, view=view, ask=QUESTION))
+    assert "reading only" in words(opened("memory", reading_only=True, view=view, ask=QUESTION))

@@ -17,7 +17,7 @@ def test_logos_are_fetched_from_the_network_only_on_request(library: Library, tm
     path.write_text(
         json.dumps({"name": "list", "tokens": [{**token, "logoURI": "http://127.0.0.1:9/a.png"}]})
     )
-    app = opened("exchange")
+    app = opened("settings")
     press(app, "Import path", path=str(path))
     finish_jobs()
     assert [job.kind for job in library.jobs.all()] == [""]
@@ -32,6 +32,6 @@ def test_review_says_how_many_coins_are_still_to_be_compared(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Duplicates, "unexamined", lambda self: 1_234)
-    assert "1,234 to compare" in words(opened("pending"))
+    assert "1,234 to compare" in words(opened("review"))
     monkeypatch.setattr(Duplicates, "unexamined", lambda self: 0)
-    assert "to compare" not in words(opened("pending"))
+    assert "to compare" not in words(opened("review"))
