@@ -14,7 +14,7 @@ def show(library: Library) -> None:
     """Every model on offer but the one in use, with size, licence and origin."""
     if not library.can_write:
         return
-    st.subheader("Models to download", anchor=False)
+    st.header("Models to download", anchor=False)
     for model in model_download.OFFERED:
         if model.name != library.model:
             _row(library, model, is_brief=False)
