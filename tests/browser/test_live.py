@@ -72,8 +72,8 @@ def test_a_search_runs_the_page_once_and_so_does_going_back_to_it(shared: Server
     wait_until_idle(page)
     assert len(traffic.runs) == 1
 
-    page.get_by_test_id("stSidebar").get_by_role("link", name="Tags").click()
-    expect(page.get_by_role("heading", name="Tags", level=1)).to_be_visible()
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Settings").click()
+    expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
     wait_until_idle(page)
     traffic.forget()
     page.go_back()
