@@ -114,6 +114,23 @@ def load(library: Library, *, progress: Progress | None = None, folder: Path = F
     return report
 
 
+def load_with_memory(library: Library, *, progress: Progress | None = None) -> ImportReport:
+    """Load the demo library, then the demo of the text memory below the same root.
+
+    Raises as `load`, and MemedexError if the text memory cannot be opened.
+    """
+    from store.memory import demo as memory_demo
+    from store.memory.memory import Memory
+
+    progress = progress or Progress()
+    report = load(library, progress=progress)
+    if not progress.cancelled:
+        progress.done = 0
+        with Memory.open(library.layout.root) as memory:
+            memory_demo.load(memory.for_actor(library.catalog.actor), progress=progress)
+    return report
+
+
 def vectors_name(embedder: Embedder) -> str:
     """The file with the vectors that this version of this model makes."""
     return f"vectors-{embedder.fingerprint[:16]}.npz"

@@ -23,8 +23,9 @@ from components.shell.page.undo import AT_ONCE
 from components.shell.server import messages
 from components.shell.session import presenter, resources, safe_mode, session
 from store import Filter, Job, Library, MemedexError, Query, Reader
-from store.maps import COMPARED, SPACES, Map, Method, Neighbourhood, common_terms, has_term
+from store.maps import COMPARED, SPACES, Map, Method, Neighbourhood, Space, common_terms, has_term
 from store.search import Question, query_syntax
+from store.tasks import models
 
 KEY = "atlas"
 COLOURED = "by {}".format  # how the address says it too
@@ -183,18 +184,18 @@ def _scores(library: Library, question: Question) -> tuple[dict[str, float], set
     return {}, None if everything else set(library.addresses(question.filter))
 
 
-def _arrange(library: Library, space: str, chart: Map | None) -> None:
+def _arrange(library: Library, space: Space, chart: Map | None) -> None:
     """Start the arrangement if there is none, update it, or compute another on request."""
     if not library.can_write:
         if chart is None:
             st.caption("The t-SNE layout of this facet has not been computed yet: this is PCA.")
         return
-    last = _last(library, space)
+    last = models.last_map_job(library, space)
     if last is not None and last.is_under_way:
         if chart is None:
             st.caption("The t-SNE layout is being computed; until then this is PCA.")
     elif chart is not None and library.maps.neighbourhoods(space) is None and last is None:
-        _begin(library, space, _in_silence, from_scratch=False)  # a map of 1.0 has no names yet
+        models.arrange_map(library, space, from_scratch=False)  # a map of 1.0 has no names yet
     elif chart is not None:
         _compute_button(library, space, Button(
             "Recompute layout", icon="refresh",
@@ -204,37 +205,21 @@ def _arrange(library: Library, space: str, chart: Map | None) -> None:
         st.caption("A t-SNE layout of so many coins takes some minutes: this is PCA.")
         _compute_button(library, space, Button("Compute layout", icon="play_arrow"))
     elif last is None or last.state == "done":
-        _begin(library, space, _in_silence)
+        models.arrange_map(library, space)
         st.rerun()
     else:  # it stays stopped until the user starts it again
         st.caption(f"Computing the t-SNE layout was {_ENDED[last.state]}: this is PCA.")
         _compute_button(library, space, Button("Compute layout", icon="play_arrow"))
 
 
-def _last(library: Library, space: str) -> Job | None:
-    """The newest job for this map."""
-    made = (job for job in library.jobs.all() if job.kind == "map" and job.options.get("space") == space)
-    return next(made, None)
-
-
-def _compute_button(library: Library, space: str, button: Button) -> None:
+def _compute_button(library: Library, space: Space, button: Button) -> None:
     begin = partial(_begin, library, space, job_bar.watcher())
     forms.button(f"compute-map-{space}", library, begin, button=button)
 
 
-def _in_silence(job: Job) -> Job:
-    """No user asked for it, so no message says that it is done."""
-    return job
-
-
-def _begin(library: Library, space: str, watch: Callable[[Job], Job], *, from_scratch: bool = True) -> None:
-    last = _last(library, space)
-    if last is not None and last.can_resume:
-        library.jobs.resume(last.id)
-    elif last is None or not last.is_under_way:
-        options = {"space": space, "from_scratch": from_scratch}
-        name = f"Compute the map of {_space(space).lower()}"
-        watch(library.jobs.start("map", name=name, options=options))
+def _begin(library: Library, space: Space, watch: Callable[[Job], Job]) -> None:
+    if job := models.arrange_map(library, space):
+        watch(job)
 
 
 def point_table(key: str, topic: Hashable) -> PointTable:

@@ -9,7 +9,8 @@ from components.exchange import import_coins
 from components.overview import inbox
 from components.shell.page import forms, job_bar
 from components.shell.page.forms import Button
-from store import Job, Library, demo
+from store import Job, Library, Progress, demo
+from store.tasks import models
 
 
 def show(library: Library) -> None:
@@ -28,7 +29,8 @@ def show(library: Library) -> None:
         with st.container(gap="xsmall"):
             st.header("Look around first", anchor=False)
             st.caption(
-                "Hundreds of fictional coins with captions, copycats and recorded drafts, without internet."
+                "Hundreds of fictional coins with captions and copycats, three months of decisions, "
+                "and a text memory; without internet."
             )
         forms.button(
             "demo", library, partial(_load_demo, library, job_bar.watcher()),
@@ -42,7 +44,13 @@ def show(library: Library) -> None:
 
 def _load_demo(library: Library, watch: Callable[[Job], Job]) -> None:
     name = "Load the demo library"
-    watch(import_coins.begin(library, name, lambda progress: demo.load(library, progress=progress)))
+
+    def load(progress: Progress) -> object:
+        report = demo.load_with_memory(library, progress=progress)
+        models.arrange_map(library, "fused")
+        return report
+
+    watch(import_coins.begin(library, name, load))
 
 
 def stop_without_coins(library: Library) -> None:

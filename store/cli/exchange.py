@@ -13,7 +13,7 @@ from store.catalog.filters import Filter
 from store.cli.call import Call, as_json, spelled
 from store.cli.jobs import follow, watched, what_is_left
 from store.cli.verbs import CaptionFacet, Only, typed_path, verb
-from store.demo import load
+from store.demo import load_with_memory
 from store.disk.files import absolute, read_regular
 from store.disk.layout import Layout
 from store.errors import BadSource
@@ -61,9 +61,9 @@ def import_(
 
 @verb("demo")
 def demo(call: Call) -> int:
-    """Load the demo library."""
+    """Load the demo library and its text memory."""
     with call.making() as library:
-        report = call.watch(lambda progress: load(library, progress=progress))
+        report = call.watch(lambda progress: load_with_memory(library, progress=progress))
     return call.report_import(report)
 
 

@@ -13,7 +13,7 @@ from store.embedding.protocol import Embedder, described
 from store.fetching.hub import Hub, HubFile
 from store.jobs import Item, ItemDeferred, ItemDone, ItemRefused, Job, JobContext, JobKind, Result
 from store.maps import maps
-from store.maps.layout import interpolate, space_of, tsne_map, updated_map
+from store.maps.layout import Space, interpolate, space_of, tsne_map, updated_map
 from store.maps.neighbourhoods import neighbourhoods, sample
 from store.pictures.picture_texts import TextReading, store_reading
 from store.progress import Progress
@@ -159,3 +159,20 @@ def _arrange(context: "JobContext[Library]") -> None:
 
 
 ARRANGE_MAP = JobKind("map", _arrange, queue="maps")
+
+
+def last_map_job(library: "Library", space: str) -> Job | None:
+    """The newest job for the map of this space."""
+    made = (job for job in library.jobs.all() if job.kind == "map" and job.options.get("space") == space)
+    return next(made, None)
+
+
+def arrange_map(library: "Library", space: Space, *, from_scratch: bool = True) -> Job | None:
+    """Arrange the map of this space in the background; None if that had begun, and goes on."""
+    last = last_map_job(library, space)
+    if last is not None and last.can_resume:
+        library.jobs.resume(last.id)
+    if last is not None and (last.can_resume or last.is_under_way):
+        return None
+    name = f"Compute the map of {'all facets' if space == 'fused' else space}"
+    return library.jobs.start("map", name=name, options={"space": space, "from_scratch": from_scratch})

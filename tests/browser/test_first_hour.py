@@ -140,7 +140,6 @@ def finish_a_draft_and_promote_it(page: Page) -> str:
 
 def ask_the_memory(page: Page) -> None:
     go(page, "Memory")
-    page.get_by_role("button", name="Load the demo memory").click()
     everything = re.compile("^Asks 6 lore chunks, .*transcript chunks")
     expect(page.get_by_text(everything)).to_be_visible()
     question = page.get_by_role("searchbox", name="Question")

@@ -30,7 +30,7 @@ def test_an_empty_library_offers_no_import_while_one_is_under_way(
         progress.total = 9  # known before the first coin is stored
         assert may_end.wait(60)
 
-    monkeypatch.setattr(demo, "load", load)
+    monkeypatch.setattr(demo, "load_with_memory", load)
     app = press(opened(""), "Load the demo library")
     assert "The coins appear here" in words(app)
     assert "This library is empty" not in words(app)

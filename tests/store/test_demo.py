@@ -4,7 +4,7 @@ import json
 import shutil
 import time
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from store.disk.layout import RESOURCES
 from store.embedding import embedding_cache, open_embedder
 from store.errors import BadSource
 from store.library import Library
+from store.memory.memory import Memory
 from store.progress import Progress
 from store.records import validate
 from store.tags.taxonomy import Taxonomy
@@ -280,6 +281,19 @@ def test_progress_reaches_100_percent(library: Library, small_demo: Path) -> Non
     progress = Progress()
     demo.load(library, folder=small_demo, progress=progress)
     assert progress.fraction == 1.0
+
+
+def test_the_text_memory_comes_with_the_demo(
+    library: Library, small_demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "load", partial(demo.load, folder=small_demo))
+    monkeypatch.setenv("MEMEDEX_EMBEDDER", "offline")
+    progress = Progress()
+    report = demo.load_with_memory(library, progress=progress)
+    assert len(report.done) == 12
+    assert progress.fraction == 1.0
+    with Memory.open(library.layout.root) as memory:
+        assert all(memory.status().counts.values())
 
 
 def test_a_missing_demo_folder_raises_a_clear_error(library: Library, tmp_path: Path) -> None:
