@@ -50,6 +50,7 @@ def test_a_caption_is_written_and_saved_with_the_keyboard_alone(page: Page, seed
     page.keyboard.type("An ape on a bench")
     page.keyboard.press("Tab")
     page.keyboard.type("Waiting for the next cycle")
+    page.keyboard.press("Tab")
     page.get_by_role("button", name="Leave empty").first.click()
     page.keyboard.press("Control+s")
     expect(state(page)).to_have_text("Saved")
@@ -78,12 +79,12 @@ def test_typed_text_survives_a_server_crash(page: Page, serve: Serve, seed: Path
     server = serve(shutil.copytree(seed, tmp_path / "res"))
     edit_on_the_page(page, server, UNCAPTIONED.address)
     page.get_by_role("textbox", name="Visual").press_sequentially("Soft light, ")
-    expect(state(page)).to_have_text("Draft saved")
+    expect(state(page)).to_have_text("Draft")
     server.kill()
     page.get_by_role("textbox", name="Visual").press_sequentially("a grainy phot")
     expect(state(page)).to_contain_text("the server cannot be reached")
     serve(server.root, port=int(server.url.rpartition(":")[2]))
-    expect(state(page)).to_have_text("Draft saved")
+    expect(state(page)).to_have_text("Draft")
     with server.stored() as library:
         (draft,) = library.drafts.of(UNCAPTIONED.address)
         assert draft.fields["caption"]["visual"] == "Soft light, a grainy phot"
@@ -94,9 +95,10 @@ def test_typed_text_survives_a_server_crash(page: Page, serve: Serve, seed: Path
     page.unroute("**/editor-keep")
     page.reload()
     expect(page.get_by_role("textbox", name="Visual")).to_have_value("Soft light, a grainy photograph")
-    expect(state(page)).to_have_text("Draft saved")
+    expect(state(page)).to_have_text("Draft")
     with server.stored() as library:
         assert library.drafts.of(UNCAPTIONED.address)[0].fields["caption"]["visual"].endswith("photograph")
+    page.get_by_label("More").click()
     page.get_by_role("button", name="Discard").click()
     expect(page.get_by_role("textbox", name="Visual")).to_have_value("")
 
@@ -106,7 +108,7 @@ def test_two_people_editing_one_coin_lose_nothing(
 ) -> None:
     edit(page, seeded_library, FROG.address)
     page.get_by_role("textbox", name="Entity").fill("A green frog in a raincoat")
-    expect(state(page)).to_have_text("Draft saved")
+    expect(state(page)).to_have_text("Draft")
 
     other = browser.new_page()
     edit(other, seeded_library, FROG.address)
@@ -151,7 +153,7 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(
     expect(state(page)).to_have_text("Draft …")
     other.bring_to_front()
     entity(other).fill("from the other window")
-    expect(state(other)).to_have_text("Draft saved")
+    expect(state(other)).to_have_text("Draft")
     page.bring_to_front()
     is_held = False
     for route in held:
@@ -162,7 +164,7 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(
     other.bring_to_front()
     with other.expect_response("**/editor-keep"):  # stored while the first one's words wait for a choice
         entity(other).fill("from the other window as well")
-    expect(state(other)).to_have_text("Draft saved")
+    expect(state(other)).to_have_text("Draft")
     page.bring_to_front()
     page.evaluate("() => window.dispatchEvent(new Event('focus'))")
     expect(page.locator(".dispute")).to_contain_text("as well")  # the newest words of the other window
@@ -172,14 +174,14 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(
     assert draft() == "from the other window as well"
     page.get_by_role("button", name="Keep mine").click()
     expect(message).to_be_hidden()
-    expect(state(page)).to_have_text("Draft saved")
+    expect(state(page)).to_have_text("Draft")
     assert draft() == "from the first window, and more"
     other.bring_to_front()
     other.evaluate("() => window.dispatchEvent(new Event('focus'))")  # back to the other window
     expect(state(other)).to_have_text("Two drafts: choose below")
     other.get_by_role("button", name="Use theirs").click()
     expect(entity(other)).to_have_value("from the first window, and more")
-    expect(state(other)).to_have_text("Draft saved")
+    expect(state(other)).to_have_text("Draft")
 
 
 def test_an_answer_from_before_a_window_was_typed_in_changes_nothing(
@@ -196,12 +198,12 @@ def test_an_answer_from_before_a_window_was_typed_in_changes_nothing(
         page.evaluate("() => window.dispatchEvent(new Event('focus'))")
     entity = page.get_by_role("textbox", name="Entity")
     entity.fill("A bench")
-    expect(state(page)).to_have_text("Draft saved")
+    expect(state(page)).to_have_text("Draft")
     for route in late:
         with page.expect_response("**/editor-own"):
             route.fulfill(json={"draft": None})  # so it was when the server was asked
     page.evaluate("() => new Promise(requestAnimationFrame)")
-    expect(state(page)).to_have_text("Draft saved")
+    expect(state(page)).to_have_text("Draft")
     assert len(kept) == 1
 
 
@@ -258,6 +260,7 @@ def test_suggestions_are_partly_accepted_and_dismissed(
         context.get_by_role("button", name="Accept").click()
         expect(context.locator(".proposal")).to_have_count(0)
         visual.get_by_role("button", name="Dismiss").click()
+        visual.get_by_role("textbox", name="Visual", exact=True).click()
         visual.get_by_role("button", name="Ask the model").click()
         visual.get_by_role("button", name="more concrete").click()
         visual.get_by_role("button", name="Accept").click()

@@ -115,7 +115,7 @@ def test_a_draft_that_is_not_stored_is_named_until_it_is(page: Page, seeded_libr
     message = page.get_by_text(f"The draft of {UNCAPTIONED.name} is not stored yet: the disk is full")
     expect(message).to_be_visible()
     visual.fill("A grainy photograph")
-    expect(state(page)).to_have_text("Draft saved")
+    expect(state(page)).to_have_text("Draft")
     expect(message).to_be_visible()
     page.unroute("**/editor-keep")
     visual.fill("A grainy photograph of a frog")  # whatever waits is sent with what is typed

@@ -133,6 +133,7 @@ def finish_a_draft_and_promote_it(page: Page) -> str:
     expect(page.get_by_text(GOOD["entity"])).to_be_visible()  # above the recorded draft
     page.get_by_role("button", name="Accept all").click()
     page.get_by_role("textbox", name="Emotions").fill("Proud and calm")
+    page.get_by_label("More").click()
     page.get_by_role("button", name="Save & promote").click()
     expect(heading).not_to_have_text(name)
     return name

@@ -14,23 +14,53 @@ export class Bar {
     this.editor = editor;
     this.state = el("span", { class: "state", role: "status" });
     this.people = el("span", { class: "people" });
-    this.discard = button("", "Discard", () => editor.discard(), { title: "Back to what is stored" });
-    this.saveNext = button("", "Save & next", () => editor.saving.commit({ next: true }), {
-      title: "Ctrl-Enter: save, and go to the next coin that lacks its caption",
+    this.saveNext = button("main", "Save & next", () => editor.saving.commit({ next: true }), {
+      key: "Ctrl ↵",
+      title: "Save, and go to the next coin that lacks its caption",
     });
-    this.save = button("main", "Save", () => editor.saving.commit(), { title: "Ctrl-S: save and stay" });
+    this.save = button("", "Save", () => editor.saving.commit(), { key: "Ctrl S", title: "Save and stay" });
     this.promote = button("", "Save & promote", () => editor.saving.commit({ promote: true }), {
-      title: "Ctrl-Shift-Enter: save, and add the coin to the library",
+      key: "Ctrl ⇧ ↵",
+      title: "Save, and add the coin to the library",
     });
-    this.node = el(
-      "div",
-      { class: "bar-of-all" },
-      this.state,
-      this.people,
-      el("span", { class: "verbs" }, this.discard, this.promote, this.saveNext, this.save),
+    this.discard = button("", "Discard", () => editor.discard(), { title: "Back to what is stored" });
+    this.menu = el("div", { class: "menu", onclick: () => this.close() });
+    /** @type {HTMLDetailsElement} */
+    this.more = el(
+      "details",
+      {
+        class: "more",
+        onkeydown: (event) => event.key === "Escape" && this.close(),
+        onfocusout: ({ relatedTarget }) => this.leave(relatedTarget),
+      },
+      el("summary", { "aria-label": "More" }, "⋯"),
+      this.menu,
     );
+    this.verbs = el("span", { class: "verbs" });
+    this.node = el("div", { class: "bar-of-all" }, this.state, this.people, this.verbs);
+    this.offer(true);
     this.note = el("p", { class: "note", hidden: true });
     this.drafts = el("p", { class: "note", hidden: true }); // those that are not stored, of coins that were left
+  }
+
+  /** @param {boolean} hasNext whether another coin lacks its caption: then the main button goes there */
+  offer(hasNext) {
+    const { saveNext, save, promote, discard } = this;
+    saveNext.hidden = !hasNext;
+    save.classList.toggle("main", !hasNext);
+    const main = hasNext ? saveNext : save;
+    if (main.parentNode === this.verbs) return;
+    this.menu.replaceChildren(...[promote, save, discard].filter((verb) => verb !== main));
+    this.verbs.replaceChildren(this.more, main);
+  }
+
+  /** @param {EventTarget | null} to what has the focus now */
+  leave(to) {
+    if (to instanceof Node && !this.more.contains(to)) this.close();
+  }
+
+  close() {
+    this.more.open = false;
   }
 
   /**
@@ -43,14 +73,14 @@ export class Bar {
     const kept = draftStore.waiting.has(address) ? "keeping" : "draft"; // never show "saved" before the server has it
     const shown = state === "rest" || state === "draft" ? (isChanged ? kept : "saved") : state;
     const words = {
-      saved: rows.some((row) => row.value !== null) || tags.values.length ? "Saved" : "No changes",
-      draft: conflict.isWithWindow ? "Two drafts: choose below" : "Draft saved",
+      saved: rows.some((row) => row.value !== null) || tags.values.length ? "Saved" : "Empty",
+      draft: conflict.isWithWindow ? "Two drafts: choose below" : "Draft",
       keeping: "Draft …",
       saving: "Saving …",
       failed: `Failed: ${why}`,
     };
-    this.state.dataset.state = canWrite ? shown : "saved";
-    this.state.title = shown === "draft" ? "On the server, for you alone; not saved yet" : why;
+    this.state.dataset.state = canWrite ? (shown === "saved" && words.saved === "Empty" ? "empty" : shown) : "saved";
+    this.state.title = shown === "draft" ? "Stored on the server, for you alone; not saved yet" : why;
     setText(this.state, canWrite ? words[shown] : "You may read this, not change it");
     this.editor.refresh();
   }

@@ -56,7 +56,7 @@ export class Row {
     this.proposals = new Proposals(this);
     this.node = el(
       "section",
-      { class: "facet", "data-facet": this.facet },
+      { class: purpose.required ? "facet" : "facet optional", "data-facet": this.facet },
       el(
         "header",
         {},

@@ -128,7 +128,7 @@ export class Editor {
     else if (data.content.revision > this.content.revision) this.follow(data.content);
     else if (data.content.revision === this.content.revision) this.identify(data.content);
     this.conflict.takeUp(data.content.draft);
-    this.bar.saveNext.hidden = !data.ways.bare;
+    this.bar.offer(Boolean(data.ways.bare));
   }
 
   /** @param {Content} content */
