@@ -1,11 +1,12 @@
-"""The first page: what is where, what needs attention, what happened recently."""
+"""Home: the way of coins, what to do next, the map as a small picture, and the newest coins."""
 
 import streamlit as st
 
 from components.exchange import adopt, import_coins
 from components.grid import newest
-from components.overview import attention, distributions, flow, inbox, week, welcome
-from components.shell.page import places, tour, undo
+from components.map import thumbnail
+from components.overview import attention, flow, inbox, week, welcome
+from components.shell.page import places, tour
 from components.shell.page.frame import open_page
 
 library = open_page("Home")
@@ -16,25 +17,17 @@ if not sum(library.counts().values()):
     st.stop()
 
 tour.offer(library)
-this_week = week.read(library)
-flow.show(library, this_week)
-grid = st.grid(3, min_column_width=320, gap=("small", "medium"))
-needs, moves, decisions = grid.cell(), grid.cell(), grid.cell()
-with needs:
-    st.header("Needs attention", anchor=False)
+flow.show(library, week.read(library))
+left, right = st.columns([3, 2], gap="large")
+with left:
+    st.header("What to do next", anchor=False)
     attention.show(library)
-    if library.can_write:
-        st.page_link(**places.IMPORT, label="Import coins", icon=":material/download:")
     inbox.show(library)
     adopt.link(library)
-    attention.model(library)
-with decisions:
-    st.header("Last decisions", anchor=False)
-    undo.recent(library, limit=5)
+    if library.can_write:
+        st.page_link(**places.IMPORT, label="Import coins", icon=":material/download:")
+with right:
+    thumbnail.show(library)
 if library.counts()["library"]:
     st.header("Newest in the library", anchor=False)
     newest.show("overview-newest", library, limit=12)
-    distributions.show(library)
-with moves:  # last: the first figure of a process imports Plotly and pandas
-    st.header("This week", anchor=False)
-    week.chart(this_week)

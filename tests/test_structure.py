@@ -20,7 +20,7 @@ HEAVY = {"chromadb", "torch", "torchvision", "open_clip", "sentence_transformers
 # From the top down. Entries on one line may import each other, but never in a cycle.
 LAYERS = """
 app overview pages
-components/insights
+components/insights components/activity
 components/search components/memory
 components/map components/overview
 components/review components/captions components/exchange components/generate

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.insights import coin_sets, figures
+from components.insights import coin_sets, days, figures
 from components.insights.coin_sets import CoinSet
 from components.insights.content import COLUMNS, TIER_COLORS, labels
 from components.shell import format
@@ -52,6 +52,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
                 about="Approvals and rejections that were not undone, divided by the hours in which the "
                 "person made at least one.",
             )  # fmt: skip
+    days.show(library, grid)
     of = [f" · {format.plain(one.label)}" if len(sets) > 1 else "" for one in sets]
     for draw in (_sources, _drafts):  # the figure of a set next to that of the other
         for number, one in enumerate(sets):

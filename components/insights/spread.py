@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,28 +11,37 @@ from numpy.typing import NDArray
 
 from components.editor.facets import PURPOSES
 from components.insights import figures
-from components.overview import distributions
-from components.overview.distributions import CHANCE, CLASS, NEAREST
 from components.shell import format
 from components.shell.page import charts
-from store import FacetLength, Filter, Library
+from components.shell.session import resources
+from store import FacetLength, Filter, Library, MemedexError
 from store.evaluation import similarity
 from store.reading import statistics
 from store.records import CAPTION_FACETS, FACETS, Facet
+from store.settings import settings
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from store.embedding import Vector
+
 _LENGTHS, _SIMILARITY = "insights-lengths", "insights-similarity"
 _GAIN = 0.1  # of nDCG, the width of a class
+CLASS = 0.05  # of cosines
+NEAREST, CHANCE = "Nearest coin", "Any two coins"
+SIMILARITY_COLORS = {NEAREST: charts.ACCENT, CHANCE: charts.QUIET}
+ABOUT_SIMILARITY = (
+    f"Cosines of {similarity.SAMPLE} coins, always the same, with the most similar other coin of the "
+    "library, and with each other. Where both meet, the facet hardly tells coins apart."
+)
 COLUMNS = ["kind", "start", "value", "text", "line"]
 
 
 def caption_lengths(library: Library) -> None:
     """How long the library's captions are, of a facet that is chosen next to the title."""
     facet = _facet(_LENGTHS)
-    choose = partial(distributions.choose_facet, f"{_LENGTHS}-facet", CAPTION_FACETS)
-    found = [one for one in distributions.counted_lengths(library) if one.facet == facet]
+    choose = partial(choose_facet, f"{_LENGTHS}-facet", CAPTION_FACETS)
+    found = [one for one in counted_lengths(library) if one.facet == facet]
     if not found:
         choose()
         st.caption("No coin of the library has this caption yet.")
@@ -64,19 +74,19 @@ def lengths(found: Sequence[statistics.CaptionLengths], facet: Facet) -> "pd.Dat
 def similarity_of_coins(library: Library) -> None:
     """How similar coins are to the nearest other, in a facet that is chosen next to the title."""
     facet = _facet(_SIMILARITY)
-    choose = partial(distributions.choose_facet, f"{_SIMILARITY}-facet", FACETS)
-    found = distributions.compared(library, facet)
+    choose = partial(choose_facet, f"{_SIMILARITY}-facet", FACETS)
+    found = compared(library, facet)
     if found is None:
         choose()
         return
     frame = similarities(found)
     figure = figures.classes(
-        frame, x="Cosine", y="Share", colors=distributions.SIMILARITY_COLORS, width=CLASS, percent=True
+        frame, x="Cosine", y="Share", colors=SIMILARITY_COLORS, width=CLASS, percent=True
     )
     figures.show(
         figure, frame, title="Similarity of coins", key=_SIMILARITY, control=choose,
         alt="How similar coins are to the nearest other, and to any other",
-        about=f"{distributions.ABOUT_SIMILARITY} A click on a bar of the nearest coins opens these coins; "
+        about=f"{ABOUT_SIMILARITY} A click on a bar of the nearest coins opens these coins; "
         "the other bars count pairs.",
         coins=nearest_coins(library, found),
     )  # fmt: skip
@@ -84,7 +94,7 @@ def similarity_of_coins(library: Library) -> None:
 
 def similarities(found: similarity.SimilaritySample) -> "pd.DataFrame":
     """The shares of both kinds of cosines by class; those of nearest coins have the name of their coins."""
-    frame = distributions.cosines({NEAREST: found.nearest, CHANCE: found.by_chance})
+    frame = cosines({NEAREST: found.nearest, CHANCE: found.by_chance})
     coins = _nearest_coins(found)
     texts, lines = [], []
     for kind, start, value in zip(frame["kind"], frame["start"], frame["value"], strict=True):
@@ -145,7 +155,7 @@ def classes_of_gains(gains: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def _nearest_coins(found: similarity.SimilaritySample) -> dict[str, list[str]]:
     coins: dict[str, list[str]] = {}
-    numbers = distributions.classes_of(found.nearest).tolist()
+    numbers = classes_of(found.nearest).tolist()
     for address, number in zip(found.addresses, numbers, strict=True):
         coins.setdefault(_name(number), []).append(address)
     return coins
@@ -162,3 +172,73 @@ def _stored(library: Library, coins: Mapping[str, Sequence[str]]) -> figures.Coi
 def _facet(key: str) -> Facet:
     chosen = st.session_state.get(f"{key}-facet")
     return chosen if chosen in FACETS else "entity"
+
+
+def counted_lengths(library: Library) -> list[statistics.CaptionLengths]:
+    """How many captions of the library have which length, cached until the library changes."""
+    return _lengths(library, settings().root, library.generation)
+
+
+@st.cache_data(show_spinner=False, max_entries=4)
+def _lengths(_library: Library, root: Path, generation: int) -> list[statistics.CaptionLengths]:
+    return statistics.caption_lengths(_library)
+
+
+def choose_facet(key: str, facets: Sequence[Facet]) -> Facet:
+    """The field for the facet that a chart is about; "entity" at first."""
+    return st.selectbox(
+        "Facet",
+        facets,
+        index=list(facets).index("entity"),
+        key=key,
+        width=140,
+        format_func=lambda facet: PURPOSES[facet].label if facet in PURPOSES else "Picture",
+        label_visibility="collapsed",
+    )
+
+
+def compared(library: Library, facet: Facet) -> similarity.SimilaritySample | None:
+    """The cosines of a sample, cached until the library changes; None, with the reason shown, without any."""
+    try:
+        resources.ready_to_search(library)
+        found = _similarities(library, settings().root, library.generation, library.model, facet)
+    except MemedexError as error:
+        st.error("The vectors could not be compared:", icon=":material/error:")
+        st.text(str(error))
+        return None
+    if found is None:
+        st.caption("Fewer than three coins of the library have this facet: there is nothing to compare.")
+    return found
+
+
+@st.cache_data(show_spinner="Comparing coins …", max_entries=8)
+def _similarities(
+    _library: Library, root: Path, generation: int, model: str, facet: Facet
+) -> similarity.SimilaritySample | None:
+    return similarity.similarities(_library.snapshot(), facet)
+
+
+def cosines(of: "dict[str, Vector]") -> "pd.DataFrame":
+    """The histogram of cosines by kind, as shares: columns kind, start and value."""
+    import pandas as pd
+
+    classes = {kind: classes_of(found) for kind, found in of.items()}
+    first = min(int(found.min()) for found in classes.values())
+    last = max(int(found.max()) for found in classes.values())
+    frames = [
+        pd.DataFrame(
+            {
+                "kind": kind,
+                "start": np.arange(first, last + 1) * CLASS,
+                "value": np.bincount(found - first, minlength=last - first + 1) / len(found),
+            }
+        )
+        for kind, found in classes.items()
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def classes_of(cosines: "Vector") -> NDArray[np.int64]:
+    """The class of each cosine, CLASS wide, by its number from 0; 1 belongs to the last one."""
+    found = np.floor(np.clip(cosines, -1, 1 - 1e-6) / CLASS)
+    return np.asarray(found, dtype=np.int64)

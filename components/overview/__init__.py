@@ -1,1 +1,1 @@
-"""The start page: counts, inbox, health, model, settings, trash and welcome."""
+"""The start page; model and system status for Settings."""

@@ -1,8 +1,7 @@
-"""What needs attention, and the model."""
+"""What to do next."""
 
 import streamlit as st
 
-from components.overview import model_choice, model_download
 from components.review import promote
 from components.shell import format
 from components.shell.page import places
@@ -10,14 +9,15 @@ from components.shell.session import resources
 from store import Filter, Library
 from store.jobs import background_worker
 
+_MOST = 3
 _REVIEW, _CAPTIONS = places.to("Review"), places.to("Captions")
 _APPROVED, _ACTIVITY = places.to("Approved"), places.to("Activity")
 _SYSTEM_STATUS = ("System status", places.STATUS, ":material/monitor_heart:")
 
 
 def show(library: Library) -> None:
-    """The next things to do, each with a link; or that nothing is left to do."""
-    rows = _needs(library)
+    """The next things to do, at most three, each with a link; or that nothing is left to do."""
+    rows = _needs(library)[:_MOST]
     if not rows:
         st.success(
             "All done: every coin is reviewed, captioned and embedded.", icon=":material/check_circle:"
@@ -56,12 +56,3 @@ def _needs(library: Library) -> list[tuple[str, str, places.Link, str]]:
             if coins
         ),
     ]
-
-
-def model(library: Library) -> None:
-    """The model that embeds; if it is the built-in one, also CLIP, for one click."""
-    st.header("Model", anchor=False)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(model_choice.sentence(library.model), width="stretch")
-        st.page_link(**places.MODEL, label="Change", icon=":material/tune:")
-    model_download.reference(library)

@@ -1,30 +1,28 @@
-"""The way of coins from review to the library as one figure, whose tiles lead to their pages."""
+"""The way of coins from review to the library, with a branch of rejected ones; tiers lead to their places."""
 
+from html import escape
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
 from components.overview.week import Week
-from components.shell import format, javascript
+from components.shell import format
 from components.shell.addresses import base_path
-from components.shell.page import places
+from components.shell.page import places, streamlit_style
 from components.shell.server import pictures
-from components.shell.session import session
 from store import Filter, Library
 from store.records import Tier
 
-_HERE = Path(__file__).resolve().parent
-_component = st.components.v2.component(
-    "memedex.flow",
-    html='<nav class="memedex-flow" aria-label="From review to the library"></nav>',
-    css=(_HERE / "flow.css").read_text("utf-8"),
-    js=javascript.component(_HERE / "js" / "flow.js"),
-)
-_KEY = "overview-flow"
+_CSS = (Path(__file__).with_name("flow.css")).read_text("utf-8")
 _PICTURES: dict[Tier, int] = {"pending": 8, "approved": 8, "library": 16, "trash": 8}  # as wide windows show
-_CAME = {"approved": "approved", "library": "promoted", "trash": "rejected"}  # … this week
-PAGES: dict[Tier, places.Link] = {
+_CAME: dict[Tier, str] = {"approved": "approved", "library": "promoted", "trash": "rejected"}
+_TONES: dict[Tier, str] = {
+    "pending": "blueColor",
+    "approved": "yellowColor",
+    "library": "greenColor",
+    "trash": "redColor",
+}
+PLACES: dict[Tier, places.Link] = {
     "pending": places.to("Review"),
     "approved": places.to("Approved"),
     "library": places.to("Library"),
@@ -33,36 +31,33 @@ PAGES: dict[Tier, places.Link] = {
 
 
 def show(library: Library, week: Week) -> None:
-    """Draw it, and go to the page of a tile that was clicked."""
-    _component(key=_KEY, data={"tiles": tiles(library, week)}, on_go_change=_nothing)
-    chosen = session.sent(_KEY).get("go")
-    if chosen in PAGES:
-        st.switch_page(**PAGES[chosen])
+    """Draw the tiers, and between them how many coins went on this week."""
+    tiles = "".join(_step(tier, week) + _tile(library, tier, week) for tier in PLACES)
+    st.html(
+        f"<style>{_CSS}</style>"
+        f'<nav class="memedex-flow" aria-label="From review to the library">{tiles}</nav>'
+    )
 
 
-def tiles(library: Library, week: Week) -> list[dict[str, Any]]:
-    """Each tier: its number of coins and their share of all, the week's change, and its newest pictures."""
-    counts = library.counts()
-    total = max(1, sum(counts.values()))
-    return [
-        {
-            "tier": tier,
-            "label": format.TIERS[tier],
-            "count": counts[tier],
-            "change": f"{change:+,} this week" if (change := week.changes.get(tier, 0)) else "",
-            "share": counts[tier] / total,
-            "came": {"number": week.came[tier], "label": _CAME[tier]} if tier in _CAME else None,
-            "pictures": _newest(library, tier),
-            "href": f"{base_path()}/{places.address(link)}",
-        }
-        for tier, link in PAGES.items()
-    ]
+def _step(tier: Tier, week: Week) -> str:
+    """The coins that came into this tier this week, on an arrow that leads there."""
+    if tier not in _CAME:
+        return ""
+    number = f"<strong>{week.came[tier]:,}</strong>{_CAME[tier]}"
+    return f'<div class="step {tier}" style="--tone:{streamlit_style.colour(_TONES[tier])}">{number}</div>'
 
 
-def _newest(library: Library, tier: Tier) -> list[str]:
+def _tile(library: Library, tier: Tier, week: Week) -> str:
+    """A tier with its number of coins, the week's change, and its newest pictures."""
+    change = week.changes.get(tier, 0)
     found = library.find(Filter(tier=tier), sort="moved", limit=_PICTURES[tier])
-    return [pictures.address(library, record.image_hash) for record in found if record.image_hash]
-
-
-def _nothing() -> None:
-    """An empty listener, because Streamlit only reports values that have one."""
+    shown = [pictures.address(library, record.image_hash) for record in found if record.image_hash]
+    tone = streamlit_style.colour(_TONES[tier])
+    images = "".join(f'<img src="{escape(address)}" alt="" loading="lazy">' for address in shown)
+    return (
+        f'<a class="tile {tier} memedex-link" target="_self" style="--tone:{tone}"'
+        f' href="{base_path()}/{escape(places.address(PLACES[tier]))}">'
+        f'<span class="name">{format.TIERS[tier]}</span> <strong>{library.counts()[tier]:,}</strong>'
+        f'<span class="change">{f"{change:+,} this week" if change else ""}</span>'
+        f'<span class="pictures">{images}</span></a>'
+    )

@@ -6,7 +6,7 @@ from components.shell import format
 from components.shell.page import forms, job_bar
 from components.shell.page.forms import Button
 from store import Job, Library
-from store.embedding import OFFLINE, REFERENCE, model_download
+from store.embedding import model_download
 from store.tasks import models
 
 
@@ -17,23 +17,14 @@ def show(library: Library) -> None:
     st.header("Models to download", anchor=False)
     for model in model_download.OFFERED:
         if model.name != library.model:
-            _row(library, model, is_brief=False)
+            _row(library, model)
 
 
-def reference(library: Library) -> None:
-    """The reference model's row while the built-in model is in use, for the overview."""
-    if library.can_write and library.model == OFFLINE:
-        for model in model_download.OFFERED:
-            if model.name == REFERENCE:
-                _row(library, model, is_brief=True)
-
-
-def _row(library: Library, model: model_download.OfferedModel, *, is_brief: bool) -> None:
+def _row(library: Library, model: model_download.OfferedModel) -> None:
     jobs = [job for job in library.jobs.open() if job.options.get("model") == model.name]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        about = "" if is_brief else f" · {model.about}"
         origin = f"{_size(model)} · {model.licence} · {model.source}"
-        st.markdown(f"**{model.title}**{about}  \n:small[{origin}]", width="stretch")
+        st.markdown(f"**{model.title}** · {model.about}  \n:small[{origin}]", width="stretch")
         if any(job.is_under_way for job in jobs):
             st.page_link("pages/activity.py", label="In progress", icon=":material/hourglass_top:")
         elif model.is_here:

@@ -4,29 +4,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.shell.page import charts, local_time
+from components.shell.page import local_time
 from store import Library
 from store.reading import audit
-from store.records import Tier
+from store.records import TIERS, Tier
 from store.settings import settings
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 DAYS = 7
-_KINDS: dict[Tier, str] = {
-    "pending": "Imported", "approved": "Approved", "library": "Promoted", "trash": "Rejected"
-}  # fmt: skip
-_COLORS = {
-    "Imported": charts.BLUE,
-    "Approved": charts.YELLOW,
-    "Promoted": charts.GREEN,
-    "Rejected": charts.RED,
-}
 _ORDER: tuple[Tier | None, ...] = (None, "pending", "approved", "library")  # the way of a coin, trash aside
 
 Move = tuple[int, Tier | None, Tier | None, int]  # day since 1970, from and to a tier, number of coins
@@ -68,7 +55,7 @@ def summed(moves: Iterable[Move]) -> Week:
         step, sign = _step(gone, come)
         if step:
             days[day, step] = days.get((day, step), 0) + sign * number
-    came: dict[Tier, int] = dict.fromkeys(_KINDS, 0)
+    came: dict[Tier, int] = dict.fromkeys(TIERS, 0)
     for (_, tier), number in days.items():
         came[tier] += number
     came = {tier: max(0, number) for tier, number in came.items()}
@@ -84,21 +71,3 @@ def _step(gone: Tier | None, come: Tier | None) -> tuple[Tier | None, int]:
     if _ORDER.index(come) > _ORDER.index(gone):
         return come, 1
     return gone, -1
-
-
-def chart(week: Week) -> None:
-    """The days as stacked bars; a sentence if nothing happened."""
-    frame = by_day(week)
-    if frame.empty:
-        st.caption("No coin was imported or decided in the last seven days.")
-        return
-    figure = charts.days(frame, title="Moves", colors=_COLORS, least=DAYS)
-    charts.show(figure, key="this-week", alt="Coins imported, approved, promoted and rejected on each day")
-
-
-def by_day(week: Week) -> "pd.DataFrame":
-    """The days with their coins: columns day, kind and value; without what was undone altogether."""
-    import pandas as pd
-
-    rows = [(day, _KINDS[tier], number) for day, tier, number in week.days if number > 0]
-    return pd.DataFrame(rows, columns=["day", "kind", "value"])

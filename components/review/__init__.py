@@ -1,1 +1,1 @@
-"""Reviewing outside the grid: promotion, tags, the taxonomy, the audit log and jobs."""
+"""Reviewing outside the grid: promotion, rejected coins, tags and the taxonomy."""

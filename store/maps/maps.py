@@ -157,6 +157,12 @@ class Maps:
             self._held[chosen, method] = now
             return now.map
 
+    def stored(self, space: str) -> Map | None:
+        """The t-SNE as the job "map" stored it, read without vectors; None until then."""
+        self._actor.check_login()
+        with self._catalog.reading() as db:
+            return stored_tsne(db, space_of(space), fingerprint=self._model.embedder.fingerprint)
+
     def neighbourhoods(self, space: str) -> tuple[Neighbourhood, ...] | None:
         """The named places of the t-SNE map, widest first; None until the job "map" has found them."""
         self._actor.check_login()

@@ -56,11 +56,6 @@ def test_an_undo_counts_only_the_coins_that_it_changed(library: Library) -> None
     assert toast.value == "Nothing had to be changed."
 
 
-def test_the_figures_count_coins_and_say_so(library: Library) -> None:
-    labels = [metric.label for metric in opened("activity").metric]
-    assert labels == ["Coins approved", "Coins rejected", "Reviewed per hour", "Approval rate"]
-
-
 def test_while_it_is_presented_no_person_is_named(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings(), "presenter", True)
     library.reject([PENDING.address], actor="bob@x.org")

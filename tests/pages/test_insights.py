@@ -17,9 +17,9 @@ ALL = len(COINS) + 2  # one approved, one pending
 
 
 def bars(app: AppTest) -> list[dict[str, Any]]:
-    """All bars of the page, each series with its name, its lines (customdata) and its texts."""
+    """All bars that lead to coins, each series with its name, its lines (customdata) and its texts."""
     specs = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    return [trace for spec in specs for trace in spec["data"] if trace["type"] == "bar"]
+    return [trace for spec in specs for trace in spec["data"] if "hovertext" in trace]
 
 
 def coins_of(library: Library, line: str) -> int:

@@ -1,6 +1,6 @@
 """Each page: how it opens, and what its buttons store."""
 
-import json
+import re
 import shutil
 import subprocess
 import sys
@@ -44,7 +44,7 @@ TITLES = {
     "insights?view=Reviewing": "Insights",
     "insights?view=Search quality": "Insights",
     "activity": "Activity",
-    "activity?view=Jobs": "Activity",
+    "activity?history_what=Jobs": "Activity",
     "settings": "Settings",
     "settings?section=Tags": "Settings",
     "settings?section=Embedding model": "Settings",
@@ -105,36 +105,48 @@ def test_each_place_says_in_one_line_what_it_is_for(library: Library) -> None:
         assert place.about in words(opened("" if place.name == "Home" else script))
 
 
-def tiles_of(app: AppTest) -> list[dict[str, Any]]:
-    """The tiles of the overview's figure."""
-    (flow,) = (part for part in app.get("bidi_component") if part.proto.component_name == "memedex.flow")
-    return list(json.loads(flow.proto.json)["tiles"])
+def tiles_of(app: AppTest) -> str:
+    """The markup of the way of coins."""
+    return next(str(one.proto.body) for one in app.get("html") if "memedex-flow" in str(one.proto.body))
 
 
-def test_the_overview_shows_tier_counts_and_next_steps(library: Library) -> None:
+def counted(app: AppTest) -> dict[str, int]:
+    """The number of coins of each tier."""
+    found = re.findall(r'class="name">(\w+)</span> <strong>([\d,]+)', tiles_of(app))
+    return {tier: int(count.replace(",", "")) for tier, count in found}
+
+
+def test_home_shows_the_way_of_coins_with_its_branch_and_the_next_steps(library: Library) -> None:
     app = opened()
     tiles = tiles_of(app)
-    assert {tile["label"]: tile["count"] for tile in tiles} == {
-        "Review": 1,
-        "Approved": 1,
-        "Library": len(COINS),
-        "Rejected": 0,
-    }
-    assert [tile["href"] for tile in tiles] == [
+    assert counted(app) == {"Review": 1, "Approved": 1, "Library": len(COINS), "Rejected": 0}
+    assert re.findall(r'href="([^"]+)"', tiles) == [
         "/review",
         "/approved",
         "/library",
         "/library?tab=Rejected",
     ]
-    assert [tile["came"] for tile in tiles[1:3]] == [
-        {"number": len(COINS) + 1, "label": "approved"},
-        {"number": len(COINS), "label": "promoted"},
-    ]
-    assert len(tiles[2]["pictures"]) == len(COINS)
+    assert f"<strong>{len(COINS) + 1}</strong>approved" in tiles
+    assert f"<strong>{len(COINS)}</strong>promoted" in tiles
+    assert "<strong>0</strong>rejected" in tiles
+    assert tiles.count("<img") == 1 + 1 + len(COINS)
     message = words(app)
     assert "**1 coin** to review" in message
     assert "**1 coin** to caption" in message
     assert "ready to promote" not in message
+    assert "Download" not in "".join(button.label for button in app.button)
+
+
+def test_home_shows_the_map_once_it_is_laid_out(library: Library) -> None:
+    def maps() -> list[str]:
+        return [str(one.proto.body) for one in opened().get("html") if "memedex-map" in str(one.proto.body)]
+
+    assert maps() == []
+    library.jobs.start("map", name="Compute the map", options={"space": "fused", "from_scratch": True})
+    finish_jobs()
+    [picture] = maps()
+    assert 'href="/map"' in picture
+    assert "data:image/png;base64," in picture
 
 
 def test_undo_reverts_only_the_users_own_decision(library: Library) -> None:
@@ -247,7 +259,7 @@ def test_a_second_program_sees_who_holds_the_library_and_can_open_it_read_only(l
         assert str(other.pid) in words(app)
         press(app, "Open for reading")
         assert app.title[0].value == "Home"
-        assert {tile["label"]: tile["count"] for tile in tiles_of(app)}["Library"] == len(COINS)
+        assert counted(app)["Library"] == len(COINS)
         other.communicate()
 
 

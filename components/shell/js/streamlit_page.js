@@ -42,8 +42,11 @@ export const FIELD = ["stTextInput", "stTextArea", "stNumberInput"]
 
 const UPLOAD = "[data-testid=stFileUploaderDropzone]";
 
-/** A link of `st.page_link`, or to a view of the page (`views.py`); not one of the sidebar. */
-export const PAGE_LINK = "[data-testid=stPageLink] a[href], .memedex-views a[href]";
+/** A link of `st.page_link`; not one of the sidebar. */
+export const PAGE_LINK = "[data-testid=stPageLink] a[href]";
+
+/** A link in markup of our own, which Streamlit would open as another website. */
+export const OWN_LINK = "a.memedex-link[href]";
 
 /** Whether the server works for this page. */
 export function isAtWork() {

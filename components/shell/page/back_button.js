@@ -1,10 +1,10 @@
 // "Back" leads to what was there before the last click or key. Streamlit makes entries of the browser's history
 // that nobody asked for: they replace the entry before. And what is typed into a field replaces the entry of what was
-// there: a question gets its own. A link to other parameters of the page that is shown is followed as Back and Forward
-// are: the address comes first, and each run has it, so none that overtakes the click loses it. Where there is no
-// `navigation`, Streamlit's entries stay.
+// there: a question gets its own. A link to other parameters of the page that is shown, and one in markup of our own,
+// is followed as Back and Forward are: the address comes first, and each run has it, so none that overtakes the click
+// loses it. Where there is no `navigation`, Streamlit's entries stay.
 
-import { PAGE_LINK } from "../js/streamlit_page.js";
+import { OWN_LINK, PAGE_LINK } from "../js/streamlit_page.js";
 
 /** @typedef {Pick<URL, "origin" | "pathname" | "search">} Address */
 /**
@@ -21,15 +21,17 @@ const GESTURES = ["keydown", "pointerdown"];
 const QUESTION = "q"; // the parameter of the search box
 
 /**
- * Whether a click follows a link to other parameters of the page that is shown, in this tab.
+ * Whether a click follows a link to other parameters of the page that is shown, in this tab; `isOwn` links may lead to
+ * another page as well.
  *
  * @param {MouseEvent} click
  * @param {Address} to
  * @param {Address} from
  */
-export function isOfThisPage({ button, ctrlKey, metaKey, shiftKey, altKey }, to, from) {
+export function isFollowed({ button, ctrlKey, metaKey, shiftKey, altKey }, to, from, isOwn = false) {
   const isPlain = button === 0 && !ctrlKey && !metaKey && !shiftKey && !altKey;
-  return isPlain && to.origin === from.origin && to.pathname === from.pathname && to.search !== from.search;
+  if (!isPlain || to.origin !== from.origin) return false;
+  return to.pathname === from.pathname ? isOwn || to.search !== from.search : isOwn;
 }
 
 export class History {
@@ -84,15 +86,13 @@ export class History {
 const known = new History();
 let isListening = false;
 
-/** @param {EventTarget} navigation */
-function listen(navigation) {
-  for (const gesture of GESTURES)
-    document.addEventListener(gesture, () => known.touch(performance.now()), { capture: true, passive: true });
+function followLinks() {
   document.addEventListener(
     "click",
     (event) => {
-      const link = event.target instanceof Element && event.target.closest(PAGE_LINK);
-      if (!(link instanceof HTMLAnchorElement) || !isOfThisPage(event, link, location)) return;
+      const link = event.target instanceof Element && event.target.closest(`${PAGE_LINK}, ${OWN_LINK}`);
+      if (!(link instanceof HTMLAnchorElement)) return;
+      if (!isFollowed(event, link, location, link.matches(OWN_LINK))) return;
       event.preventDefault();
       event.stopPropagation();
       history.pushState(history.state, "", link.href);
@@ -100,6 +100,13 @@ function listen(navigation) {
     },
     { capture: true },
   );
+}
+
+/** @param {EventTarget} navigation */
+function keepEntries(navigation) {
+  known.arrive(performance.now());
+  for (const gesture of GESTURES)
+    document.addEventListener(gesture, () => known.touch(performance.now()), { capture: true, passive: true });
   navigation.addEventListener("navigate", (given) => {
     const event = /** @type {Navigate} */ (given);
     if (event.navigationType === "traverse") known.arrive(performance.now());
@@ -117,9 +124,10 @@ function listen(navigation) {
 
 export default function () {
   const { navigation } = /** @type {typeof window & {navigation?: EventTarget}} */ (window);
-  if (isListening || !navigation) return;
+  if (isListening) return;
   isListening = true;
-  known.arrive(performance.now());
-  listen(navigation);
+  followLinks();
+  if (!navigation) return;
+  keepEntries(navigation);
   document.documentElement.dataset.history = "kept"; // from now on; tests wait for it
 }

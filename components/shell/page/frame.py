@@ -48,9 +48,7 @@ def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_b
         _navigation(library)
     with st.container(gap=None):  # without a job the bars take no room
         _header(title, library, undo)
-        job_bar.watch(
-            library, are_bars_drawn=st.query_params.get("view") != "Jobs"
-        )  # there they are shown in full
+        job_bar.watch(library, are_bars_drawn=title != "Activity")  # there they are shown in full
         tour.show(library, title)
     session.drop_old_links()
     session.show_messages()

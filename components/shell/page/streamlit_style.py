@@ -1,7 +1,16 @@
 """Elements of Streamlit's own: styles that its theme cannot give, and selectors for the tour."""
 
+import streamlit as st
+
 CODE_OR_START = "[data-testid=stCode], button.primary"  # the latter is a form's, where nothing is there yet
 UPLOAD_HINT = "[data-testid=stFileUploaderDropzoneInstructions]"
+
+
+def colour(name: str) -> str:
+    """A colour of both themes for markup of our own, by the name of its option."""
+    light, dark = (st.get_option(f"theme.{theme}.{name}") for theme in ("light", "dark"))
+    return f"light-dark({light}, {dark})"
+
 
 DECISION = "memedex-decision"  # how the keys of History's lines begin
 NEWEST_DECISION = f"[class*=st-key-{DECISION}]"
@@ -31,10 +40,10 @@ SIDEBAR = """<style>
 
 VIEWS = """<style>
 .memedex-views {display:flex; flex-wrap:wrap; gap:.25rem 1.25rem;
-  border-bottom:1px solid var(--st-border-color)}
+  border-bottom:1px solid color-mix(in srgb, currentColor 16%, transparent)}
 .memedex-views a {padding:.3rem 0; margin-bottom:-1px; border-bottom:2px solid transparent;
-  color:var(--st-text-color); text-decoration:none; opacity:.75}
+  color:inherit !important; text-decoration:none; opacity:.75}
 .memedex-views a:hover {opacity:1}
-.memedex-views a[aria-current] {opacity:1; font-weight:600; border-color:var(--st-primary-color)}
+.memedex-views a[aria-current] {opacity:1; font-weight:600; border-color:currentColor}
 .memedex-views small {font-variant-numeric:tabular-nums; opacity:.75}
 </style>"""

@@ -5,12 +5,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
-import streamlit as st
-
 from components.shell import format
 from components.shell.page import forms
 from components.shell.page.forms import Button
-from components.shell.session import login, presenter, safe_mode, session
+from components.shell.session import login, safe_mode, session
 from store import Library, Outcome, PastDecision, Reader
 from store.errors import InvalidRecord
 from store.tasks import undo as undo_task
@@ -61,19 +59,6 @@ def said(outcome: Outcome, done: str) -> str:
     if reasons and not outcome.done:
         raise InvalidRecord("; ".join(reasons))
     return " ".join(filter(None, [done, *(format.plain(reason, limit=200) for reason in reasons)]))
-
-
-def recent(library: Library, *, limit: int) -> None:
-    """The last decisions, newest first."""
-    decisions = library.decisions(limit=limit)
-    if not decisions:
-        st.caption("Nothing was decided yet.")
-    for decision in decisions:
-        words = sentence(library, decision)
-        words = words[:1].upper() + words[1:]
-        with st.container(gap=None):
-            st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words)
-            st.caption(f"{format.plain(presenter.name(decision.actor))} · {format.ago(decision.created_at)}")
 
 
 _NAMED = 2  # records that a decision is told by; of more, how many

@@ -19,7 +19,8 @@ def choose(views: Sequence[str], *, parameter: str = VIEW, counts: Sequence[int]
         count = f" <small>{counts[number]:,}</small>" if counts else ""
         current = ' aria-current="page"' if view == chosen else ""
         address = escape(_address(parameter, view, usual=views[0]))
-        links.append(f'<a href="{address}" target="_self"{current}>{escape(view)}{count}</a>')
+        link = f'class="memedex-link" target="_self" href="{address}"{current}'
+        links.append(f"<a {link}>{escape(view)}{count}</a>")
     st.html(f'{streamlit_style.VIEWS}<nav class="memedex-views" aria-label="Views">{"".join(links)}</nav>')
     return chosen
 

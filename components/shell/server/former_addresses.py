@@ -31,7 +31,7 @@ MOVED: Mapping[str, str] = {
     "insights?insights_view=*": "insights?view=*",
     "evaluation": "insights?view=Search quality",
     "history": "activity",
-    "jobs": "activity?view=Jobs",
+    "jobs": "activity?history_what=Jobs",
     "exchange": "settings?section=Import and export",
     "tags": "settings?section=Tags",
     "health": "settings?section=System status",

@@ -1,8 +1,8 @@
-"""The week of the overview, computed from the moves of the history."""
+"""The week of Home, computed from the moves of the history."""
 
 from pathlib import Path
 
-from components.overview.week import by_day, summed
+from components.overview.week import summed
 from store.reading import audit
 from store.runtime import open_library
 from tests.browser.coins import COINS, FROG, PENDING
@@ -21,10 +21,6 @@ def test_a_week_counts_the_way_of_coins_through_the_tiers(tmp_path: Path) -> Non
     assert {tier: change for tier, change in week.changes.items() if change} == {
         tier: count for tier, count in counts.items() if count
     }
-    drawn = by_day(week)
-    assert dict(zip(drawn["kind"], drawn["value"], strict=True)) == {
-        "Imported": len(COINS) + 1, "Approved": len(COINS), "Promoted": 1, "Rejected": 1,
-    }  # fmt: skip
 
 
 def test_what_was_undone_is_subtracted() -> None:
@@ -40,8 +36,3 @@ def test_what_was_undone_is_subtracted() -> None:
     )
     assert week.came == {"pending": 9, "approved": 3, "library": 0, "trash": 0}
     assert week.changes == {"pending": 6, "approved": 3, "trash": 0}
-    assert list(by_day(week)["kind"]) == ["Approved", "Imported"]
-
-
-def test_a_week_without_moves_draws_nothing() -> None:
-    assert by_day(summed([])).empty

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { History, isOfThisPage } from "../../../../components/shell/page/back_button.js";
+import { History, isFollowed } from "../../../../components/shell/page/back_button.js";
 
 /** A history on this page, touched at 10 ms; `go(address, now)` says whether the entry is unasked. */
 function historyAt(address) {
@@ -68,12 +68,17 @@ test("each question is a place of its own, though Streamlit replaces the one bef
 });
 
 test("a plain click on a link to other parameters of this page is told from others", () => {
-  const from = new URL("http://memedex/lore?ask=x");
-  const isIt = (address, click = {}) => isOfThisPage({ button: 0, ...click }, new URL(address, from), from);
-  assert.equal(isIt("/lore?ask=x&entry=memories:1"), true);
-  assert.equal(isIt("/lore?ask=x"), false);
+  const from = new URL("http://memedex/memory?ask=x");
+  const isIt = (address, click = {}) => isFollowed({ button: 0, ...click }, new URL(address, from), from);
+  assert.equal(isIt("/memory?ask=x&entry=memories:1"), true);
+  assert.equal(isIt("/memory?ask=x"), false);
   assert.equal(isIt("/search?entry=1"), false);
-  assert.equal(isIt("http://elsewhere/lore?entry=1"), false);
-  assert.equal(isIt("/lore?entry=1", { ctrlKey: true }), false);
-  assert.equal(isIt("/lore?entry=1", { button: 1 }), false);
+  assert.equal(isIt("http://elsewhere/memory?entry=1"), false);
+  assert.equal(isIt("/memory?entry=1", { ctrlKey: true }), false);
+  assert.equal(isIt("/memory?entry=1", { button: 1 }), false);
+  const isOwn = (address, click = {}) => isFollowed({ button: 0, ...click }, new URL(address, from), from, true);
+  assert.equal(isOwn("/search?entry=1"), true, "Streamlit would load the page again");
+  assert.equal(isOwn("/memory?ask=x"), true);
+  assert.equal(isOwn("http://elsewhere/memory?entry=1"), false);
+  assert.equal(isOwn("/search?entry=1", { ctrlKey: true }), false);
 });

@@ -1,4 +1,4 @@
-"""All jobs, running, paused or finished: progress, refusals and controls."""
+"""Jobs, running, paused or finished: progress, refusals and controls."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -7,30 +7,14 @@ from typing import Any, Literal
 import streamlit as st
 
 from components.shell import format
-from components.shell.page import forms, live, local_time, places, tables, thumbnails
+from components.shell.page import forms, live, local_time, tables, thumbnails
 from components.shell.page.forms import Button, Field
 from components.shell.server import current_state
 from components.shell.session import presenter, safe_mode
 from store import Item, Job, Library, Refusal
 from store.errors import UnknownRecord
 
-_RECENT = 30
 _REFUSED = 500
-_BEGINNINGS = (
-    (
-        places.IMPORT,
-        ":material/download:",
-        "Import",
-        "Token lists, folders, pictures, and logos from the network.",
-    ),
-    (
-        places.DRAFTS,
-        ":material/neurology:",
-        "Draft captions",
-        "A language model suggests, a person decides.",
-    ),
-    (places.to("Approved"), ":material/publish:", "Promote", "Many coins at once are embedded and promoted."),
-)
 _Color = Literal["blue", "gray", "green", "red", "yellow"]
 _ALL_REFUSED: tuple[str, _Color, str] = ("refused", "red", ":material/block:")
 _STATES: dict[str, tuple[str, _Color, str]] = {
@@ -44,40 +28,17 @@ _STATES: dict[str, tuple[str, _Color, str]] = {
 }
 
 
-def show(library: Library) -> None:
-    """Open jobs, updated live; below them finished ones, newest first."""
+def show_open(library: Library) -> None:
+    """Jobs that run, wait or can be continued, updated live."""
     opened = {job.id: job for job in library.jobs.open()}
     live.open_jobs(library, current_state.open_text([*opened.values()]))
     for job in opened.values():
         with st.container(border=True):
-            _card(library, job)
-    over = [job for job in library.jobs.all() if job.id not in opened][:_RECENT]
-    if not opened and not over:
-        _nothing_yet(library)
-    if over:
-        st.header("Finished", anchor=False)
-        for job in over:
-            with st.container(border=True):
-                _card(library, job)
+            line(library, job)
 
 
-def _nothing_yet(library: Library) -> None:
-    """What will be listed here, and where it starts."""
-    st.markdown("No jobs running.")
-    if not library.can_write:
-        return
-    st.caption(
-        "Long jobs are listed here while you work elsewhere; they can be paused, and continue "
-        "after a restart. They start on these pages:"
-    )
-    grid = st.grid(3, min_column_width=220)
-    for link, icon, title, what in _BEGINNINGS:
-        with grid.cell(), st.container(border=True, height="stretch"):
-            st.page_link(**link, label=f"**{title}**", icon=icon)
-            st.caption(what)
-
-
-def _card(library: Library, job: Job) -> None:
+def line(library: Library, job: Job) -> None:
+    """A job with its state, its buttons, and what was refused and why."""
     all_refused = job.state == "done" and job.refused and not job.done
     word, color, icon = _ALL_REFUSED if all_refused else _STATES["waiting" if job.is_stopping else job.state]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

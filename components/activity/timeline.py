@@ -1,49 +1,30 @@
-"""The audit log of coins and texts: filter, count, draw, export and undo decisions, restore deleted items."""
+"""Decisions about coins and texts, and jobs, in one time line: filtered, exported, undone; deleted items."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from datetime import datetime, time, timedelta
+from collections.abc import Iterator, Sequence
+from datetime import time, timedelta
 from functools import partial
 from heapq import merge
 from itertools import islice
-from typing import TYPE_CHECKING
+from math import inf
 
 import streamlit as st
 
+from components.activity import jobs
 from components.memory.kinds import KINDS, counted
 from components.shell import format
-from components.shell.page import charts, forms, local_time, streamlit_style, thumbnails
+from components.shell.page import forms, local_time, streamlit_style, thumbnails
 from components.shell.page import undo as shell_undo
 from components.shell.page.forms import Button
 from components.shell.page.undo import AT_ONCE, sentence
 from components.shell.session import presenter
-from store import DeletedItem, Library, MemoryVerbs, Outcome, PastDecision
+from store import DeletedItem, Job, Library, MemoryVerbs, Outcome, PastDecision
 from store.catalog import history
 from store.memory.values import MemoryDecision
 from store.reading import audit
 from store.tasks import undo as undo_task
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 _PER_PAGE = 50
-_EVERYBODY, _EVERYTHING = "Everybody", "Everything"
-DAYS = 90  # shown by default
-_KINDS = {
-    "approve": "Approved", "reject": "Rejected", "delete": "Rejected", "promote": "Promoted",
-    "caption": "Edited", "captions": "Edited", "complete": "Edited", "replace": "Edited",
-    "correct text": "Edited", "flag": "Edited", "tag": "Edited", "rename tag": "Edited",
-}  # fmt: skip
-_OTHER = "Other"
-_REASONS = 8  # that are drawn, the most frequent
-_COLORS = {
-    "Approved": charts.GREEN,
-    "Rejected": charts.RED,
-    "Promoted": charts.ACCENT,
-    "Edited": charts.YELLOW,
-    _OTHER: charts.QUIET,
-}
+_EVERYBODY, _EVERYTHING, JOBS = "Everybody", "Everything", "Jobs"
 _DELETED = 50
 
 
@@ -57,7 +38,9 @@ def controls(library: Library, memory: MemoryVerbs | None) -> audit.AuditFilter:
             "Who", [_EVERYBODY, *people], key="history_who", bind="query-params", width=240,
             format_func=lambda one: one if one == _EVERYBODY else presenter.name(one),
         )  # fmt: skip
-        verb = st.selectbox("What", [_EVERYTHING, *verbs], key="history_what", bind="query-params", width=160)
+        verb = st.selectbox(
+            "What", [_EVERYTHING, JOBS, *verbs], key="history_what", bind="query-params", width=160
+        )
         first = st.date_input("From", value=None, key="history_from", bind="query-params", width=185)
         last = st.date_input("To", value=None, key="history_to", bind="query-params", width=185)
     return audit.AuditFilter(
@@ -66,22 +49,6 @@ def controls(library: Library, memory: MemoryVerbs | None) -> audit.AuditFilter:
         since=local_time.midnight(first) if first else None,
         until=local_time.midnight(last + timedelta(days=1)) if last else None,
     )
-
-
-def figures(library: Library, filter: audit.AuditFilter) -> None:
-    """How many coins were reviewed, the speed, and the approval rate."""
-    found = audit.figures(library, replace(filter, verb=""))
-    with st.grid(4, min_column_width=150):
-        st.metric("Coins approved", f"{found.approved:,}", border=True)
-        st.metric("Coins rejected", f"{found.rejected:,}", border=True)
-        st.metric(
-            "Reviewed per hour",
-            f"{found.an_hour:,.0f}",
-            border=True,
-            help="Coins that people approved or rejected, for each hour in which one of them did.",
-        )
-        looked_at = found.approved + found.rejected
-        st.metric("Approval rate", f"{found.approval:.0%}" if looked_at else "–", border=True)
 
 
 def tools(library: Library, memory: MemoryVerbs | None, filter: audit.AuditFilter) -> None:
@@ -125,30 +92,57 @@ def _since(library: Library, memory: MemoryVerbs | None, filter: audit.AuditFilt
 
 
 def table(library: Library, memory: MemoryVerbs | None, filter: audit.AuditFilter) -> None:
-    """The decisions about coins and texts, newest first, each with an undo button."""
-    total = audit.count(library, filter) + (memory.past.count_decisions(filter) if memory else 0)
+    """Finished jobs, and the decisions about coins and texts, newest first, each with an undo button."""
+    finished = _finished(library, filter)
+    total = len(finished)
+    if filter.verb != JOBS:
+        total += audit.count(library, filter) + (memory.past.count_decisions(filter) if memory else 0)
     if not total:
-        st.info("No matching decisions.", icon=":material/search_off:")
+        st.info("Nothing in this time line. Clear its filters.", icon=":material/search_off:")
         return
     pages = -(-total // _PER_PAGE)
     page = 1
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{format.counted(total, 'decision')} · times in {local_time.zone_name()}")
+        what = "decision or job", "decisions and jobs"
+        st.caption(f"{format.counted(total, *what)} · times in {local_time.zone_name()}")
         if pages > 1:
             if st.session_state.get("history_page", 1) > pages:
                 st.session_state["history_page"] = pages
             page = st.pagination(pages, key="history_page", bind="query-params", max_visible_pages=5)
-    for decision in _page(library, memory, filter, page - 1):
-        _line(library, memory, decision)
+    for one in _page(library, memory, filter, finished, page - 1):
+        if isinstance(one, Job):
+            jobs.line(library, one)
+        else:
+            _line(library, memory, one)
+
+
+def _finished(library: Library, filter: audit.AuditFilter) -> list[Job]:
+    """The finished jobs that match, newest first; none if the filter names what was decided."""
+    if filter.verb not in ("", JOBS):
+        return []
+    opened = {job.id for job in library.jobs.open()}
+    found = [job for job in library.jobs.all() if job.id not in opened and filter.actor in ("", job.actor)]
+    since, until = filter.since or 0.0, filter.until or inf
+    return sorted((job for job in found if since <= _moment(job) < until), key=_moment, reverse=True)
+
+
+def _moment(one: PastDecision | Job) -> float:
+    return (one.ended_at or one.made_at) if isinstance(one, Job) else one.created_at
 
 
 def _page(
-    library: Library, memory: MemoryVerbs | None, filter: audit.AuditFilter, number: int
-) -> list[PastDecision]:
+    library: Library,
+    memory: MemoryVerbs | None,
+    filter: audit.AuditFilter,
+    finished: Sequence[Job],
+    number: int,
+) -> list[PastDecision | Job]:
     end = (number + 1) * _PER_PAGE
-    coins = audit.find(library, filter, limit=end)
-    texts = memory.past.decisions(filter, limit=end) if memory else []
-    newest_first = merge(coins, texts, key=lambda decision: -decision.created_at)
+    is_decided = filter.verb != JOBS
+    coins = audit.find(library, filter, limit=end) if is_decided else []
+    texts = memory.past.decisions(filter, limit=end) if memory and is_decided else []
+    sorted_kinds: tuple[Sequence[PastDecision | Job], ...] = (coins, texts, finished)
+    newest_first = merge(*sorted_kinds, key=lambda one: -_moment(one))
     return list(islice(newest_first, end - _PER_PAGE, end))
 
 
@@ -221,82 +215,6 @@ def _undo_all(
         if of_coins.done:
             what.append(format.counted(len({*of_coins.done}), "coin"))
     return shell_undo.said(done, f"Undone for {' and '.join(what)}." if what else "")
-
-
-def decision_charts(library: Library, filter: audit.AuditFilter) -> None:
-    """Decisions about coins per day, approval rate and reasons, or one sentence if there are none."""
-    import pandas as pd
-
-    filter, when = _last_days(filter)
-    decisions = pd.DataFrame(
-        audit.decisions_by_day(library, filter, local_time.zone()), columns=audit.DecisionsOfDay._fields
-    )
-    if decisions.empty:
-        if when:  # of any other time the list below says so
-            st.caption(f"No matching decisions in the {when}.")
-        return
-    reviews = pd.DataFrame(
-        audit.reviews_by_day(library, replace(filter, verb=""), local_time.zone()),
-        columns=audit.ReviewsOfDay._fields,
-    )
-    suffix = f", {when}" if when else ""
-    why = audit.figures(library, replace(filter, verb="")).reasons
-    grid = st.grid(3 if why else 2, min_column_width=320, gap=("small", "medium"))
-    with grid.cell():
-        st.caption(f"Decisions about coins per day ({local_time.zone_name()}){suffix}")
-        figure = charts.days(by_kind(decisions), title="Decisions", colors=_COLORS)
-        charts.show(figure, key="decisions-by-day", alt="Decisions about coins per day, by kind")
-    with grid.cell():
-        st.caption(f"Approval rate per day ({local_time.zone_name()}){suffix}")
-        if reviews.empty:
-            st.caption("No coin was approved or rejected in these days.")
-        else:
-            figure = charts.shares(
-                approval(reviews), title="Approved", hover="approved", over=decisions["day"]
-            )
-            alt = "Share of reviewed coins that were approved, by day"
-            charts.show(figure, key="approval-by-day", alt=alt)
-    if why:
-        with grid.cell():
-            st.caption(f"Rejected for{suffix}")
-            figure = charts.ranked(by_reason(why), title="Coins")
-            charts.show(figure, key="reasons", alt="How many coins were rejected for which reason")
-
-
-def by_kind(decisions: "pd.DataFrame") -> "pd.DataFrame":
-    """Decisions by day and kind: columns day, kind and value."""
-    kinds = decisions["verb"].map(_KINDS).fillna(_OTHER)
-    found = decisions.assign(kind=kinds).groupby(["day", "kind"], as_index=False)["decisions"].sum()
-    return found.rename(columns={"decisions": "value"})
-
-
-def approval(reviews: "pd.DataFrame") -> "pd.DataFrame":
-    """The share of each day's reviewed coins that were approved, with its text."""
-    looked_at = reviews["approved"] + reviews["rejected"]
-    text = [
-        f"{approved:,} of {format.counted(total, 'coin')}"
-        for approved, total in zip(reviews["approved"], looked_at, strict=True)
-    ]
-    return reviews.assign(share=reviews["approved"] / looked_at, text=text)[["day", "share", "text"]]
-
-
-def by_reason(why: Mapping[str, int]) -> "pd.DataFrame":
-    """The most frequent reasons for rejecting: columns name and count."""
-    import pandas as pd
-
-    named = [(reason or "no reason given", number) for reason, number in why.items()]
-    return pd.DataFrame(named[:_REASONS], columns=["name", "count"])
-
-
-def _last_days(filter: audit.AuditFilter) -> tuple[audit.AuditFilter, str]:
-    """The filter limited to the last days unless it has a start, and their label."""
-    if filter.since is not None:
-        return filter, ""
-    until = (
-        local_time.now() if filter.until is None else datetime.fromtimestamp(filter.until, local_time.zone())
-    )
-    since = local_time.midnight(until.date() - timedelta(days=DAYS - 1))
-    return replace(filter, since=since), f"last {DAYS} days" if filter.until is None else ""
 
 
 def deleted_items(library: Library) -> None:

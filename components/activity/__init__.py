@@ -1,0 +1,1 @@
+"""Activity: decisions and jobs in one time line."""

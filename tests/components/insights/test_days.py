@@ -1,0 +1,38 @@
+"""Decisions and approvals per day."""
+
+from zoneinfo import ZoneInfo
+
+import pandas as pd
+import pytest
+
+from components.insights import days
+from components.shell.page import local_time
+from store.library import Library
+from store.reading import audit
+from store.reading.audit import AuditFilter
+from tests.browser.coins import PENDING
+from tests.pages.conftest import opened, words
+
+
+def test_decisions_are_counted_by_kind_and_approvals_as_a_share(library: Library) -> None:
+    library.reject([PENDING.address], actor="bob")
+    decisions = pd.DataFrame(
+        audit.decisions_by_day(library, AuditFilter()), columns=audit.DecisionsOfDay._fields
+    )
+    drawn = days.by_kind(decisions)
+    assert drawn["value"].sum() == audit.count(library, AuditFilter())
+    assert dict(zip(drawn["kind"], drawn["value"], strict=True)) == {
+        "Approved": 1,
+        "Other": 1,
+        "Promoted": 1,
+        "Rejected": 1,
+    }
+    reviews = pd.DataFrame(audit.reviews_by_day(library, AuditFilter()), columns=audit.ReviewsOfDay._fields)
+    assert list(days.approval(reviews)["text"]) == ["5 of 6 coins"]
+
+
+def test_days_are_named_by_the_zone_of_the_browser(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_time, "zone", lambda: ZoneInfo("Asia/Tokyo"))
+    message = words(opened("insights", view="Reviewing"))
+    assert "Decisions about coins per day (Asia/Tokyo), last 90 days" in message
+    assert "UTC" not in message
