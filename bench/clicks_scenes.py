@@ -34,7 +34,7 @@ _PAGES = {
     "Search": ("search", "[data-testid=stTextInput]"),
     "Insights": ("insights", "[data-testid=stPlotlyChart]"),
     "Memory": ("memory", ".memedex-views"),
-    "Activity": ("activity", "[data-testid=stMetric]"),
+    "Activity": ("activity", "[data-testid=stDownloadButton]"),
     "Settings": ("settings", "[data-testid=stFileUploader]"),
 }
 
