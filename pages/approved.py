@@ -1,5 +1,7 @@
 """The approved queue: promote coins with a caption, write the caption of the others."""
 
+from functools import partial
+
 import streamlit as st
 
 from components.captions import draft, replace
@@ -24,16 +26,11 @@ from components.shell import format
 from components.shell.page import live
 from components.shell.page.frame import open_page
 
-library = open_page("Approved")
-
-with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    base = promote.choose(library)
-    st.space("stretch")
-    promote.controls(library)
+library = open_page("Approved", is_grid=True)
 
 promote.why_not(library)
 live.follow_badges(library)
-view = browse("approved", library, base=base)
+view = browse("approved", library, base=promote.choose, more=partial(promote.controls, library))
 show_view(
     "approved",
     library,

@@ -1,5 +1,7 @@
 """Library: the promoted coins, the rejected ones with their reasons, and all of them."""
 
+from functools import partial
+
 import streamlit as st
 
 from components.captions import replace
@@ -15,8 +17,6 @@ from components.grid import (
     go_to,
     no_matches,
     resembling,
-    show_reasons,
-    show_tiers,
     show_view,
     tier_mark,
 )
@@ -24,32 +24,29 @@ from components.review import rejected
 from components.shell.page import live, places, views
 from components.shell.page.frame import open_page
 from store import Filter
+from store.records import Tier
 
-library = open_page("Library")
+TIERS: dict[str, Tier] = {"Library": "library", "Rejected": "trash"}
+
+library = open_page("Library", is_grid=True)
 
 live.follow_badges(library)
 counts = library.counts()
-tab = views.choose(
-    ("Library", "Rejected", "All"),
-    parameter="tab",
-    counts=(counts["library"], counts["trash"], sum(counts.values())),
-)
+tabs = {"Library": counts["library"], "Rejected": counts["trash"], "All": sum(counts.values())}
+tab = views.shown(list(tabs), parameter="tab")
 # Keys are part of addresses: "trash" and "library" were pages of their own, the latter with all coins.
+key = {"Library": "promoted", "Rejected": "trash", "All": "library"}[tab]
+view = browse(
+    key,
+    library,
+    lead=partial(views.choose, list(tabs), parameter="tab", counts=list(tabs.values())),
+    base=Filter(tier=TIERS.get(tab)),
+    more=partial(rejected.empty, library) if tab == "Rejected" else None,
+)
 if tab == "Rejected":
-    key = "trash"
-    view = browse(key, library, base=Filter(tier="trash"))
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        show_reasons(key, library, view)
-        st.space("stretch")
-        if library.can_write and counts["trash"]:
-            rejected.empty(library)
     mark = rejected.marks(library, view.records)
     show_view(key, library, view, actions=[RESTORE], handlers={}, mark=mark)
 else:
-    key = "library" if tab == "All" else "promoted"
-    view = browse(key, library, base=Filter() if tab == "All" else Filter(tier="library"))
-    if tab == "All":
-        show_tiers(key, library, view)
     show_view(
         key,
         library,

@@ -1,5 +1,7 @@
 """Review: new coins in a grid; approve or reject one or many, and undo it."""
 
+from functools import partial
+
 import streamlit as st
 
 from components.grid import APPROVE, LIKE, REJECT, TAGS, browse, no_matches, resembling, show_view
@@ -9,10 +11,10 @@ from components.shell.page import live, places
 from components.shell.page.frame import open_page
 from store import Filter
 
-library = open_page("Review")
+library = open_page("Review", is_grid=True)
 
 live.follow_badges(library)
-view = browse("pending", library, base=Filter(tier="pending"))
+view = browse("pending", library, base=Filter(tier="pending"), more=partial(promote.to_compare, library))
 show_view(
     "pending",
     library,

@@ -21,7 +21,7 @@ from components.grid.actions import (
     Action,
     Handler,
 )
-from components.grid.browse import View, browse, no_matches, show_reasons, show_tiers, show_view
+from components.grid.browse import View, browse, no_matches, show_view
 from components.grid.cards import Mark, tier_mark
 from components.grid.decisions import missing_facets, start_promotion
 from components.grid.grid import go_to, lead_to, show_cards
@@ -78,9 +78,7 @@ __all__ = [
     "no_matches",
     "resembling",
     "show_cards",
-    "show_reasons",
     "show_results",
-    "show_tiers",
     "show_view",
     "start_promotion",
     "tier_mark",

@@ -10,9 +10,9 @@ _STYLES = ("grid", "tags", "viewer", "comparison", "ranking", "views")
 HTML = '<div class="memedex-grid"></div>\n'
 
 
-def script() -> str:
-    """The grid's JavaScript."""
-    return javascript.component(_HERE / "js" / "main.js")
+def script(name: str = "main.js") -> str:
+    """The grid's JavaScript, or another component's of this folder."""
+    return javascript.component(_HERE / "js" / name)
 
 
 def style(*names: str) -> str:

@@ -1,7 +1,7 @@
 """Filter, order and pages above a grid; all of it in the page's address, so that a link shows the same."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -10,17 +10,17 @@ from components.grid import ordering, page_number, saved
 from components.grid.actions import Action, Handler
 from components.grid.cards import Mark
 from components.grid.filters import Drawer, mended
-from components.grid.grid import show_cards
+from components.grid.grid import show_cards, tools_place
 from components.grid.matching import offered
 from components.grid.page_number import turning
 from components.shell import format
 from components.shell.page import address
+from components.shell.page.streamlit_style import BAR, PAGES
 from components.shell.session import presenter
 from store import Filter, Library, Record
 from store.catalog import filter_syntax
 
 SIZES = (24, 60, 120, 240)
-_ASKING = 530  # px: words, filter and order, as wide as the room next to the navigation at 800
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class View:
     better: str  # the line with its misspelt filters and tags corrected, if nothing is shown
     matching: Mapping[str, Any]  # all of them, for `show_cards`
     order: str
+    counted: str  # which of them are shown, if these are not all
 
 
 def show_view(
@@ -60,35 +61,46 @@ def show_view(
         matching=view.matching,
         order=view.order,
         names_tier=view.names_tier,
+        counted=view.counted,
     )
 
 
-def browse(key: str, library: Library, *, base: Filter) -> View:
-    """Draw the controls and find the records that match, within `base`."""
+def browse(
+    key: str,
+    library: Library,
+    *,
+    base: Filter | Callable[[], Filter],
+    lead: Callable[[], object] | None = None,
+    more: Callable[[], object] | None = None,
+) -> View:
+    """Draw the row of controls and find the records that match.
+
+    They match within `base`, which may draw a control of its own in the row; `lead` and `more` draw others,
+    at its beginning and after the order.
+    """
     drawer = _drawer(key)
     if (line := saved.named_in_link(library)) is not None:
         drawer.put(line)
-    # Two groups: a narrow window has one line for what is asked and one for where one is.
-    with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width=_ASKING):
-            words = st.text_input(
-                "Words", **address.kept(f"{key}_words"), icon=":material/search:",
-                placeholder="words, tag:dog …", type="search", live=True, label_visibility="collapsed",
-            )  # fmt: skip
-            query = filter_syntax.parsed(presenter.revealed(words or ""), base=base, actor=library.actor_name)
-            drawer.show(library, query.filter)
-            sort, like = ordering.choose(key)
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-            size = st.selectbox(
-                "Coins on a page", SIZES, index=1, key=f"{key}_per", bind="query-params", width=125,
-                format_func="{} a page".format, label_visibility="collapsed",
-            )  # fmt: skip
-            # Without what was not understood, unwanted coins would be shown, and decided.
-            total = 0 if query.faults else library.count(query.filter)
-            pages = max(1, -(-total // size))
-            counted = st.container(width="content")
-            page = page_number.draw(key, pages)
-            counted.caption(_sentence(total, page, size))
+    with st.container(key=BAR, horizontal=True, vertical_alignment="center", gap="small"):
+        if lead:
+            lead()
+        words = st.text_input(
+            "Words", **address.kept(f"{key}_words"), icon=":material/search:",
+            placeholder="words, tag:dog …", type="search", live=True, label_visibility="collapsed",
+        )  # fmt: skip
+        within = base() if callable(base) else base
+        query = filter_syntax.parsed(presenter.revealed(words or ""), base=within, actor=library.actor_name)
+        size = replace(drawer, names_tier=within.tier is None).show(library, query.filter, sizes=SIZES)
+        sort = ordering.choose(key)
+        if more:
+            more()
+        tools_place()
+    like = ordering.compared_with(key, sort)
+    # Without what was not understood, unwanted coins would be shown, and decided.
+    total = 0 if query.faults else library.count(query.filter)
+    pages = max(1, -(-total // size))
+    with st.container(key=PAGES):
+        page = page_number.draw(key, pages)
     mended(query.hints)
     records = []
     if not query.faults:
@@ -106,13 +118,14 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
         pages,
         is_filtered,
         line,
-        base.tier is None,
+        within.tier is None,
         query.faults,
         line
         if total
-        else filter_syntax.corrected(line, names_tier=base.tier is None, tags=library.tag_counts(Filter())),
+        else filter_syntax.corrected(line, names_tier=within.tier is None, tags=library.tag_counts(Filter())),
         matching,
         f"{sort} {like}",
+        _sentence(total, page, size) if pages > 1 else "",
     )
 
 
@@ -135,21 +148,10 @@ def no_matches(key: str, view: View) -> None:
             st.button("Clear filters", key=f"{key}-clear", on_click=_drawer(key).put, args=("",))
 
 
-def show_reasons(key: str, library: Library, view: View) -> None:
-    """The reasons of the rejected coins of a view, each with its number; a click filters by it."""
-    _drawer(key).reasons(library, view.filter, key="reasons")
-
-
-def show_tiers(key: str, library: Library, view: View) -> None:
-    """The tiers of a view, each with its number of coins; a click filters by it."""
-    _drawer(key).tiers(library, view.filter, key="tiers")
-
-
 def _drawer(key: str) -> Drawer:
     return Drawer(key, f"{key}_words")
 
 
 def _sentence(total: int, page: int, size: int) -> str:
-    """The total, and which of them are shown."""
-    first, last = (page - 1) * size + 1, min(page * size, total)
-    return format.counted(total, "coin") if total <= size else f"{first:,}–{last:,} of {total:,}"
+    """Which of them are shown."""
+    return f"{(page - 1) * size + 1:,}–{min(page * size, total):,} of {total:,}"

@@ -17,6 +17,18 @@ from store.records import PICTURE_TEXT, REQUIRED_KEYS, UNFIT, Tier, is_made_up
 
 Tone = Literal["good", "warn", "bad", "busy", "quiet"]
 
+# What two coins share: as the card of one names the other, alone, and its colour. The first is said first.
+_SHARED: Mapping[str, tuple[str, str, Tone]] = {
+    "exact picture": ("same picture as", "same picture", "warn"),
+    "mirrored": ("mirrored copy of", "mirrored copy", "warn"),
+    "near picture": ("copy of", "nearly the same picture", "warn"),
+    "same name": ("same name as", "same name", "warn"),
+    "confusable name": ("name looks like", "names look alike", "warn"),
+    "similar embedding": ("looks like", "pictures look alike", "warn"),
+    "confusable ticker": ("ticker looks like", "tickers look alike", "warn"),
+    "same ticker": ("same ticker as", "same ticker", "quiet"),
+}
+
 _SHORT = 200  # characters of a description that travel with every card
 _TAGS = 4
 _TIER_TONES: dict[Tier, Tone] = {"pending": "warn", "approved": "good", "trash": "bad"}
@@ -70,8 +82,28 @@ def card(
         "picture": pictures.address(library, record.image_hash, unfit=unfit),
         "large": pictures.address(library, record.image_hash, size=pictures.LARGE, unfit=unfit),
         "mark": mark,
-        "twin": suspicion.kind if suspicion else None,
+        "twin": _twin(library, suspicion) if suspicion else None,
     }
+
+
+def _twin(library: Reader, suspicion: Suspicion) -> dict[str, str]:
+    """What a card says of similar coins, and under the pointer how sure that is."""
+    shares = {suspect: _strongest(suspect).kind for suspect in suspicion.others}
+    first = min(suspicion.others, key=lambda suspect: list(_SHARED).index(shares[suspect]), default=None)
+    kind = shares[first] if first else suspicion.kind
+    of, alone, tone = _SHARED[kind]
+    if first is None:
+        return {"text": alone, "title": "Compare (d)", "tone": tone}
+    number = list(shares.values()).count(kind)
+    other = safe_mode.shown_name(library, first.other, first.name) if number == 1 else f"{number:,}"
+    figure = _figure(_strongest(first))
+    sure = f", {figure:.0%}" if figure is not None else ""
+    return {"text": f"{of} {other}", "title": f"{of} {other}{sure}: compare (d)", "tone": tone}
+
+
+def _strongest(suspect: Suspect) -> DuplicateFinding:
+    """Of what two coins share, what says most."""
+    return min(suspect.findings, key=lambda finding: list(_SHARED).index(finding.kind))
 
 
 def tier_mark(record: Record) -> Mark | None:
@@ -175,7 +207,7 @@ def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | No
         confusables.compared_names(own.name, other.name),
         confusables.compared_names(own.ticker, other.ticker),
     )
-    judgement = suspect.judgement
+    judgement, kinds = suspect.judgement, {finding.kind for finding in suspect.findings}
     return {
         "address": other.address,
         "name": other.name,
@@ -186,8 +218,8 @@ def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | No
         "since": _since(library, other),
         "picture": pictures.address(library, other.image_hash),
         "large": pictures.address(library, other.image_hash, size=pictures.LARGE),
-        "findings": [finding.kind for finding in suspect.findings],
-        "figure": _figure(suspect.findings[0]),
+        "findings": [shared for kind, (_, shared, _) in _SHARED.items() if kind in kinds],
+        "figure": _figure(_strongest(suspect)),
         "letters": suspect.has_other_letters,
         "verdict": judgement.verdict if judgement else None,
         "judged_by": _by(judgement.actor, judgement.created_at) if judgement else "",
@@ -195,9 +227,9 @@ def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | No
     }
 
 
-def _figure(strongest: DuplicateFinding) -> float | None:
+def _figure(finding: DuplicateFinding) -> float | None:
     """How likely such pictures are copies, where that is measured; words say the rest."""
-    return strongest.confidence if strongest.is_measured else None
+    return finding.confidence if finding.is_measured else None
 
 
 def _since(library: Reader, record: Record) -> str:

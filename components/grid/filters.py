@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from components.grid import saved
 from components.grid.page_number import turn_to
@@ -24,7 +25,8 @@ _DUPLICATES = {"Any": "", "Possible duplicates": "yes", "No duplicate known": "n
 _UNFIT = {"Any": "", "Unfit": "yes", "Fit": "no"}
 _LENGTHS = {"any length": "", "over 100": ">100", "over 200": ">200", "over 400": ">400"}
 _LINE = (
-    "The line takes words and conditions: `tag:dog`, `-tag:nsfw`, `category:animals`, `after:2025-01`, "
+    "The line takes words and conditions: `tag:dog`, `-tag:nsfw`, `category:animals`, `name:frog`, "
+    "`ticker:PEPE`, `address:So1*`, `after:2025-01`, "
     "`before:2025-02-15` (UTC), `dup:yes`, `text:moon` (in the picture), `unfit:no`, `language:chinese`, "
     '`source:"my list.json"`, `reason:scam`, `by:me`, `decided:today`, '
     '`has:visual`, `length:>200`, `length:visual<80`; `tag:"two words"` for a tag with a space. '
@@ -43,8 +45,11 @@ class Drawer:
     names_tier: bool = False
     changed: Callable[[], object] | None = None  # what else follows when a control writes into the line
 
-    def show(self, library: Library, filter: Filter) -> None:
-        """Every filter with the number of coins it would leave; computed once the drawer is open."""
+    def show(self, library: Library, filter: Filter, *, sizes: Sequence[int] = ()) -> int:
+        """Every filter with the number of coins it would leave, computed once the drawer is open.
+
+        Returns how many coins are on a page, of these `sizes`; 0 without any.
+        """
         opened = st.popover(
             "Filter",
             icon=":material/tune:",
@@ -52,9 +57,11 @@ class Drawer:
             on_change="rerun",
             help="Narrow what is shown",
         )
+        filters = opened.container()
+        size = self._size(opened, sizes) if sizes else 0
         if not opened.open:
-            return
-        with opened:
+            return size
+        with filters:
             with st.container(
                 horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
             ):
@@ -71,55 +78,63 @@ class Drawer:
                 saved.show(self.key, library, line=self._says, opened=lambda _, line: self.put(line))
             self._labels("Tags", "tag", library.tag_counts(filter))
             self._labels("Categories", "category", library.category_counts(filter))
-            self.reasons(library, filter, key="by-reason")
+            self._reasons(library, filter)
+            if self.names_tier and self.dialect == "filter":
+                self._tiers(library, filter)
             self._sources(library.source_counts(filter))
             with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
                 self._day("From", "after", shown=0)
                 self._day("To", "before", shown=-1)
                 self._one("Caption, characters", "length", _LENGTHS)
-                if self.names_tier:
+                if self.names_tier and self.dialect == "question":
                     tiers = {"Library": "", **{format.TIERS[t]: t for t in TIERS if t != "library"}}
                     self._one("Tier", "tier", tiers)
             self._facets()
             self._choice("Copycats", "dup", _DUPLICATES)
             self._choice("For the screen", "unfit", _UNFIT)
             st.caption(_LINE + (_QUESTION if self.dialect == "question" else ""))
+        return size
 
-    def reasons(self, library: Library, filter: Filter, *, key: str) -> None:
+    def _size(self, place: DeltaGenerator, sizes: Sequence[int]) -> int:
+        """How many coins are on a page."""
+        size: int = place.selectbox(
+            "Coins on a page",
+            sizes,
+            index=1,
+            key=f"{self.key}_per",
+            bind="query-params",
+            width=150,
+            format_func="{} a page".format,
+        )
+        return size
+
+    def _reasons(self, library: Library, filter: Filter) -> None:
         """Why these coins were rejected, each reason with its number of coins; nothing if none has one."""
         counts = statistics.rejection_reasons(library, replace(filter, rejected_for=None))
         if any(counts) or filter.rejected_for:
             named = {reason or filter_conditions.NO_REASON: number for reason, number in counts.items()}
-            self._pick(
-                "Rejected for", "reason", named, key=key, labels={filter_conditions.NO_REASON: "no reason"}
-            )
+            self._pick("Rejected for", "reason", named, labels={filter_conditions.NO_REASON: "no reason"})
 
-    def tiers(self, library: Library, filter: Filter, *, key: str) -> None:
+    def _tiers(self, library: Library, filter: Filter) -> None:
         """Where these coins are, each tier with its number of coins."""
         counts = dict[str, int]((tier, library.count(replace(filter, tier=tier))) for tier in TIERS)
-        self._pick("Where", "tier", counts, key=key, labels=format.TIERS)
+        self._pick("Where", "tier", counts, labels=format.TIERS)
 
-    def _pick(
-        self, title: str, name: str, counts: Mapping[str, int], *, key: str, labels: Mapping[str, str] = {}
-    ) -> None:
+    def _pick(self, title: str, name: str, counts: Mapping[str, int], *, labels: Mapping[str, str]) -> None:
         """One of these values or none; a value that only the line has is offered too."""
+        key = f"{self.key}-by-{name}"
         current = "".join(self._values(name)[-1:])
         chosen = next((value for value in counts if value.lower() == current.lower()), current)
-        st.session_state[f"{self.key}-{key}"] = chosen or None
+        st.session_state[key] = chosen or None
         st.pills(
             title,
             list(dict.fromkeys([*counts, *([chosen] if chosen else [])])),
-            key=f"{self.key}-{key}",
+            key=key,
             format_func=lambda value: (
                 f"{labels.get(value) or format.plain(value, limit=40)} · {counts.get(value, 0):,}"
             ),
-            on_change=partial(self._picked, name, key),
-            label_visibility="visible" if key.startswith("by-") else "collapsed",
+            on_change=partial(self._say, name, lambda value: [value] if value else []),
         )
-
-    def _picked(self, name: str, key: str) -> None:
-        value = st.session_state[f"{self.key}-{key}"]
-        self.put(filter_syntax.edited(self._says, name, [value] if value else [], self.dialect))
 
     def put(self, line: str) -> None:
         """Set the line, and go to the first page."""

@@ -14,6 +14,7 @@ from components.grid.matching import addresses
 from components.grid.remote_decisions import shadows
 from components.shell import format
 from components.shell.page.query_pictures import LINE
+from components.shell.page.streamlit_style import TOOLS
 from components.shell.server import messages
 from components.shell.session import presenter, safe_mode, session
 from components.shell.session.session import LINK
@@ -23,6 +24,12 @@ from store.tasks import undo
 
 _component = st.components.v2.component(
     "memedex.grid", html=assets.HTML, css=assets.style(), js=assets.script()
+)
+_place = st.components.v2.component(
+    "memedex.grid_tools",
+    html='<div class="memedex-grid place"></div>',
+    css=assets.style(),
+    js=assets.script("place.js"),
 )
 _UNDONE = 50  # decisions that can be undone one after the other before the page runs again
 _AGAIN = 4  # times that a link is followed again
@@ -52,13 +59,15 @@ def show_cards(
     order: str = "",
     tagging: Mapping[str, Any] | None = None,
     names_tier: bool = False,
+    counted: str = "",
 ) -> None:
-    """Show these records and apply decisions on them; draws the undo button even if there are none.
+    """Show these records and apply decisions on them.
 
     `handlers` do what needs the page, such as opening another; they may only use the store and
     `st.session_state`, because they run before the page. `pages`: whether there are pages to turn.
     `matching`: everything that matches, on other pages too. `order`: the sort order. `tagging` opens the tag
     dialog, once for each `id`, for its `addresses`. `names_tier`: whether the line above may name a tier.
+    `counted`: how many there are, and which of them are shown.
     """
     suspicions = library.duplicates.suspicions([record.address for record in records])
     unfit = library.unfit.pictures()
@@ -75,6 +84,7 @@ def show_cards(
             "matching": matching,
             "question": matching["filter"] if matching else "",
             "order": order,
+            "counted": counted,
             "line": _line(key, names_tier=names_tier),
             "tagging": tagging,
             "elsewhere": shadows(
@@ -120,6 +130,7 @@ def mount(
             "redo": undo.redoable(library, limit=_UNDONE),
             "safe": safe_mode.parameters(),
             "presents": presenter.is_on(),
+            "switches": safe_mode.switches(),
             "acted": st.session_state.get(_acted(key)),
             "server": messages.server(library),
             "details": _opened(library, _strings(state.get("open"))[:_OPENED]),
@@ -135,6 +146,11 @@ def mount(
         on_view_change=_nothing,
         on_held_change=_nothing,
     )
+
+
+def tools_place() -> None:
+    """The place in the page's row where the grid puts its tools."""
+    _place(key=TOOLS)
 
 
 def go_to(page: str, parameter: str) -> Handler:

@@ -25,17 +25,11 @@ SORTS: Mapping[str, str] = {
 }
 
 
-def choose(key: str) -> tuple[str, str]:
-    """Draw the control; returns the order and, if it needs one, the coin to compare with."""
+def choose(key: str) -> str:
+    """Draw the control; returns the order."""
     label = st.selectbox(
-        "Order", list(SORTS), key=f"{key}_sort", bind="query-params", width=180, label_visibility="collapsed"
+        "Order", list(SORTS), key=f"{key}_sort", bind="query-params", width=170, label_visibility="collapsed"
     )
-    like = ""
-    if label == LIKE_ONE:
-        like = st.text_input(
-            "Coin", **address.kept(f"{key}_like"), width=400,
-            label_visibility="collapsed", placeholder="m on a coin, or address",
-        ) or ""  # fmt: skip
     if SORTS[label] in ORDERS:
         st.button(
             "",
@@ -45,7 +39,18 @@ def choose(key: str) -> tuple[str, str]:
             args=(key,),
             help="Order again, with the latest decisions",
         )
-    return SORTS[label], like.strip()
+    return SORTS[label]
+
+
+def compared_with(key: str, sort: str) -> str:
+    """Draw the field of the coin to compare with, if the order needs one; returns its address."""
+    if sort != SORTS[LIKE_ONE]:
+        return ""
+    like = st.text_input(
+        "Coin", **address.kept(f"{key}_like"), width=400,
+        label_visibility="collapsed", placeholder="m on a coin, or address",
+    )  # fmt: skip
+    return (like or "").strip()
 
 
 def resembling(key: str) -> Mapping[str, Handler]:

@@ -22,6 +22,7 @@ _SEGMENTS = {
     "Needs caption": Filter(tier="approved", captioned=False, troubled=False),
     "Needs attention": Filter(tier="approved", troubled=True),
 }
+_COMPARING = "Copies of these coins are still being looked for; cards say so as they are found."
 _UNDER_WAY = {
     "approve": "being approved",
     "return": "going back to review",
@@ -41,21 +42,12 @@ def ready(library: Library) -> tuple[int, int]:
     return max(0, waiting - under_way), under_way
 
 
-def choose(library: Library) -> Filter:
-    """The part of the queue to show, with the number in each."""
-    chosen = st.segmented_control(
-        "Show", list(_SEGMENTS), key="approved_show", default="All", required=True, bind="query-params",
+def choose() -> Filter:
+    """The part of the queue to show."""
+    chosen = st.selectbox(
+        "Show", list(_SEGMENTS), key="approved_show", bind="query-params", width=150,
         label_visibility="collapsed",
     )  # fmt: skip
-    uncaptioned, troubled = (library.count(_SEGMENTS[name]) for name in list(_SEGMENTS)[2:])
-    waiting, promoted = ready(library)
-    counts = [
-        *([f"{promoted:,} being promoted"] if promoted else []),
-        f"{waiting:,} ready",
-        f"{uncaptioned:,} {'needs' if uncaptioned == 1 else 'need'} a caption",
-        f"{troubled:,} {'needs' if troubled == 1 else 'need'} attention",
-    ]
-    st.caption(" · ".join(counts), width="content")
     return _SEGMENTS[chosen]
 
 
@@ -64,8 +56,11 @@ def controls(library: Library) -> None:
     _summaries(library)
     if not library.can_write:
         return
+    if troubled := library.count(_SEGMENTS["Needs attention"]):
+        needs = "needs" if troubled == 1 else "need"
+        st.badge(f"{troubled:,} {needs} attention", icon=":material/error:", color="red")
     waiting, promoted = ready(library)
-    label = f"Promote all {waiting:,} that are ready" if waiting else "Nothing ready to promote"
+    label = f"Promoting {promoted:,} …" if promoted else f"Promote {waiting:,} ready"
     forms.show(
         "promote-all", library, job_bar.starting(partial(_start_all, library)),
         button=Button(label, icon="publish", kind="primary", disabled=not waiting or bool(promoted)),
@@ -98,7 +93,7 @@ def marks(library: Library, records: Sequence[Record]) -> Callable[[Record], Mar
 
     def mark(record: Record) -> Mark:
         if record.address in applying:
-            return {"label": "decided, waits for the disk", "tone": "bad"}
+            return {"label": "decided, waits for the disk", "tone": "busy"}
         if verb := under_way.get(record.address):
             return {"label": _UNDER_WAY[verb], "tone": "busy"}
         if trouble := troubles.get(record.address):
@@ -121,6 +116,12 @@ def on_their_way(library: Library, records: Sequence[Record]) -> Callable[[Recor
         return {"label": _UNDER_WAY[verb], "tone": "busy"} if verb else None
 
     return mark
+
+
+def to_compare(library: Library) -> None:
+    """How many coins were not compared with the others yet."""
+    if library.can_write and (left := library.duplicates.unexamined()):
+        st.badge(f"{left:,} to compare", icon=":material/difference:", color="gray", help=_COMPARING)
 
 
 def _start_all(library: Library, *, decision: str) -> Job:

@@ -27,6 +27,8 @@ def marks(library: Library, shown: Sequence[Record]) -> Callable[[Record], Mark 
 
 def empty(library: Library) -> None:
     """Delete coins of some age for good, after the number of coins, files and bytes was agreed to."""
+    if not library.can_write or not library.counts()["trash"]:
+        return
     with st.popover("Empty …", icon=":material/delete_forever:"):
         days = st.number_input(
             "Minimum age in days", 0, 10_000, 30, key="trash-days", help="Since the rejection."

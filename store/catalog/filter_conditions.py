@@ -157,6 +157,9 @@ CHANGES: Mapping[str, Change] = {
     "language": _language,
     "set": _in_set,
     "text": lambda filter, value: replace(filter, picture_texts=_added(filter.picture_texts, value)),
+    "name": lambda filter, value: replace(filter, names=_added(filter.names, value)),
+    "ticker": lambda filter, value: replace(filter, ticker=value.removeprefix("$")),
+    "address": lambda filter, value: replace(filter, address=value),
 }
 DENIED: Mapping[str, Change] = {  # after a minus; the others are denied as a filter of their own
     "tag": lambda filter, value: replace(filter, without_tags=_added(filter.without_tags, value)),

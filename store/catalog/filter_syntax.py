@@ -26,6 +26,9 @@ from store.catalog.query_grammar import written as written_tree
 KEYS = (
     "tag",
     "category",
+    "name",
+    "ticker",
+    "address",
     "before",
     "after",
     "has",
@@ -44,7 +47,7 @@ KEYS = (
 _ALIKE = 0.6  # how near a key has to be to be meant, of 1
 ME = "me"  # of `by:`: the current user
 MAX_CONDITIONS = 200  # of a line: SQLite takes expressions of a limited depth
-_NEED_VALUE = ("tag", "category", "words", "text", "source", "reason", "by")
+_NEED_VALUE = ("tag", "category", "name", "ticker", "address", "words", "text", "source", "reason", "by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,9 @@ def nodes(filter: Filter) -> list[Node]:
         ("category", filter.categories),
         ("has", filter.having),
         ("text", filter.picture_texts),
+        ("name", filter.names),
+        ("ticker", (filter.ticker,) if filter.ticker else ()),
+        ("address", (filter.address,) if filter.address else ()),
     ):
         found += [Condition(key, value) for value in values]
     for key, values in (

@@ -53,6 +53,9 @@ class Filter:
     unfit: str | None = None  # for the screen: "yes", "no", or why: "hand", "nudity", "word"
     language: str = ""  # letters of which the texts have (store/catalog/words.py)
     picture_texts: tuple[str, ...] = ()  # words in the picture, all of these
+    names: tuple[str, ...] = ()  # words in the name, all of these
+    ticker: str = ""  # in any case of letters; with `*` at its end, the beginning …
+    address: str = ""  # … as of the address
     rejected_for: str | None = None  # the reason, in any case of letters; "": rejected without one
     decided_by: str = ""  # who did anything to it except import it, and did not undo it …
     decided_since: int | None = None  # … at this UNIX second or later
@@ -135,9 +138,19 @@ def _words(filter: Filter) -> Iterator[FilterCondition]:
         meant = address.lower() if is_evm(address) else address
         selects = (by_words, "id FROM records WHERE address = ?")
         yield FilterCondition(values=(asked, meant), selects=selects, reads_words=True, is_listed=True)
-    for text in filter.picture_texts:
-        asked = f"{{picture}} : ({matching(text)})"
-        yield FilterCondition(values=(asked,), selects=(by_words,), reads_words=True, is_listed=True)
+    for column, texts in (("picture", filter.picture_texts), ("name", filter.names)):
+        for text in texts:
+            asked = f"{{{column}}} : ({matching(text)})"
+            yield FilterCondition(values=(asked,), selects=(by_words,), reads_words=True, is_listed=True)
+    for column, text in (("ticker", filter.ticker), ("address", filter.address)):
+        if text:
+            compared, value = ("GLOB", f"{_globbed(text[:-1])}*") if text.endswith("*") else ("=", text)
+            yield FilterCondition(f"lower(r.{column}) {compared} lower(?)", (value,))
+
+
+def _globbed(text: str) -> str:
+    """The text as a pattern that matches nothing else."""
+    return re.sub(r"([*?[])", r"[\1]", text)
 
 
 def _labels(filter: Filter) -> Iterator[FilterCondition]:

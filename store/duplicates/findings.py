@@ -222,10 +222,11 @@ class Suspect:
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """A record's badge: its strongest finding without a verdict."""
+    """A record's badge: its strongest finding without a verdict, and the records it was found with."""
 
     kind: Kind
     confidence: float
+    others: tuple[Suspect, ...] = ()
 
 
 def together(certainties: Iterable[float]) -> float:
@@ -300,7 +301,7 @@ def weigh(db: sqlite3.Connection, address: str) -> None:
     row = db.execute("SELECT id FROM records WHERE address = ?", [address]).fetchone()
     if row is None:
         return
-    unjudged = [suspect for suspect in suspects(db, address) if not suspect.judgement]
+    unjudged = _unjudged(db, address)
     db.execute("DELETE FROM suspicions WHERE record = ?", [row["id"]])
     if unjudged:
         worst = unjudged[0]
@@ -316,7 +317,14 @@ def suspicions(db: sqlite3.Connection, addresses: Sequence[str]) -> dict[str, Su
         f"WHERE r.address IN ({marks(addresses)})",
         list(addresses),
     )
-    return {row["address"]: Suspicion(row["kind"], row["sure"]) for row in rows}
+    return {
+        row["address"]: Suspicion(row["kind"], row["sure"], tuple(_unjudged(db, row["address"])))
+        for row in rows.fetchall()
+    }
+
+
+def _unjudged(db: sqlite3.Connection, address: str) -> list[Suspect]:
+    return [suspect for suspect in suspects(db, address) if not suspect.judgement]
 
 
 def _shared(

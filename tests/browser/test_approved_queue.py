@@ -108,7 +108,6 @@ def test_tags_are_edited_by_keyboard_without_losing_keystrokes(app: Server, grid
     grid.press("Enter")
     expect(dialog).to_be_hidden()
     expect(grid.cursor).to_be_focused()
-    expect(grid.card(address(5))).to_contain_text("moonwalk")
     grid.expect_settled()
     assert tags(app, 5, 6, 7) == [["dog", "moonwalk"], ["dog", "moonwalk"], ["dog"]]
 

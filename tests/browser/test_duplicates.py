@@ -42,7 +42,7 @@ def badge(grid: GridPage, one: str) -> Locator:
 
 def test_a_verdict_given_by_key_stays_until_it_is_undone(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/review")
-    expect(badge(grid, COPY)).to_have_text("near picture")
+    expect(badge(grid, COPY)).to_have_text("copy of Coin 0")
     expect(badge(grid, OTHER)).to_be_hidden()
     badge(grid, COPY).click()
     beside = page.get_by_role("dialog", name="Comparison")
@@ -51,8 +51,8 @@ def test_a_verdict_given_by_key_stays_until_it_is_undone(app: Server, page: Page
     expect(beside.get_by_text("in approved")).to_be_visible()
     expect(beside.get_by_text("No visible difference")).to_be_visible()
     pills = beside.locator(".pill.warn")
-    expect(pills.first).to_have_text(re.compile(r"^near picture · \d+ %$"))
-    expect(pills.nth(1)).to_have_text("confusable name")
+    expect(pills.first).to_have_text(re.compile(r"^nearly the same picture · \d+ %$"))
+    expect(pills.nth(1)).to_have_text("names look alike")
     expect(beside.get_by_text(re.compile(r"\d+ %"))).to_have_count(1)  # one figure, for one thing
     grid.press("c")
     expect(beside.get_by_role("button", name="Copy of the other")).to_have_attribute("aria-pressed", "true")

@@ -114,6 +114,7 @@ def test_the_keyboard_help_lists_every_action(grid: GridPage) -> None:
     grid.press("a", "Escape")
     expect(sheet).to_be_hidden()
     expect(grid.cards).to_have_count(24)
+    grid.page.get_by_role("button", name="Menu", exact=True).click()
     grid.page.get_by_role("button", name="Keys").click()
     expect(sheet).to_be_visible()
     grid.press("Escape", "Enter")  # acts on the card, not on the button that opened the help
@@ -124,7 +125,7 @@ def test_the_toolbar_is_one_row_and_the_card_size_is_remembered(grid: GridPage) 
     bar = grid.page.get_by_role("toolbar", name="What to do")
     wide = bar.bounding_box()
     grid.page.set_viewport_size({"width": 680, "height": 1000})
-    grid.page.get_by_role("button", name="More", exact=True).click()
+    grid.page.get_by_role("button", name="Menu", exact=True).click()
     expect(bar.get_by_role("button", name="Approve")).to_be_visible()
     narrow = bar.bounding_box()
     assert wide

@@ -50,6 +50,7 @@ test("one script and one style know the test ids of Streamlit's page", () => {
 test("every entry point has a default export", async () => {
   for (const name of [
     "grid/js/main.js",
+    "grid/js/place.js",
     "editor/js/main.js",
     "editor/js/rows.js",
     "map/js/main.js",

@@ -10,11 +10,13 @@ from tests.pages.test_browse import shown
 def test_every_coin_is_shown_with_the_number_of_each_tier(library: Library) -> None:
     library.reject([PENDING.address])
     app = opened("library", tab="All")
+    app.session_state["library-filters"] = True
+    rerun(app)
     assert set(shown(app)) == set(library.addresses(Filter()))
-    assert app.pills(key="library-tiers").options == [
+    assert app.pills(key="library-by-tier").options == [
         "Review · 0", "Approved · 1", f"Library · {len(COINS)}", "Rejected · 1",
     ]  # fmt: skip
-    app.pills(key="library-tiers").set_value("trash")
+    app.pills(key="library-by-tier").set_value("trash")
     rerun(app)
     assert app.query_params["library_words"] == "tier:trash"
     assert shown(app) == [PENDING.address]

@@ -27,15 +27,17 @@ def marks(app: AppTest) -> dict[str, str]:
 
 def test_each_card_names_its_reason_and_a_click_filters_by_it(rejected: Library) -> None:
     app = opened("library", tab="Rejected")
+    app.session_state["trash-filters"] = True
+    rerun(app)
     assert set(shown(app)) == {PENDING.address, UNCAPTIONED.address, FROG.address}
-    assert set(app.pills(key="trash-reasons").options) == {"copycat · 1", "scam · 1", "no reason · 1"}
+    assert set(app.pills(key="trash-by-reason").options) == {"copycat · 1", "scam · 1", "no reason · 1"}
     assert marks(app) == {PENDING.address: "copycat", UNCAPTIONED.address: "scam", FROG.address: ""}
-    app.pills(key="trash-reasons").set_value("scam")
+    app.pills(key="trash-by-reason").set_value("scam")
     rerun(app)
     assert app.query_params["trash_words"] == "reason:scam"
     assert shown(app) == [UNCAPTIONED.address]
     assert shown(opened("library", tab="Rejected", trash_words="reason:none")) == [FROG.address]
-    assert set(app.pills(key="trash-reasons").options) == {"copycat · 1", "scam · 1", "no reason · 1"}
+    assert set(app.pills(key="trash-by-reason").options) == {"copycat · 1", "scam · 1", "no reason · 1"}
 
 
 def test_old_coins_are_deleted_for_good_only_after_their_number_was_agreed_to(rejected: Library) -> None:

@@ -10,6 +10,7 @@ from store.library import Library
 from store.settings import settings
 from tests.browser.coins import DOG, UNCAPTIONED
 from tests.pages.conftest import opened, words
+from tests.pages.test_browse import shown
 from tests.pages.test_pages import TITLES
 
 HARMLESS = {"Run check", "Search", "Previous", "Next", *EXAMPLES}
@@ -57,4 +58,4 @@ def test_pages_open_read_only_on_a_read_only_disk(library: Library, monkeypatch:
     monkeypatch.setattr(FileLock, "acquire", refused)
     app = opened("review")
     assert "reading only" in words(app)
-    assert "1 coin" in words(app)
+    assert len(shown(app)) == 1

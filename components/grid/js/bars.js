@@ -9,7 +9,7 @@ import { FACET_NAMES } from "./rank.js";
 /** @import { Ranking, Scores } from "./ranking.js" */
 
 const HATCH = 4; // percent of the bar
-const EMPTY = "rgb(255 255 255 / 0.2)";
+const EMPTY = "color-mix(in srgb, var(--st-text-color) 14%, transparent)";
 
 /**
  * Draws the score and movement of one card, and its stacked bar unless a slider is being dragged.

@@ -5,15 +5,19 @@ import { el, setAttribute, setHidden, setText } from "../../shell/js/elements.js
 import { bar, standing } from "./bars.js";
 import { ageOf, icon } from "./dom.js";
 
+/** @import { Attributes, Child } from "../../shell/js/elements.js" */
 /** @import { Card, Model } from "./model.js" */
 /** @import { Hit } from "./rank.js" */
 /** @import { Scores } from "./ranking.js" */
 
-/** @typedef {{columns: number, pitch: number}} Shape how many cards are in a row, and px from one to the next */
+/**
+ * How many cards are in a row, and px from one to the next and from one row to the next.
+ *
+ * @typedef {{columns: number, pitch: number, rowPitch: number}} Shape
+ */
 /** @typedef {[first: number, last: number]} Sight rows */
 
 const GAP = 10; // px, as in the style
-const PADDING = 4;
 const MOTION = { duration: 190, easing: "cubic-bezier(.2,.7,.2,1)" };
 const BARS = 80; // ms between redraws of all bars while a slider is dragged: they take a third of each frame's work
 const CALM = 220; // ms; changes that follow faster than this are not animated
@@ -59,7 +63,7 @@ export class Cards {
     if (this.isMoved) this.settle();
     const calm = performance.now() - this.changedAt > CALM;
     const glides = glide && calm && canGlide() ? this.shape() : null;
-    const sight = glides && this.inSight(glides.pitch);
+    const sight = glides && this.inSight(glides.rowPitch);
     const wanted = new Set(model.visible);
     let changed = false;
     for (const [address, node] of this.nodes) {
@@ -93,7 +97,7 @@ export class Cards {
    */
   move(model, scores) {
     const shape = this.shape();
-    const [first, last] = this.inSight(shape.pitch);
+    const [first, last] = this.inSight(shape.rowPitch);
     const glides = performance.now() - this.changedAt > CALM && canGlide();
     const row = (/** @type {number} */ place) => Math.floor(place / shape.columns);
     /** @type {CardNode[]} */
@@ -190,9 +194,10 @@ export class Cards {
       setAttribute(node.parts.pick, "aria-checked", String(chosen));
       setAttribute(node, "aria-rowindex", String(Math.floor(index / columns) + 1));
       setAttribute(node, "aria-colindex", String((index % columns) + 1));
-      const reason = model.refused.get(address);
+      const reason = model.refused.get(address) ?? "";
       node.classList.toggle("refused", Boolean(reason));
-      setText(node.parts.reason, reason ?? "");
+      setText(node.parts.reason, reason);
+      setAttribute(node.parts.reason, "title", reason);
     });
   }
 
@@ -200,7 +205,9 @@ export class Cards {
   shape() {
     if (!this.measured) {
       const columns = getComputedStyle(this.container).gridTemplateColumns.split(" ").length;
-      this.measured = { columns, pitch: (this.container.clientWidth - 2 * PADDING + GAP) / columns };
+      const pitch = (this.container.clientWidth + GAP) / columns;
+      const first = this.container.querySelector(".card");
+      this.measured = { columns, pitch, rowPitch: first ? first.getBoundingClientRect().height + GAP : pitch };
     }
     return this.measured;
   }
@@ -208,14 +215,14 @@ export class Cards {
   /**
    * The rows of the grid that are in the window.
    *
-   * @param {number} pitch
+   * @param {number} rowPitch
    */
-  inSight(pitch) {
+  inSight(rowPitch) {
     // Users do not scroll while dragging a slider; measuring each time would force a layout during the change.
     if (this.sight && performance.now() - this.sightAt < 300) return this.sight;
     this.sightAt = performance.now();
     const from = -this.container.getBoundingClientRect().top;
-    this.sight = [from / pitch - 2, (from + window.innerHeight) / pitch + 1];
+    this.sight = [from / rowPitch - 2, (from + window.innerHeight) / rowPitch + 1];
     return this.sight;
   }
 
@@ -246,9 +253,9 @@ export class Cards {
  * @param {number} to
  * @param {Shape} shape
  */
-function shift(from, to, { columns, pitch }) {
+function shift(from, to, { columns, pitch, rowPitch }) {
   const x = Math.round(((to % columns) - (from % columns)) * pitch);
-  const y = Math.round((Math.floor(to / columns) - Math.floor(from / columns)) * pitch);
+  const y = Math.round((Math.floor(to / columns) - Math.floor(from / columns)) * rowPitch);
   return `translate(${x}px, ${y}px)`;
 }
 
@@ -258,65 +265,52 @@ function canGlide() {
 
 /** @typedef {ReturnType<typeof make>} CardNode a card's element, with its parts and what it shows */
 
-/** Creates an empty card. */
+/** Creates an empty card: the picture, and below it the name, the ticker and one line about the coin. */
 function make() {
+  const control = (/** @type {string} */ name, /** @type {Attributes} */ attributes, /** @type {Child[]} */ ...inner) =>
+    el("span", { class: name, tabindex: "-1", ...attributes }, ...inner);
   const parts = {
     picture: el("img", { alt: "", loading: "lazy", decoding: "async", draggable: "false" }),
     name: el("span", { class: "name", dir: "auto" }),
     ticker: el("span", { class: "ticker" }),
+    reason: el("span", { class: "reason" }),
+    mark: el("span", { class: "mark", hidden: true }),
+    exact: el("span", { class: "exact", hidden: true }, "Exact match"),
+    twin: control("twin-badge", { "data-twin": "", role: "button", hidden: true }),
     age: el("span", { class: "age" }),
     tags: el("span", { class: "tags", dir: "auto" }),
-    pick: el(
-      "span",
-      { class: "pick", "data-pick": "", role: "checkbox", tabindex: "-1", "aria-label": "Select" },
-      icon("check"),
-    ),
-    mark: el("span", { class: "mark", hidden: true }),
-    reason: el("span", { class: "reason" }),
+    pick: control("pick", { "data-pick": "", role: "checkbox", "aria-label": "Select" }, icon("check")),
     score: el("span", { class: "score", hidden: true }),
     moved: el("span", { class: "moved", hidden: true }),
     strange: el("span", { class: "strange", hidden: true }, "≠"),
     bar: el("span", { class: "bar", hidden: true }),
-    exact: el("span", { class: "exact", hidden: true }, "Exact match"),
-    twin: el("span", {
-      class: "twin-badge",
-      "data-twin": "",
-      role: "button",
-      tabindex: "-1",
-      title: "Compare with a possible duplicate",
-      hidden: true,
-    }),
   };
+  const expand = { "data-expand": "", role: "button", "aria-label": "Open", title: "Open (enter)" };
   const node = el(
     "div",
     { class: "card", role: "gridcell", tabindex: "-1" },
+    el("span", { class: "picture" }, parts.picture),
     // The card's accessible name is its text in this order, so its name comes first.
-    parts.picture,
     el(
       "span",
       { class: "foot" },
-      el("span", { class: "line" }, parts.name, parts.ticker),
-      el("span", { class: "line small" }, parts.age, parts.tags),
       parts.bar,
-      parts.exact,
-      parts.twin,
+      el("span", { class: "line" }, parts.name, parts.ticker),
+      el(
+        "span",
+        { class: "about" },
+        parts.reason,
+        parts.moved,
+        parts.mark,
+        parts.exact,
+        parts.age,
+        parts.twin,
+        parts.tags,
+      ),
     ),
-    parts.mark,
-    el("span", { class: "standing" }, parts.strange, parts.moved, parts.score),
-    parts.reason,
+    el("span", { class: "standing" }, parts.strange, parts.score),
     parts.pick,
-    el(
-      "span",
-      {
-        class: "expand",
-        "data-expand": "",
-        role: "button",
-        tabindex: "-1",
-        "aria-label": "Open",
-        title: "Open (enter)",
-      },
-      icon("expand"),
-    ),
+    control("expand", expand, icon("expand")),
   );
   parts.picture.addEventListener("load", () => made.picture && made.classList.add("loaded"));
   parts.picture.addEventListener("error", () => made.picture && made.classList.add("broken"));
@@ -348,16 +342,20 @@ function dress(node, card, { scores, index }) {
     if (node.picture !== card.picture) show(node, card.picture);
     setText(parts.name, card.name);
     setText(parts.ticker, card.ticker);
-    setText(parts.age, card.blank ? "" : ageOf(card));
-    setAttribute(parts.age, "title", card.created ?? "");
     node.classList.toggle("blank", Boolean(card.blank));
-    setText(parts.tags, card.tags.join(" · "));
+    node.classList.toggle("shadow", Boolean(card.shadow));
     setText(parts.mark, card.mark?.label ?? "");
     setHidden(parts.mark, !card.mark);
-    node.classList.toggle("shadow", Boolean(card.shadow));
     node.dataset.tone = card.mark?.tone ?? "";
-    setText(parts.twin, card.twin ?? "");
-    setHidden(parts.twin, !card.twin);
+    setText(parts.twin, card.twin?.text ?? "");
+    setAttribute(parts.twin, "title", card.twin?.title ?? "");
+    parts.twin.dataset.tone = card.twin?.tone ?? "";
+    // A warning is the one thing that matters of a coin.
+    const warns = [card.mark?.tone, card.twin?.tone].some((tone) => tone === "warn" || tone === "bad");
+    setHidden(parts.twin, !card.twin || (warns && card.twin.tone === "quiet"));
+    setText(parts.age, card.blank || warns ? "" : ageOf(card));
+    setAttribute(parts.age, "title", card.created ?? "");
+    setText(parts.tags, warns ? "" : card.tags.join(", "));
   }
   if (scores) standing(node, scores, index);
 }

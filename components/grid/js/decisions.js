@@ -91,7 +91,8 @@ export class Decisions {
     if (action.leaves) model.forget(addresses);
     addresses.forEach((address) => model.refused.delete(address));
     const name = this.called(addresses, number);
-    tools.say(action.leaves ? done(action, name, reason) : `${action.label}: ${name} …`);
+    if (action.leaves) tools.sayDone(done(action, name, reason));
+    else tools.say(`${action.label}: ${name} …`);
     this.grid.paint({ focus: true });
   }
 
@@ -107,7 +108,7 @@ export class Decisions {
     if (about.matching) model.drop(); // changed coins no longer belong to the selection
     about.addresses.forEach((address) => model.refused.delete(address));
     const changes = [...add.map((tag) => `+${tag}`), ...remove.map((tag) => `−${tag}`)];
-    tools.say(`Tags of ${this.called(about.addresses, number)}: ${changes.join(", ")}`);
+    tools.sayDone(`Tags of ${this.called(about.addresses, number)}: ${changes.join(", ")}`);
     this.grid.paint();
   }
 
@@ -129,7 +130,7 @@ export class Decisions {
   judge(address, verdict, others, message) {
     const { tools } = this.grid;
     this.add({ verb: "judge", reason: verdict, others, ...this.about([address]) });
-    tools.say(message);
+    tools.sayDone(message);
     this.grid.paint();
   }
 
@@ -254,7 +255,8 @@ export class Decisions {
     tools.ask(`${name}: ${why}`, `${action?.label ?? verb} all the same`, () => {
       this.add({ verb, reason, addresses, seen: again, is_sure: true }, { hides: action?.leaves ? addresses : null });
       addresses.forEach((address) => model.refused.delete(address));
-      tools.say(action?.leaves ? done(action, name, reason) : `${action?.label ?? verb}: ${name} …`);
+      if (action?.leaves) tools.sayDone(done(action, name, reason));
+      else tools.say(`${action?.label ?? verb}: ${name} …`);
       this.grid.paint({ focus: true });
     });
   }

@@ -81,7 +81,8 @@ export class Focus {
     const node = this.cursorNode;
     if (!node || this.isCovered) return;
     const active = document.activeElement;
-    if (!active || active === document.body || active === this.grid.host) node.focus({ preventScroll: true });
+    const own = [document.body, this.grid.host, this.grid.tools.host];
+    if (!active || own.includes(active)) node.focus({ preventScroll: true });
     if (scroll) node.scrollIntoView({ block: "nearest" });
   }
 }

@@ -87,8 +87,8 @@ function isOn(target, selector) {
 }
 
 /** @param {Grid} grid @param {EventTarget} target */
-function isIn({ root }, target) {
-  return target instanceof Node && root.contains(target);
+function isIn({ root, tools }, target) {
+  return target instanceof Node && (root.contains(target) || tools.node.contains(target));
 }
 
 /**

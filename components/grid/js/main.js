@@ -15,15 +15,16 @@ import { KeySheet } from "./help.js";
 import { EarlyKeys, KeyMap, listenToKeys } from "./keys.js";
 import { DecisionLog } from "./log.js";
 import { Model } from "./model.js";
+import { takePlace } from "./place.js";
 import { listenToPointer } from "./pointer.js";
 import { Ranking } from "./ranking.js";
 import { askTags, TagDialog } from "./tag_dialog.js";
-import { Tools } from "./tools.js";
+import { SIZES, Tools } from "./tools.js";
 import { Viewer } from "./viewer.js";
 
 /** @import { Server } from "../../shell/js/post.js" */
 /** @import { Mount } from "../../shell/js/streamlit_page.js" */
-/** @import { Parameters } from "../../shell/session/safe_mode.js" */
+/** @import { Parameters, Switch } from "../../shell/session/safe_mode.js" */
 /** @import { Compared } from "./comparison.js" */
 /** @import { Action } from "./decisions.js" */
 /** @import { Place, Result } from "./log.js" */
@@ -49,6 +50,8 @@ import { Viewer } from "./viewer.js";
  *   tagging?: {id: string, addresses: string[]} | null,
  *   actions: Action[],
  *   undoable: boolean,
+ *   counted?: string,
+ *   switches?: Switch[],
  *   undo: string[],
  *   redo: string[],
  *   acted: {client: string, n: number} | null,
@@ -74,6 +77,7 @@ export class Grid {
   lastRun = NEVER;
   offered = ""; // the actions, as one text
   size = 0; // of cards, in px
+  width = 0;
   asking = 0;
   catching = 0;
 
@@ -115,7 +119,7 @@ export class Grid {
       this.field,
     );
     this.cards = new Cards(this.field);
-    root.dataset.keys = this.keyMap.isOff ? "off" : "on";
+    this.sayKeys();
     root.replaceChildren(
       this.tools.node,
       this.frame,
@@ -124,19 +128,22 @@ export class Grid {
       this.tagging.node,
       this.help.node,
     );
-    this.resize(read("memedex-size", 168, "localStorage"));
-    this.stops = [listenToKeys(this), listenToPointer(this)];
+    this.resize(nearestSize(read("memedex-size", SIZES.M, "localStorage")));
+    this.stops = [listenToKeys(this), listenToPointer(this), takePlace(this)];
     const leave = () => this.log.flush();
     window.addEventListener("pagehide", leave);
     this.stops.push(() => window.removeEventListener("pagehide", leave));
-    this.watcher = new ResizeObserver(([{ contentRect }]) => {
-      const width = Math.round(contentRect.width);
-      if (width === this.tools.width) return; // higher or lower only: rows came or went
-      this.cards.measured = null;
-      this.tools.fit({ width });
+    this.watcher = new ResizeObserver((changed) => {
+      for (const { target, contentRect } of changed) {
+        const width = Math.round(contentRect.width);
+        if (target === this.tools.node) this.tools.fit({ width });
+        else if (width !== this.width) this.cards.measured = null; // higher or lower only: rows came or went
+        if (target === root) this.width = width;
+      }
       this.placeBar();
     });
     this.watcher.observe(root);
+    this.watcher.observe(this.tools.node);
   }
 
   /** The element of this component on the page. */
@@ -191,9 +198,14 @@ export class Grid {
     this.catching = setTimeout(() => this.catchUp(), LOOK);
   }
 
+  /** Buttons name their keys unless these are off. */
+  sayKeys() {
+    for (const node of [this.root, this.tools.node]) node.dataset.keys = this.keyMap.isOff ? "off" : "on";
+  }
+
   /** Shows the keys as they are set now. */
   relabel() {
-    this.root.dataset.keys = this.keyMap.isOff ? "off" : "on";
+    this.sayKeys();
     this.tools.made = this.comparison.made = null;
     this.viewer.made = "";
     this.tools.offer(this.data.actions, this.data);
@@ -297,7 +309,7 @@ export class Grid {
   resize(size) {
     this.size = size;
     this.root.style.setProperty("--size", `${size}px`);
-    this.root.dataset.size = size <= 120 ? "small" : size >= 248 ? "large" : "medium";
+    this.root.dataset.size = size <= SIZES.S ? "small" : size >= SIZES.L ? "large" : "medium";
     this.cards.measured = null;
     write("memedex-size", size, "localStorage");
     if (!this.isNew) this.refresh();
@@ -355,6 +367,11 @@ export class Grid {
     clearTimeout(this.asking);
     clearTimeout(this.catching);
   }
+}
+
+/** @param {number} size as it was chosen, maybe among the sizes of an earlier version */
+function nearestSize(size) {
+  return Object.values(SIZES).reduce((best, each) => (Math.abs(each - size) < Math.abs(best - size) ? each : best));
 }
 
 /** @type {WeakMap<Node, Grid>} */

@@ -23,7 +23,7 @@ import { read, write } from "../../shell/js/storage.js";
  *   picture: string,
  *   large: string,
  *   mark?: Mark | null,
- *   twin?: string | null,
+ *   twin?: {text: string, title: string, tone: string} | null,
  *   blank?: boolean,
  *   shadow?: string,
  *   row?: number,

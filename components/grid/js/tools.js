@@ -1,15 +1,17 @@
-// The bar above the cards: the actions, their number of coins and their keys. One row at any width: what does not
-// fit moves behind the last button.
+// What can be done with the cards: the actions, their number of coins and their keys, in one row. What does not fit is
+// in the menu at its end, with all that is rarely needed.
 
 import { arrange, el, setAttribute, setText } from "../../shell/js/elements.js";
+import { openMainMenu } from "../../shell/js/streamlit_page.js";
+import { switchesOf } from "../../shell/session/safe_mode.js";
 import { button, count, icon } from "./dom.js";
 
 /** @import { Attributes, Child } from "../../shell/js/elements.js" */
 /** @import { Action } from "./decisions.js" */
-/** @import { Grid } from "./main.js" */
+/** @import { Grid, GridData } from "./main.js" */
 /** @import { Model } from "./model.js" */
 
-const SIZES = { S: 120, M: 168, L: 248 };
+export const SIZES = { S: 110, M: 148, L: 248 };
 const ALWAYS = 3; // actions that stay visible as long as possible
 const READ = 5000; // ms until a message fades; a refusal stays
 
@@ -43,8 +45,11 @@ export class Tools {
     this.none.title = "Clear the selection (esc)";
     this.back = button("tool", "", () => grid.bringBack());
     this.picking = el("span", { class: "picking" });
-    this.undo = undoButton(grid, "undo");
-    this.redo = undoButton(grid, "redo");
+    this.found = el("span", { class: "counted" });
+    const press = (/** @type {"undo" | "redo"} */ verb) => (/** @type {PointerEvent} */ event) =>
+      grid.decisions.press(event, () => grid.decisions.undoOrRedo(verb));
+    this.undo = button("tool", "Undo", press("undo"), { key: "" });
+    this.redo = button("tool", "Redo", press("redo"), { key: "" });
     this.sizes = el("span", { class: "sizes", role: "group", "aria-label": "Card size" });
     this.sizeButtons = Object.entries(SIZES).map(([label, size]) => {
       const title = `${{ S: "Small", M: "Medium", L: "Large" }[label]} cards`;
@@ -54,9 +59,11 @@ export class Tools {
       };
     });
     this.sizes.append(...this.sizeButtons.map(({ node }) => node));
-    this.help = square("Keys", "?", () => grid.help.show());
-    this.more = square("More", el("b", {}, "⋯"), () => {});
-    this.more.title = "More";
+    this.help = button("tool", "Keys", () => grid.help.show(), { key: "" });
+    this.main = button("tool", "Theme and about", openMainMenu);
+    this.switches = el("span", { class: "switches" });
+    this.more = square("Menu", el("b", {}, "⋮"), () => {});
+    this.more.title = "Menu";
     this.menu = menuOf(this.more, { class: "menu", onclick: () => this.menu.hidePopover() });
     this.right = el("span", { class: "right" });
     this.lead = el("span", { class: "lead", hidden: true }); // the views of search results
@@ -72,19 +79,27 @@ export class Tools {
     );
   }
 
+  /** The element of the component that they are in. */
+  get host() {
+    const top = this.node.getRootNode();
+    return top instanceof ShadowRoot ? top.host : null;
+  }
+
   /**
    * Creates the buttons, once for each set of actions.
    *
    * @param {Action[]} actions
-   * @param {{undoable: boolean}} data
+   * @param {Pick<GridData, "undoable" | "counted" | "switches">} data
    */
-  offer(actions, { undoable }) {
-    const made = JSON.stringify(actions);
+  offer(actions, { undoable, counted = "", switches = [] }) {
+    const made = JSON.stringify([actions, switches]);
     this.undo.hidden = this.redo.hidden = !undoable;
+    setText(this.found, counted);
     if (this.made === made) return;
     this.made = made;
     this.fitted = null;
     this.buttons = actions.map((action) => this.buttonOf(action));
+    this.switches.replaceChildren(...switchesOf(switches, "tool"));
   }
 
   /** @param {Action} action */
@@ -111,9 +126,9 @@ export class Tools {
   /** Names the keys as they are set now. */
   nameKeys() {
     const key = (/** @type {string} */ name) => this.grid.keyMap.label(name);
-    setAttribute(this.undo, "title", `Undo (${key("z")})`);
-    setAttribute(this.redo, "title", `Redo (${key("shift z")})`);
-    setAttribute(this.help, "title", `Keys (${key("?")})`);
+    setText(this.undo.lastChild, key("z"));
+    setText(this.redo.lastChild, key("shift z"));
+    setText(this.help.lastChild, key("?"));
     setText(this.everything.lastChild, key("shift a"));
   }
 
@@ -135,7 +150,7 @@ export class Tools {
    * @param {boolean} isIdle
    */
   rest(isIdle) {
-    for (const part of [this.verbs, this.picking, this.right]) part.hidden = isIdle;
+    for (const part of [this.verbs, this.picking]) part.hidden = isIdle;
     this.fitted = null;
     this.fit();
   }
@@ -167,25 +182,16 @@ export class Tools {
     const gone = model.canBringBack(matching);
     this.back.hidden = !gone;
     if (gone) setText(this.back, `Bring back ${count(gone, "selected coin")}`);
-    for (const { node, size } of this.sizeButtons) node.setAttribute("aria-pressed", String(size === this.grid.size));
+    for (const { node, size } of this.sizeButtons) setAttribute(node, "aria-pressed", String(size === this.grid.size));
     this.fit();
   }
 
-  /** Moves actions that do not fit behind the last button, least important first. */
+  /** Moves actions that do not fit into the menu, least important first. */
   fit({ width = this.width } = {}) {
     this.width = width;
     const verbs = this.buttons.map(({ node }) => node);
-    const shown = [
-      ...verbs,
-      this.chosen,
-      this.none,
-      this.back,
-      this.all,
-      this.everything,
-      ...this.also,
-      this.undo,
-      this.redo,
-    ];
+    const { all, everything, also } = this;
+    const shown = [...verbs, this.chosen, this.none, this.back, all, everything, ...also, this.found];
     // Measuring forces a layout, so only after a change of width.
     const now = JSON.stringify([width, ...shown.map((node) => (node.hidden ? null : node.textContent))]);
     if (!width || this.verbs.hidden || this.fitted === now) return;
@@ -193,14 +199,11 @@ export class Tools {
     this.fitted = isOpen ? null : now; // again when the menu is closed: nothing leaves it while the user presses it
     const folding = [
       ...verbs.slice(ALWAYS).reverse(),
-      ...this.also,
-      this.sizes,
-      this.help,
-      this.all,
-      this.everything,
-      ...verbs.slice(1, ALWAYS).reverse(),
-      this.redo,
-      this.undo,
+      ...also,
+      everything,
+      this.found,
+      all,
+      ...verbs.slice(0, ALWAYS).reverse(),
     ].filter((node) => !node.hidden);
     // From what is folded now, so that as few buttons as possible are moved.
     let folded = folding.filter((node) => this.menu.contains(node)).length;
@@ -210,7 +213,7 @@ export class Tools {
   }
 
   /**
-   * Moves the first of these behind the last button, and all others into the bar; whether the bar has room for them.
+   * Moves the first of these into the menu, and all others into the bar; whether the bar has room for them.
    *
    * @param {HTMLElement[]} folding
    * @param {number} number
@@ -218,11 +221,10 @@ export class Tools {
   fold(folding, number) {
     const folded = folding.slice(0, number).reverse();
     const unfolded = (/** @type {HTMLElement[]} */ ...nodes) => nodes.filter((node) => !folded.includes(node));
-    this.more.hidden = !number;
-    arrange(this.menu, folded);
+    arrange(this.menu, [...folded, this.undo, this.redo, this.sizes, this.switches, this.help, this.main]);
     arrange(this.verbs, unfolded(...this.buttons.map(({ node }) => node)));
     arrange(this.picking, unfolded(this.chosen, this.none, this.back, this.all, this.everything));
-    arrange(this.right, unfolded(...this.also, this.undo, this.redo, this.sizes, this.help, this.more));
+    arrange(this.right, unfolded(...this.also, this.found, this.more));
     return this.node.scrollWidth <= this.node.clientWidth;
   }
 
@@ -248,6 +250,18 @@ export class Tools {
   }
 
   /**
+   * Says what was decided, with the button that undoes it.
+   *
+   * @param {string} text
+   */
+  sayDone(text) {
+    this.say(text);
+    const { decisions, keyMap } = this.grid;
+    const undo = (/** @type {PointerEvent} */ event) => decisions.press(event, () => decisions.undoOrRedo("undo"));
+    this.message.append(button("undo", "Undo", undo, { key: keyMap.label("z") }));
+  }
+
+  /**
    * Shows a message, also to screen readers.
    *
    * @param {string} text
@@ -259,7 +273,10 @@ export class Tools {
     setText(message, text);
     message.dataset.tone = tone;
     this.fading?.cancel();
-    if (!tone) this.fading = message.animate({ opacity: [1, 0] }, { duration: 400, delay: READ, fill: "forwards" });
+    if (!tone) {
+      this.fading = message.animate({ opacity: [1, 0] }, { duration: 400, delay: READ });
+      this.fading.onfinish = () => message.hidePopover();
+    }
     // Above the dialog that was opened last.
     if (grid.viewer.isOpen || grid.comparison.isOpen) message.hidePopover();
     if (!message.matches(":popover-open")) message.showPopover();

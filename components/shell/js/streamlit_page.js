@@ -64,6 +64,12 @@ export function mainLeft() {
   return document.querySelector("[data-testid=stMain]")?.getBoundingClientRect().left ?? 0;
 }
 
+/** Opens the menu with the theme. */
+export function openMainMenu() {
+  const opener = document.querySelector("[data-testid=stMainMenuButton]");
+  if (opener instanceof HTMLElement) opener.click();
+}
+
 /** Scrolls the page to its top at once. */
 export function scrollToTop() {
   document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" });

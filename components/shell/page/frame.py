@@ -19,13 +19,15 @@ MARK = BRAND / "mark.svg"
 ABOUT = f"**Memedex {__version__}** reviews, captions, searches and inspects a library of memecoins."
 _REPLICA = "A copy of a library on another machine, as it was at this time. Decisions are made there."
 _LOOK = "Everything can be looked at and searched here, nothing changed: that is how this page was opened."
-_COPYCATS = "Copycats of these coins are still being looked for; badges appear as they are found."
 
 
-def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_button) -> Library:
+def open_page(
+    title: str, *, undo: Callable[[Library], None] = shell_undo.undo_button, is_grid: bool = False
+) -> Library:
     """Begin a page, as its first call: frame and header; returns the library, or says why not and stops.
 
-    `undo` draws the header's undo button for this page.
+    `undo` draws the header's undo button for this page. `is_grid`: the page is a grid, which has a row of
+    tools and undo by key; its header says only what is wrong.
     """
     st.set_page_config(
         page_title=f"{title} · Memedex",
@@ -35,6 +37,8 @@ def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_b
         menu_items={"About": ABOUT},
     )
     st.html(streamlit_style.BUTTONS)
+    if is_grid:
+        st.html(streamlit_style.GRID_PAGE)
     presenter.begin()
     st.logo(BRAND / "wordmark.svg", size="large", icon_image=MARK)
     if not login.may_see():
@@ -47,7 +51,7 @@ def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_b
     with st.sidebar:
         _navigation(library)
     with st.container(gap=None):  # without a job the bars take no room
-        _header(title, library, undo)
+        _header(title, library, None if is_grid else undo)
         job_bar.watch(library, are_bars_drawn=title != "Activity")  # there they are shown in full
         tour.show(library, title)
     session.drop_old_links()
@@ -96,18 +100,17 @@ def _reading_only(library: Library) -> None:
         st.badge("replica, out of date", icon=":material/sync_problem:", color="red", help=_REPLICA)
 
 
-def _header(title: str, library: Library, undo: Callable[[Library], None]) -> None:
+def _header(title: str, library: Library, undo: Callable[[Library], None] | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.title(title, anchor=False, width="content")
         if title in places.PLACES:
             st.caption(places.PLACES[title].about, width="content")
-        if library.can_write:
+        if undo and library.can_write:
             undo(library)  # on the left: a toast covers what stands on the right, and says what can be undone
-        st.space("stretch")
-        safe_mode.switches()
+        if undo:
+            st.space("stretch")
+        safe_mode.watch(are_switches_drawn=undo is not None)
         live.badges(library)
-        if title == "Review" and library.can_write and (left := library.duplicates.unexamined()):
-            st.badge(f"{left:,} to compare", icon=":material/difference:", color="gray", help=_COPYCATS)
         if not library.can_write:
             _reading_only(library)
 

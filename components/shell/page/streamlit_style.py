@@ -47,3 +47,41 @@ VIEWS = """<style>
 .memedex-views a[aria-current] {opacity:1; font-weight:600; border-color:currentColor}
 .memedex-views small {font-variant-numeric:tabular-nums; opacity:.75}
 </style>"""
+
+BAR = "memedex-bar"  # the key of the row above a grid: line, filter, order, tools
+TOOLS = "memedex-tools"  # … of the grid's tools in it
+PAGES = "memedex-pages"  # … and of the numbers of the pages, below the cards
+
+# A page whose cards are all of it: no margins, no header, one row that sticks, in the colour of the page
+# (.streamlit/config.toml). Its name is in the navigation.
+GRID_PAGE = """<style>
+[data-testid=stMainBlockContainer] {padding: 0 12px 12px}
+[data-testid=stMainBlockContainer] > [data-testid=stVerticalBlock] {gap: 0}
+[data-testid=stHeader] {height: 0; min-height: 0; align-items: flex-start; background: none; z-index: 95}
+[data-testid=stToolbar] {height: 54px; background: none; pointer-events: none}
+[data-testid=stToolbar] button {pointer-events: auto}
+[data-testid=stHeader] [data-testid=stMainMenu] {visibility: hidden}
+[data-testid=stHeader] [data-testid=stLogoLink] {display: none}
+:is([data-testid=stMain] h1, [data-testid=stHorizontalBlock]:has(h1) [data-testid=stCaptionContainer]) {
+  position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%)}
+[data-testid=stLayoutWrapper]:has(> .st-key-memedex-bar) {position: sticky; top: 0; z-index: 90; width:
+  calc(100% + 24px); max-width: none; margin: 0 -12px}
+.st-key-memedex-bar {flex-wrap: nowrap; gap: 8px; padding: 8px 12px; background: light-dark(#fcfcfe,
+  #0d0e13)}
+.st-key-memedex-bar > * {min-width: 0}
+.st-key-memedex-bar > [class*=_words] {flex: 0 1 290px}
+.st-key-memedex-bar > [class*=_sort] {flex: 0 1 auto}
+.st-key-memedex-bar > :has(.memedex-views) {flex: 0 0 auto; width: auto}
+.st-key-memedex-bar .memedex-views {flex-wrap: nowrap; border: 0}
+.st-key-memedex-tools {flex: 1 1 0 !important; min-width: 44px !important}
+[data-testid=stLayoutWrapper]:has(> .st-key-memedex-pages) {order: 1; align-items: center; margin-top: 16px}
+.stApp:has([data-testid=stExpandSidebarButton]) .st-key-memedex-bar {padding-left: 48px}
+@media (max-width: 620px) {
+.st-key-memedex-bar {flex-wrap: wrap}
+.st-key-memedex-bar > :has(.memedex-views) {flex-basis: 100%}
+.st-key-memedex-bar > [class*=_words] {flex: 1 1 120px}
+.st-key-memedex-bar > [class*=_sort] {flex: 0 1 112px}
+.st-key-memedex-bar [data-testid=stPopoverButton] [data-testid=stMarkdownContainer] {display: none}
+.st-key-memedex-tools {flex: 0 0 0 !important; min-width: 0 !important; margin-left: -8px}
+}
+</style>"""

@@ -15,15 +15,6 @@ from store.tasks import QUIET, generate, models
 
 State = dict[str, Any]
 
-_MODEL = "The model that turns texts and pictures into vectors loads in the background."
-_CHROMA_OFF = "Chroma is switched off (MEMEDEX_CHROMA); lists and searches here do not need it."
-_COMPARING = (
-    "Files that were changed outside the program are looked for in the background. Until then a coin may be "
-    "shown as it was before; a decision always checks the files of its own coins."
-)
-_CHROMA = "Chroma is updated in the background; lists and searches here do not wait for it."
-
-
 _STARTED = time.time() - time.monotonic()
 
 
@@ -73,8 +64,19 @@ def is_model_settled(status: Status) -> bool:
 
 
 def badges(status: Status) -> list[dict[str, str]]:
-    """Model and search index at a glance; `help` is shown under the pointer."""
-    return [_model_badge(status), _index_badge(status), *_comparing_badge(status), *_stuck_badge(status)]
+    """What is wrong with model, search index and disk; `help` is shown under the pointer."""
+    model = format.cut(format.model(status.model), limit=40)
+    is_unavailable = status.model_status.startswith("unavailable")
+    faults = (
+        (f"{model} unavailable", "neurology", status.model_status if is_unavailable else ""),
+        ("Indexing failed", "sync_problem", status.chroma_fault),
+        ("stuck", "error", status.stuck),
+    )
+    return [
+        {"label": label, "icon": icon, "color": "red", "help": format.cut(why, limit=300)}
+        for label, icon, why in faults
+        if why
+    ]
 
 
 def bar(job: Job) -> dict[str, Any]:
@@ -98,45 +100,6 @@ def answers(jobs: Sequence[Job]) -> dict[str, dict[str, str]]:
         if job.kind == generate.KIND.name or job.answer:
             found.setdefault(job.actor, {})[str(job.id)] = str(job.note.get("answer") or job.answer)
     return found
-
-
-def _model_badge(status: Status) -> dict[str, str]:
-    model = format.cut(format.model(status.model), limit=40)
-    how = format.cut(status.model_status, limit=120)
-    if status.model_status.startswith("unavailable"):
-        return _badge(f"{model} unavailable", icon="neurology", color="red", why=how)
-    if status.model_status == "ready":
-        return _badge(model, icon="neurology", color="gray", why="The embedding model is ready.")
-    return _badge(f"{model} · {how}", icon="neurology", color="yellow", why=_MODEL)
-
-
-def _index_badge(status: Status) -> dict[str, str]:
-    if status.chroma_fault:
-        why = format.cut(status.chroma_fault, limit=300)
-        return _badge("Indexing failed", icon="sync_problem", color="red", why=why)
-    if status.chroma_place == "off":
-        return _badge("Index off", icon="sync_disabled", color="gray", why=_CHROMA_OFF)
-    if status.chroma_behind:
-        return _badge(f"{status.chroma_behind:,} to index", icon="sync", color="yellow", why=_CHROMA)
-    return _badge("Index up to date", icon="check", color="gray", why=_CHROMA)
-
-
-def _comparing_badge(status: Status) -> list[dict[str, str]]:
-    if status.comparing is None:
-        return []
-    done, total = status.comparing
-    share = f" {done / total:.0%}" if total else ""
-    return [_badge(f"Comparing files{share}", icon="folder_open", color="yellow", why=_COMPARING)]
-
-
-def _stuck_badge(status: Status) -> list[dict[str, str]]:
-    if not status.stuck:
-        return []
-    return [_badge("stuck", icon="error", color="red", why=format.cut(status.stuck, limit=300))]
-
-
-def _badge(label: str, *, icon: str, color: str, why: str) -> dict[str, str]:
-    return {"label": label, "icon": icon, "color": color, "help": why}
 
 
 def job_line(job: Job) -> str:

@@ -12,18 +12,26 @@ let isListening = false;
 
 /** @param {Mount<Parameters & {isOn: boolean, switches: Switch[]}>} mount */
 export default function ({ data, parentElement }) {
-  part(parentElement, ".memedex-safe", HTMLElement).replaceChildren(...data.switches.map(button));
+  part(parentElement, ".memedex-safe", HTMLElement).replaceChildren(...switchesOf(data.switches));
   if (data.isOn && !isListening) listen(data);
 }
 
-/** @param {Switch} given */
-function button({ label, title, parameter, isOn }) {
-  const turn = () => {
-    const address = new URL(location.href);
-    address.searchParams.set(parameter, isOn ? "0" : "1");
-    location.assign(address);
-  };
-  return el("button", { type: "button", role: "switch", "aria-checked": String(isOn), title, onclick: turn }, label);
+/**
+ * A button for each switch.
+ *
+ * @param {Switch[]} switches
+ * @param {string | null} look its class
+ */
+export function switchesOf(switches, look = null) {
+  return switches.map(({ label, title, parameter, isOn }) => {
+    const onclick = () => {
+      const address = new URL(location.href);
+      address.searchParams.set(parameter, isOn ? "0" : "1");
+      location.assign(address);
+    };
+    const state = { role: "switch", "aria-checked": String(isOn) };
+    return el("button", { type: "button", class: look, ...state, title, onclick }, label);
+  });
 }
 
 /**

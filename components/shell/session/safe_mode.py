@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from PIL import Image, ImageFilter
@@ -87,15 +88,20 @@ def parameters() -> dict[str, str] | None:
     return {"mark": MARK, "shown": SHOWN} if is_on(st.context.cookies) else None
 
 
-def switches() -> None:
-    """The switches in the header for safe mode and for presenting; once on a page is enough."""
+def switches() -> list[dict[str, Any]]:
+    """The switches of this browser: for presenting, which includes safe mode, and for safe mode."""
     presents = presenter.is_on()
+    own = [] if presents else [_SAFE | {"isOn": SWITCH.is_on(st.context.cookies)}]
+    return [_PRESENTER | {"isOn": presents}, *own]
+
+
+def watch(*, are_switches_drawn: bool) -> None:
+    """Show blurred pictures that are clicked, and maybe the switches; once on a page is enough."""
     _component(
         key="memedex-safe-mode",
         data={
             "isOn": is_on(st.context.cookies),
-            "switches": [_PRESENTER | {"isOn": presents}]
-            + ([] if presents else [_SAFE | {"isOn": SWITCH.is_on(st.context.cookies)}]),
+            "switches": switches() if are_switches_drawn else [],
             "mark": MARK,
             "shown": SHOWN,
         },

@@ -36,7 +36,7 @@ def test_a_comparison_shows_the_other_coin_with_its_tier_and_history(library: Li
     [other] = found["others"]
     assert (other["address"], other["tier"], other["verdict"]) == (ORIGINAL, "trash", None)
     assert "rejected by ann: scam" in other["since"]
-    assert set(other["findings"]) == {"near picture", "confusable name"}
+    assert set(other["findings"]) == {"nearly the same picture", "names look alike"}
     own_name, its_name = other["names"]
     assert [text for text, differs, note in own_name if differs and note] == ["С", "о"]
     assert [text for text, *_ in its_name] == ["C", "o", "in 0"]

@@ -44,6 +44,9 @@ FILTERS = st.builds(
         unique_by=lambda each: each.facet,
     ).map(tuple),
     coin_set=st.just("") | st.from_regex(r"\A[0-9a-f]{10}\Z"),
+    names=st.lists(LABELS, unique=True).map(tuple),
+    ticker=st.just("") | LABELS.filter(lambda ticker: not ticker.startswith("$")),
+    address=st.just("") | LABELS,
     rejected_for=st.none() | LABELS.filter(lambda reason: reason.lower() != "none"),
 )
 
@@ -199,3 +202,17 @@ def test_me_means_the_current_user_and_today_starts_at_midnight() -> None:
 def test_an_unknown_filter_is_answered_with_every_one_that_may_stand_there() -> None:
     assert parsed("zzzz:bar").faults[0].endswith("decided, set and tier.")
     assert parsed("zzzz:bar", base=Filter(tier="pending")).faults[0].endswith("by, decided and set.")
+
+
+def test_a_name_a_ticker_and_an_address_find_their_coin(library: Library) -> None:
+    library.add(
+        [coin(1, token_name="Frog King", ticker="FRG"), coin(2, token_name="King Dog", ticker="FRGX")]
+    )
+    asked = {
+        "name:frog": [address(1)], "name:king ticker:frg": [address(1)], "ticker:$frg": [address(1)],
+        "ticker:frg*": [address(1), address(2)],
+        f"address:{address(2)}": [address(2)], "-name:frog": [address(2)],
+        "name:fro": [address(1)], "ticker:[f]*": [],
+    }  # fmt: skip
+    for line, found in asked.items():
+        assert sorted(library.addresses(parsed(line).filter)) == sorted(found), line

@@ -14,7 +14,7 @@ function opened(...addresses) {
     model,
     data: { undoable: true, cards, undo: ["before"], redo: [] },
     log: { news: entries, add: (entry) => (entries.push({ id: `${entries.length + 1}`, ...entry }), entries.at(-1)) },
-    tools: { say: () => {} },
+    tools: { say: () => {}, sayDone: () => {} },
     viewer: { isOpen: false },
     comparison: { isOpen: false },
     earlyKeys: { rest: () => {} },

@@ -57,7 +57,7 @@ def test_the_first_message_has_everything_and_the_next_only_what_changed(library
         first = await stream.news()
         assert first["generation"] == library.generation
         assert first["pending"] == 6
-        assert [badge["icon"] for badge in first["badges"]] == ["neurology", "check"]
+        assert first["badges"] == []
         library.approve([address(0)])
         await events.watcher.read_state()
         news = await stream.news()
@@ -233,9 +233,11 @@ def test_a_job_is_told_with_its_progress(library: Library) -> None:
     assert current_state.read(library)["jobs"] == f" #{job.id}"
 
 
-def test_the_badge_of_the_index_says_how_many_coins_are_missing_there(library: Library) -> None:
+def test_there_is_a_badge_only_for_what_is_wrong(library: Library) -> None:
     status = replace(resources.status(library), chroma_place="", chroma_fault="", chroma_behind=1_280)
-    assert "1,280 to index" in [badge["label"] for badge in current_state.badges(status)]
+    assert current_state.badges(status) == []
+    broken = replace(status, chroma_fault="the folder is gone")
+    assert [badge["label"] for badge in current_state.badges(broken)] == ["Indexing failed"]
 
 
 def test_counts_are_read_only_after_a_change(library: Library) -> None:
