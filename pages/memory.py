@@ -7,7 +7,6 @@ from components.memory import (
     browse,
     connections,
     context_view,
-    contexts,
     entry_drawer,
     health,
     moments,
@@ -26,7 +25,6 @@ of_a_moment = {"Test retrieval": probe.show, "Prompt preview": context_view.show
 others = {
     "Ask": lambda: asking.show(memory),
     "Pending memories": lambda: pending.show(library, memory),
-    "Contexts": lambda: contexts.show(memory),
     "Connections": lambda: connections.show(library, memory),
     "Status": lambda: health.show(memory),
 }

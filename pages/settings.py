@@ -1,36 +1,37 @@
-"""Settings: import and export, tags, models, safe mode, system status; only the open section runs."""
+"""Settings: import and export, tags, models, safe mode, contexts, checks; only the open section runs."""
 
 import streamlit as st
 
-from components.captions import import_captions
+from components.captions import draft, import_captions
 from components.exchange import adopt, export, import_coins
+from components.memory import contexts, open_memory
 from components.overview import health, model_choice, model_download
 from components.review import tags
 from components.shell.page import views
 from components.shell.page.frame import open_page
+from store import Library
 
-library = open_page("Settings")
 
-section = views.choose(
-    ("Import and export", "Tags", "Embedding model", "Safe mode", "System status"), parameter="section"
-)
-if section == "Import and export":
+def _exchange(library: Library) -> None:
     import_coins.section(library)
     export.show(library)
     import_captions.show(library)
     adopt.show(library)
-elif section == "Tags":
-    left, right = st.columns(2, gap="large")
-    with left:
-        tags.renaming(library)
-    with right:
-        tags.taxonomy_editor(library)
-elif section == "Embedding model":
+
+
+def _embedding(library: Library) -> None:
     model_choice.show(library)
     model_download.show(library)
-elif section == "Safe mode":
-    tags.unfit_words(library)
-elif section == "System status":
+
+
+def _contexts(library: Library) -> None:
+    if memory := open_memory.existing(library):
+        contexts.show(memory)
+    else:
+        st.info("The memory is empty: no context was handed out yet.", icon=":material/history:")
+
+
+def _status(library: Library) -> None:
     health.at_once(library)
     st.header("Check", anchor=False)
     health.examine(library)
@@ -41,3 +42,17 @@ elif section == "System status":
         health.places(library)
     with st.expander("Settings", icon=":material/tune:"):
         health.configuration()
+
+
+SECTIONS = {
+    "Import and export": _exchange,
+    "Tags": tags.table,
+    "Language model": draft.about_model,
+    "Embedding model": _embedding,
+    "Safe mode": tags.unfit_words,
+    "Contexts": _contexts,
+    "System status": _status,
+}
+
+library = open_page("Settings")
+SECTIONS[views.choose([*SECTIONS], parameter="section")](library)

@@ -42,6 +42,15 @@ def show(library: Library) -> None:
             _begin_row(library, plan, addresses)
 
 
+def about_model(library: Library) -> None:
+    """The language model that is asked, or how to set one."""
+    if model := settings().caption_model:
+        st.markdown(f"**{format.plain(model)}** drafts captions, generates coins and answers questions.")
+        st.page_link(**places.DRAFTS, label="AI drafts", icon=":material/neurology:")
+    else:
+        st.info(HOW, icon=":material/neurology:")
+
+
 def preselect(chosen: Sequence[str]) -> None:
     """Grid handler: take the selection to the page that drafts."""
     st.session_state[CHOSEN] = list(chosen)

@@ -1,101 +1,144 @@
-"""Tags everywhere: renamed, merged, their categories, and the words that make a coin unfit for the screen."""
+"""Tags in one table, with their coins and categories: renamed, merged, and sorted into categories there."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from components.grid import assets
-from components.shell import format, javascript
+from components.shell import format
 from components.shell.page import forms, job_bar, places, tables
 from components.shell.page.forms import Button, Field
-from components.shell.session import session
-from store import Filter, Job, Library, MemedexError, Taxonomy
+from store import Filter, Library, MemedexError, Taxonomy
+from store.catalog import filter_syntax
 from store.records import MAX_TAG
 from store.tasks import tags
 
 _NAMED = 6  # changes that are named; of more, how many
-_ASSETS = Path(__file__).resolve().parent
-_picker = st.components.v2.component(
-    "memedex.tag-picker",
-    html='<div class="memedex-tag-picker"></div>\n',
-    css=(_ASSETS / "tag_picker.css").read_text("utf-8") + assets.style("tags"),
-    js=javascript.component(_ASSETS / "js" / "tag_picker.js"),
-)
-_ROUND, _NAME = "memedex.rename.round", "memedex.rename.to"  # each rename begins with an empty field
-_IS_DONE = "memedex.rename.done"
-_SHOWN = 1_000
+_OTHER = "other"  # the category of tags that the taxonomy does not have
+
+Row = dict[str, str]
 
 
-def taxonomy_editor(library: Library) -> None:
-    """The taxonomy, with an editor for those who may change the library."""
-    st.header("Taxonomy", anchor=False)
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What was typed into the table: old names to new ones, and the taxonomy's entries afterwards."""
+
+    names: Mapping[str, str]
+    entries: Mapping[str, str]
+
+
+def table(library: Library) -> None:
+    """Every tag with its coins and category, to be edited by those who may change the library."""
     try:
         taxonomy = library.taxonomy
     except MemedexError as error:
         st.error("The taxonomy cannot be read. Mend the file, or put a copy back:", icon=":material/error:")
         st.text(str(error))
         return
-    st.caption("Each tag’s category comes from this table. Unknown tags belong to `other`.")
-    rows = [{"tag": tag, "category": category} for tag, category in taxonomy.entries.items()]
+    counts = library.tag_counts(Filter())
+    rows = rows_of(counts, taxonomy)
+    columns = {
+        "tag": st.column_config.TextColumn("Tag", required=True, max_chars=MAX_TAG),
+        "coins": st.column_config.LinkColumn("Coins", display_text=r"#([\d,]+)$", disabled=True),
+        "category": st.column_config.TextColumn("Category", required=True, max_chars=64),
+    }
     if not library.can_write:
-        tables.show(rows, height=420, alt="Known tags and their categories")
+        tables.show(rows, height=600, alt="Tags, the coins of each, and its category", columns=columns)
         return
-    version = sha256(repr(rows).encode()).hexdigest()[:12]  # saved or undone, the table is reset
-    edited = st.data_editor(
-        rows,
-        key=f"memedex.taxonomy.{version}",
-        num_rows="dynamic",
-        hide_index=True,
-        height=420,
-        column_config={
-            "tag": st.column_config.TextColumn("tag", required=True, max_chars=64),
-            "category": st.column_config.TextColumn("category", required=True, max_chars=64),
-        },
+    st.caption(
+        "Type another name to rename a tag, or the name of another tag to merge both. A new row gives a tag "
+        "a category before any coin has it; without its row a tag belongs to *other*."
     )
-    _save(library, taxonomy, _entries(edited))
+    version = sha256(repr(rows).encode()).hexdigest()[:12]  # saved or undone, the table is reset
+    key = f"memedex.tags.{version}"
+    st.data_editor(
+        rows, key=key, num_rows="dynamic", hide_index=True, height=600, column_config=columns, width=760
+    )
+    _save(library, taxonomy, rows, st.session_state.get(key) or {}, counts)
     _behind(library, taxonomy)
 
 
-def _entries(edited: list[dict[str, Any]]) -> dict[str, str]:
-    pairs = [(str(row.get("tag") or "").strip(), str(row.get("category") or "").strip()) for row in edited]
-    return {tag.casefold(): category for tag, category in pairs if tag or category}
+def rows_of(counts: Mapping[str, int], taxonomy: Taxonomy) -> list[Row]:
+    """The tags that coins have, the most frequent first, then the rest of the taxonomy."""
+    used = {tag.casefold() for tag in counts}
+    rest = [tag for tag in taxonomy.tags if tag.casefold() not in used]
+    return [
+        {"tag": tag, "coins": _link(tag, counts.get(tag, 0)), "category": taxonomy.category(tag)}
+        for tag in (*counts, *rest)
+    ]
 
 
-def _save(library: Library, taxonomy: Taxonomy, entries: Mapping[str, str]) -> None:
-    """The differences, and how many coins get other categories by them."""
-    before, summary, fault = taxonomy.entries, "Nothing is changed yet.", ""
+def _link(tag: str, count: int) -> str:
+    """The address of a tag's coins; the number that the table shows stands at its end."""
+    line = filter_syntax.written(Filter(tags=(tag,)))
+    return f"{places.address(places.all_coins(line))}#{count:,}" if count else ""
+
+
+def changes(rows: Sequence[Row], state: Mapping[str, Any], taxonomy: Taxonomy) -> Changes:
+    """What the editor's state changes. Raises InvalidRecord if a name cannot be that of a tag."""
+    edited = {rows[int(number)]["tag"]: new for number, new in (state.get("edited_rows") or {}).items()}
+    names = tags.checked_names({tag: new["tag"] or "" for tag, new in edited.items() if "tag" in new})
+    entries = tags.entries_after(taxonomy, names)
+    given = {names.get(tag, tag): new["category"] for tag, new in edited.items() if "category" in new}
+    given |= dict.fromkeys((rows[number]["tag"] for number in state.get("deleted_rows") or ()), _OTHER)
+    added = state.get("added_rows") or ()
+    given |= {new["tag"]: new["category"] for new in added if new.get("tag") and new.get("category")}
+    for tag, category in given.items():
+        name = " ".join(tag.split()).casefold()
+        entries[name] = (category or "").strip()
+        if entries[name] in ("", _OTHER):
+            del entries[name]
+    return Changes(names, entries)
+
+
+def _save(
+    library: Library,
+    taxonomy: Taxonomy,
+    rows: Sequence[Row],
+    state: Mapping[str, Any],
+    counts: Mapping[str, int],
+) -> None:
+    """What would change, on how many coins, and the button that does it."""
+    found, fault = Changes({}, taxonomy.entries), ""
     affected: list[str] = []
-    if entries != before:
-        try:
-            after = Taxonomy.parsed(entries, path=library.layout.own_taxonomy)
-        except MemedexError as error:
-            fault = str(error)
-        else:
-            affected = tags.straying(library, after)
-            coins = format.counted(len(affected), "coin")
-            summary = f"{_difference(before, entries)} · {coins} get other categories"
-    st.caption(f":orange[{format.plain(fault, limit=200)}]" if fault else summary)
-    is_valid = entries != before and not fault
+    try:
+        found = changes(rows, state, taxonomy)
+        after = Taxonomy.parsed(found.entries, path=library.layout.own_taxonomy)
+    except MemedexError as error:
+        fault = str(error)
+    is_changed = not fault and bool(found.names or found.entries != taxonomy.entries)
+    if is_changed:
+        affected = [*dict.fromkeys([*tags.carrying(library, found.names), *tags.straying(library, after)])]
+        coins = format.counted(len(affected), "coin")
+        summary = (
+            f"{difference(taxonomy.entries, found, counts)} · {coins} in all tiers; one undo reverses it"
+        )
+        st.caption(summary)
+    elif fault:
+        st.caption(f":orange[{format.plain(fault, limit=200)}]")
+    label = f"Save for {format.counted(len(affected), 'coin')}" if affected else "Save"
     forms.show(
-        "save-taxonomy", library, _start(library, entries, affected),
-        button=Button("Save taxonomy", icon="save", kind="primary", disabled=not is_valid),
+        "save-tags", library, _start(library, found, affected),
+        button=Button(label, icon="save", kind="primary", disabled=not is_changed),
     )  # fmt: skip
 
 
-def _difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    changes = [f"+ {tag}: {category}" for tag, category in after.items() if tag not in before]
-    changes += [
-        f"{tag}: {before[tag]} → {category}"
-        for tag, category in after.items()
-        if before.get(tag, category) != category
-    ]
-    changes += [f"− {tag}" for tag in before if tag not in after]
-    named = ", ".join(format.plain(change) for change in changes[:_NAMED])
-    return named if len(changes) <= _NAMED else f"{named} and {len(changes) - _NAMED:,} more"
+def difference(before: Mapping[str, str], found: Changes, counts: Mapping[str, int]) -> str:
+    """The changes as Markdown: names, then categories; of many the first."""
+    said, new_names = [], [*found.names.values()]
+    for old, new in found.names.items():
+        merged = " (merged)" if new in counts or new_names.count(new) > 1 else ""
+        said.append(f"{format.plain(old)} → {format.plain(new)}{merged}")
+    renamed = {old.casefold() for old in found.names} | {new.casefold() for new in found.names.values()}
+    for tag in dict.fromkeys([*found.entries, *before]):
+        was, now = before.get(tag, _OTHER), found.entries.get(tag, _OTHER)
+        if was != now and not (tag in renamed and _OTHER in (was, now)):
+            said.append(f"{format.plain(tag)}: {format.plain(now)}")
+    shown = ", ".join(said[:_NAMED])
+    return shown if len(said) <= _NAMED else f"{shown} and {len(said) - _NAMED:,} more"
 
 
 def _behind(library: Library, taxonomy: Taxonomy) -> None:
@@ -107,105 +150,20 @@ def _behind(library: Library, taxonomy: Taxonomy) -> None:
             icon=":material/sync_problem:",
         )
         forms.show(
-            "follow-taxonomy", library, _start(library, taxonomy.entries, behind),
+            "follow-taxonomy", library, _start(library, Changes({}, taxonomy.entries), behind),
             button=Button("Update categories"),
         )  # fmt: skip
 
 
-def _start(library: Library, entries: Mapping[str, str], affected: list[str]) -> forms.Send:
-    options = {"taxonomy": dict(entries)}
-    start = partial(library.jobs.start, "tags", affected, name="Edit the taxonomy", options=options)
-    return job_bar.starting(start)
-
-
-def renaming(library: Library) -> None:
-    """Rename or merge, and the list of tags."""
-    counts = library.tag_counts(Filter())
-    if library.can_write and counts:
-        st.header("Rename or merge", anchor=False)
-        _rename(library, counts)
-    st.header("In use", anchor=False)
-    if not counts:
-        st.caption("No coin has a tag yet. Tags, above any grid, gives its coins some.")
-        return
-    rows = [
-        {"tag": tag, "coins": count, "category": library.taxonomy.category(tag)}
-        for tag, count in list(counts.items())[:_SHOWN]
-    ]
-    tables.show(
-        rows, height=420, alt="Tags, how many coins have each, and its category",
-        columns={
-            "coins": st.column_config.ProgressColumn(
-                format="localized", min_value=0, max_value=max(counts.values()), color="primary"
-            )
-        },
-    )  # fmt: skip
-
-
-def _rename(library: Library, counts: dict[str, int]) -> None:
-    if st.session_state.pop(_IS_DONE, False):
-        st.session_state[_ROUND] += 1
-        st.session_state[_NAME] = ""
-    chosen = _pick(library, counts)
-    name = " ".join(
-        (
-            st.text_input("Their new name", key=_NAME, max_chars=MAX_TAG, live=True, persist_state="session")
-            or ""
-        ).split()
-    )
-    affected = tags.carrying(library, [tag for tag in chosen if tag != name])
-    st.caption(_preview(library, chosen, name, len(affected), counts))
-    label = f"Rename on {format.counted(len(affected), 'coin')}" if affected and name else "Rename"
-    if forms.show(
-        "rename-tags", library, job_bar.starting(partial(_start_renaming, library, chosen, name)),
-        button=Button(label, kind="primary", disabled=not (affected and name)),
-    ):  # fmt: skip
-        st.session_state[_IS_DONE] = True  # the next one begins with empty fields
-        st.rerun()
-
-
-def _pick(library: Library, counts: dict[str, int]) -> list[str]:
-    """The selected tags that are in use; none before a selection."""
-    key = f"memedex.rename.tags.{st.session_state.setdefault(_ROUND, 0)}"
-    sent = session.sent(key).get("tags")
-    chosen = [tag for tag in sent if isinstance(tag, str) and tag in counts] if isinstance(sent, list) else []
-    known = [(tag, library.taxonomy.category(tag), count) for tag, count in counts.items()]
-    st.caption("Tags")
-    _picker(
-        key=key,
-        data={"known": known, "chosen": chosen, "longest": MAX_TAG},
-        on_tags_change=lambda: None,
-    )
-    return chosen
-
-
-def _preview(library: Library, chosen: list[str], name: str, affected: int, counts: dict[str, int]) -> str:
-    if not (chosen and name):
-        return "In all tiers, rejected coins included; one undo reverses it."
-    old = ", ".join(f"**{format.plain(tag)}**" for tag in chosen)
-    lines = [
-        f"{old} → **{format.plain(name)}**",
-        f"{format.counted(affected, 'coin')} in all tiers, rejected coins included",
-    ]
-    if name in counts and name not in chosen:
-        lines.append(f"{format.plain(name)} is in use on {counts[name]:,}: merged with it")
-    elif near := tags.alike(name, counts):
-        lines.append(f"much like {', '.join(format.plain(tag) for tag in near)}")
-    entries = tags.entries_after(library.taxonomy, dict.fromkeys(chosen, name))
-    lines.append(f"category {format.plain(entries.get(name.casefold(), 'other'))}")
-    return " · ".join(lines)
-
-
-def _start_renaming(library: Library, chosen: list[str], name: str, *, decision: str) -> Job:
-    names = tags.checked_names(dict.fromkeys(chosen, name))
-    entries = tags.entries_after(library.taxonomy, names)
-    return library.jobs.start(
-        "tags",
-        tags.carrying(library, names),
-        name=f"Rename {', '.join(names)} to {name}",
-        options={"rename": names, "taxonomy": entries},
-        decision=decision,
-    )
+def _start(library: Library, found: Changes, affected: list[str]) -> forms.Send:
+    options: dict[str, Any] = {"taxonomy": dict(found.entries)}
+    name = "Edit the taxonomy"
+    if found.names:
+        options["rename"] = dict(found.names)
+        old, new = next(iter(found.names.items()))
+        many = len(found.names) > 1
+        name = f"Rename {format.counted(len(found.names), 'tag')}" if many else f"Rename {old} to {new}"
+    return job_bar.starting(partial(library.jobs.start, "tags", affected, name=name, options=options))
 
 
 def unfit_words(library: Library) -> None:

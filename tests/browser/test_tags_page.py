@@ -1,10 +1,13 @@
-"""The Tags page renames and merges only the tags that were entered; one click undoes it."""
+"""The table of tags merges the tags whose names were typed; one click undoes it."""
 
 from playwright.sync_api import Page, expect
 
+from components.review.tags import rows_of
 from store.catalog.filters import Filter
 from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.waiting import eventually
+
+ROW = 35  # px of the table
 
 
 def tags(server: Server) -> dict[str, int]:
@@ -12,46 +15,41 @@ def tags(server: Server) -> dict[str, int]:
         return library.tag_counts(Filter())
 
 
-def test_pressing_enter_repeatedly_selects_only_typed_tags(page: Page, shared: Server) -> None:
-    before = tags(shared)
-    visit(page, shared, "settings?section=Tags", title="Settings")
-    field = page.get_by_role("combobox", name="Tags")
-    chips = page.locator(".tag-field .chip")
-    expect(chips).to_have_count(0)
-    field.click()
-    for _ in range(3):
-        page.keyboard.press("Enter")
-    expect(chips).to_have_count(0)
-    page.keyboard.type("fro")
-    for _ in range(4):
-        page.keyboard.press("Enter")
-    page.keyboard.type("no such tag")
+def place(server: Server, tag: str) -> int:
+    """The row of a tag in the table."""
+    with server.stored() as library:
+        return [one["tag"] for one in rows_of(library.tag_counts(Filter()), library.taxonomy)].index(tag)
+
+
+def below_first(server: Server, *names: str) -> list[str]:
+    """In this order none is marked, as the next row is after Enter, when it is clicked."""
+    return sorted(names, key=lambda tag: -place(server, tag))
+
+
+def type_name(page: Page, server: Server, tag: str, name: str) -> None:
+    """Type another name over a tag in the table."""
+    table = page.get_by_test_id("stDataFrame").locator(".dvn-scroller").first
+    table.click(position={"x": 100, "y": ROW * (place(server, tag) + 1.5)})
     page.keyboard.press("Enter")
-    expect(page.get_by_text("No coin has such a tag.")).to_be_visible()
-    expect(chips).to_have_count(1)
-    expect(chips).to_contain_text("frog")
-    expect(field).to_be_focused()
-    wait_until_idle(page)
-    expect(page.get_by_role("button", name="Rename")).to_be_disabled()
-    assert tags(shared) == before
+    page.locator(".gdg-input").fill(name)
+    page.keyboard.press("Enter")
 
 
 def test_a_merge_shows_old_and_new_names_and_can_be_undone(page: Page, shared: Server) -> None:
     before = tags(shared)
     visit(page, shared, "settings?section=Tags", title="Settings")
-    field = page.get_by_role("combobox", name="Tags")
-    field.click()
-    for tag in ("frog", "cat"):
-        page.keyboard.type(tag)
-        page.keyboard.press("Enter")
-    page.get_by_role("textbox", name="Their new name").fill("beast")
-    expect(page.get_by_text("frog, cat → beast")).to_be_visible()
-    page.get_by_role("button", name="Rename on 2 coins").dblclick()
-    expect(page.locator(".tag-field .chip")).to_have_count(0)
-    expect(page.get_by_role("textbox", name="Their new name")).to_have_value("")
-    expect(page.get_by_role("button", name="Undo")).to_be_enabled()
+    save = page.get_by_role("button", name="Save")
+    expect(save).to_be_disabled()
+    for tag in below_first(shared, "frog", "cat"):
+        type_name(page, shared, tag, "beast")
+        expect(page.get_by_text(f"{tag} → beast")).to_be_visible()
+        wait_until_idle(page)
+    expect(page.get_by_text("→ beast (merged)")).to_be_visible()
+    assert tags(shared) == before, "nothing changes before it is saved"
+    page.get_by_role("button", name="Save for 2 coins").dblclick()
     merged = {**{tag: n for tag, n in before.items() if tag not in ("frog", "cat")}, "beast": 2}
     assert eventually(lambda: tags(shared) == merged)
+    expect(save).to_be_disabled()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Undone for 2 coins.")).to_be_visible()
     assert tags(shared) == before

@@ -54,7 +54,6 @@ test("every entry point has a default export", async () => {
     "editor/js/main.js",
     "editor/js/rows.js",
     "map/js/main.js",
-    "review/js/tag_picker.js",
     "search/picture_drop.js",
     "shell/page/back_button.js",
     "shell/js/main.js",

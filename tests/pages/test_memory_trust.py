@@ -70,11 +70,11 @@ def test_the_past_can_be_asked_and_compared_with_today(memory: Memory) -> None:
 
 def test_a_kept_context_is_listed_and_asked_otherwise(memory: Memory) -> None:
     id = memory.memories.store_memory("frogs like tea")["memory_id"]
-    assert "Contexts are not kept" in words(opened("memory", view="Contexts"))
+    assert "Contexts are not kept" in words(opened("settings", section="Contexts"))
     path = memory.places.retrievals
     memory.memories.passages._retrievals = Retrievals(path, kind="memories", detail="", days=1)
     memory.memories.search_memory("frogs like tea")
-    app = opened("memory", view="Contexts")
+    app = opened("settings", section="Contexts")
     assert "It would have been the same." in words(app)
     (without,) = (one for one in app.multiselect if one.label == "Without")
     without.set_value([id])

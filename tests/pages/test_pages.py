@@ -47,7 +47,9 @@ TITLES = {
     "activity?history_what=Jobs": "Activity",
     "settings": "Settings",
     "settings?section=Tags": "Settings",
+    "settings?section=Language model": "Settings",
     "settings?section=Embedding model": "Settings",
+    "settings?section=Contexts": "Settings",
     "settings?section=Safe mode": "Settings",
     "settings?section=System status": "Settings",
 }

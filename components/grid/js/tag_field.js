@@ -34,14 +34,12 @@ export class TagField {
 
   /**
    * Enter in an empty field calls `applies()`; every change of the chips calls `changed()`.
-   * With `onlyKnown`, only known tags can be chosen: none are new, and none are removed.
    *
-   * @param {{applies: () => void, changed: () => void, onlyKnown?: boolean}} seams
+   * @param {{applies: () => void, changed: () => void}} seams
    */
-  constructor({ applies, changed, onlyKnown = false }) {
+  constructor({ applies, changed }) {
     this.applies = applies;
     this.changed = changed;
-    this.onlyKnown = onlyKnown;
     const id = `memedex-tags-${Math.random().toString(36).slice(2)}`;
     this.list = el("ul", { class: "suggested", role: "listbox", id, "aria-label": "Known tags" });
     this.input = el("input", {
@@ -53,7 +51,7 @@ export class TagField {
       "aria-expanded": "false",
       autocomplete: "off",
       spellcheck: "false",
-      placeholder: onlyKnown ? "one to rename, several to merge" : "add a tag, or -tag to remove one",
+      placeholder: "add a tag, or -tag to remove one",
       oninput: () => this.suggest(),
       onkeydown: (event) => this.pressed(event),
     });
@@ -120,9 +118,7 @@ export class TagField {
   /** The typed text without a leading minus, which means removal. */
   get typed() {
     const text = this.input.value.replace(/,/g, " ").replace(/\s+/g, " ").trim();
-    return text.startsWith("-") && !this.onlyKnown
-      ? { name: text.slice(1).trim(), removes: true }
-      : { name: text, removes: false };
+    return text.startsWith("-") ? { name: text.slice(1).trim(), removes: true } : { name: text, removes: false };
   }
 
   /** @param {KeyboardEvent} event */
@@ -191,7 +187,7 @@ export class TagField {
     const { name, removes } = this.typed;
     this.offered = name ? this.offersFor(name, removes) : [];
     const isNone = name && this.known && !this.offered.length;
-    const sentence = this.onlyKnown ? "No coin has such a tag." : "None of these coins has such a tag.";
+    const sentence = "None of these coins has such a tag.";
     fill(this.list, isNone ? [null] : this.offered, (offer) =>
       offer ? this.option(offer) : el("li", { class: "none" }, sentence),
     );
@@ -222,11 +218,7 @@ export class TagField {
     const fresh = { tag: name, coins: 0, removes, isNew: true, rank: 3 };
     // A typo match does not outrank the typed word; a prefix of a known tag does.
     const sure = ranked.filter(({ rank }) => rank < 3);
-    return [
-      ...sure,
-      ...(removes || isKnown || this.onlyKnown ? [] : [fresh]),
-      ...ranked.filter(({ rank }) => rank >= 3),
-    ];
+    return [...sure, ...(removes || isKnown ? [] : [fresh]), ...ranked.filter(({ rank }) => rank >= 3)];
   }
 
   /** @param {Offer} offer */

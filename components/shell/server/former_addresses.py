@@ -26,6 +26,8 @@ MOVED: Mapping[str, str] = {
     "captions?captions_view=Replace": "captions?view=Find and replace",
     "suspicious": "captions?view=Check&captions_kind=fit",
     "drafting": "captions?view=AI drafts",
+    "lore?view=Contexts": "settings?section=Contexts",
+    "memory?view=Contexts": "settings?section=Contexts",
     "lore": "memory",
     "insights?insights_view=Content": "insights",
     "insights?insights_view=*": "insights?view=*",

@@ -1,5 +1,10 @@
-"""The taxonomy: coins follow an edited file, and a viewer changes nothing."""
+"""The table of tags: what is typed there, coins that follow an edited file, and a viewer."""
 
+import pytest
+
+from components.review import tags
+from store.catalog.filters import Filter
+from store.errors import InvalidRecord
 from store.library import Library
 from store.tasks import tags as tags_task
 from tests.pages.conftest import finish_jobs, opened, rerun, send, sendable, words
@@ -18,4 +23,52 @@ def test_coins_are_updated_to_an_edited_taxonomy_file(library: Library) -> None:
 def test_a_viewer_sees_tags_and_taxonomy_but_cannot_change_them(library: Library) -> None:
     app = opened("settings", section="Tags", reading_only=True)
     assert sendable() == []
-    assert len(app.dataframe) == 2
+    assert len(app.dataframe) == 1
+
+
+def edited(library: Library, **state: object) -> tags.Changes:
+    rows = tags.rows_of(library.tag_counts(Filter()), library.taxonomy)
+    return tags.changes(rows, state, library.taxonomy)
+
+
+def row(library: Library, tag: str) -> int:
+    rows = tags.rows_of(library.tag_counts(Filter()), library.taxonomy)
+    return next(number for number, one in enumerate(rows) if one["tag"] == tag)
+
+
+def test_the_table_has_each_tag_once_with_a_link_to_its_coins(library: Library) -> None:
+    rows = tags.rows_of(library.tag_counts(Filter()), library.taxonomy)
+    names = [one["tag"] for one in rows]
+    assert len({name.casefold() for name in names}) == len(names)
+    assert {*library.tag_counts(Filter())} | {*library.taxonomy.tags} == {*names}
+    [frog] = [one for one in rows if one["tag"] == "frog"]
+    assert frog["coins"] == "library?tab=All&library_words=tag%3Afrog#1"
+    assert [one["coins"] for one in rows if one["tag"] not in library.tag_counts(Filter())][:1] == [""]
+
+
+def test_names_that_are_typed_rename_and_merge_and_keep_their_categories(library: Library) -> None:
+    typed = {row(library, "frog"): {"tag": " beast "}, row(library, "cat"): {"tag": "beast"}}
+    found = edited(library, edited_rows=typed)
+    assert found.names == {"frog": "beast", "cat": "beast"}
+    assert found.entries["beast"] == library.taxonomy.category("frog")
+    assert {"frog", "cat"}.isdisjoint(found.entries)
+    assert "frog → beast (merged), cat → beast (merged)" in tags.difference(
+        library.taxonomy.entries, found, library.tag_counts(Filter())
+    )
+
+
+def test_categories_rows_and_deletions_change_the_taxonomy_alone(library: Library) -> None:
+    found = edited(
+        library,
+        edited_rows={row(library, "frog"): {"category": "amphibians"}},
+        added_rows=[{"tag": "Sunset", "category": "places"}, {"tag": "half"}],
+        deleted_rows=[row(library, "cat")],
+    )
+    assert found.names == {}
+    assert (found.entries["frog"], found.entries["sunset"]) == ("amphibians", "places")
+    assert {"cat", "half"}.isdisjoint(found.entries)
+
+
+def test_a_name_that_no_tag_can_have_is_refused(library: Library) -> None:
+    with pytest.raises(InvalidRecord, match="no comma"):
+        edited(library, edited_rows={row(library, "frog"): {"tag": "a, b"}})
