@@ -576,7 +576,7 @@ def _tell(adoption: Adoption) -> None:
             )
     if long := len(transcripts.long_chunks()):
         adoption.note(
-            f"{long:,} long texts are one chunk each; Lore & memory → Status cuts them, which can be undone"
+            f"{long:,} long texts are one chunk each; Memory → Status cuts them, which can be undone"
         )
 
 

@@ -1,4 +1,4 @@
-"""The Lore & memory page: how it opens, and what its controls store."""
+"""The page Memory: how it opens, and what its controls store."""
 
 import re
 from pathlib import Path

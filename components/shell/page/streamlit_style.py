@@ -45,6 +45,7 @@ VIEWS = """<style>
   color:inherit !important; text-decoration:none; opacity:.75}
 .memedex-views a:hover {opacity:1}
 .memedex-views a[aria-current] {opacity:1; font-weight:600; border-color:currentColor}
+@media (max-width:640px) {.memedex-views {flex-wrap:nowrap; overflow-x:auto; white-space:nowrap}}
 .memedex-views small {font-variant-numeric:tabular-nums; opacity:.75}
 </style>"""
 
