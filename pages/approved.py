@@ -4,24 +4,9 @@ from functools import partial
 
 import streamlit as st
 
-from components.captions import draft, replace
-from components.exchange import export
-from components.grid import (
-    CAPTION,
-    DELETE,
-    DRAFT,
-    EXPORT,
-    PROMOTE,
-    REJECT,
-    REPLACE,
-    RETURN,
-    TAGS,
-    browse,
-    go_to,
-    no_matches,
-    show_view,
-)
+from components.grid import browse, no_matches, show_view, verbs
 from components.review import promote
+from components.review.verbs import handlers
 from components.shell import format
 from components.shell.page import live
 from components.shell.page.frame import open_page
@@ -35,13 +20,8 @@ show_view(
     "approved",
     library,
     view,
-    actions=[PROMOTE, CAPTION, RETURN, REJECT, TAGS, DELETE, DRAFT, REPLACE, EXPORT],
-    handlers={
-        "caption": go_to("pages/captions.py", "address"),
-        "draft": draft.preselect,
-        "replace": replace.preselect,
-        "export": export.preselect,
-    },
+    actions=verbs("approved"),
+    handlers=handlers("approved"),
     mark=promote.marks(library, view.records),
 )
 

@@ -4,23 +4,9 @@ from functools import partial
 
 import streamlit as st
 
-from components.captions import replace
-from components.exchange import export
-from components.grid import (
-    CAPTION,
-    EXPORT,
-    LIKE,
-    REPLACE,
-    RESTORE,
-    TAGS,
-    browse,
-    go_to,
-    no_matches,
-    resembling,
-    show_view,
-    tier_mark,
-)
+from components.grid import browse, no_matches, show_view, tier_mark, verbs
 from components.review import rejected
+from components.review.verbs import handlers
 from components.shell.page import live, places, views
 from components.shell.page.frame import open_page
 from store import Filter
@@ -43,23 +29,16 @@ view = browse(
     base=Filter(tier=TIERS.get(tab)),
     more=partial(rejected.empty, library) if tab == "Rejected" else None,
 )
-if tab == "Rejected":
-    mark = rejected.marks(library, view.records)
-    show_view(key, library, view, actions=[RESTORE], handlers={}, mark=mark)
-else:
-    show_view(
-        key,
-        library,
-        view,
-        actions=[LIKE, CAPTION, TAGS, REPLACE, EXPORT],
-        handlers={
-            **resembling(key),
-            "caption": go_to("pages/captions.py", "address"),
-            "replace": replace.preselect,
-            "export": export.preselect,
-        },
-        mark=tier_mark if tab == "All" else lambda _: None,
-    )
+mark = {"Rejected": rejected.marks(library, view.records), "All": tier_mark}.get(tab)
+tier = TIERS.get(tab)
+show_view(
+    key,
+    library,
+    view,
+    actions=verbs(*([tier] if tier else [])),
+    handlers=handlers(key),
+    mark=mark or (lambda _: None),
+)
 
 if not view.records and view.is_filtered:
     no_matches(key, view)

@@ -4,8 +4,9 @@ from functools import partial
 
 import streamlit as st
 
-from components.grid import APPROVE, LIKE, REJECT, TAGS, browse, no_matches, resembling, show_view
+from components.grid import browse, no_matches, show_view, verbs
 from components.review import promote
+from components.review.verbs import handlers
 from components.shell import format
 from components.shell.page import live, places
 from components.shell.page.frame import open_page
@@ -19,8 +20,8 @@ show_view(
     "pending",
     library,
     view,
-    actions=[APPROVE, REJECT, TAGS, LIKE],
-    handlers=resembling("pending"),
+    actions=verbs("pending"),
+    handlers=handlers("pending"),
     mark=promote.on_their_way(library, view.records),
 )
 

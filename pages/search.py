@@ -8,7 +8,7 @@ from components.search import box, results
 from components.shell.page import places
 from components.shell.page.frame import open_page
 
-library = open_page("Search")
+library = open_page("Search", is_grid=True)
 
 welcome.stop_without_coins(library)
 request = box.controls(library)

@@ -20,6 +20,7 @@ from components.grid.actions import (
     TAGS,
     Action,
     Handler,
+    verbs,
 )
 from components.grid.browse import View, browse, no_matches, show_view
 from components.grid.cards import Mark, tier_mark
@@ -83,4 +84,5 @@ __all__ = [
     "start_promotion",
     "tier_mark",
     "turning",
+    "verbs",
 ]

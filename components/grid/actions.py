@@ -1,8 +1,10 @@
 """Actions of a grid: verb, button, key, and whether the card leaves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+from store.records import TIERS, Tier
 
 Tone = Literal["good", "bad", "main", "quiet"]
 Handler = Callable[[Sequence[str]], None]  # does what needs the page with the chosen coins, by address
@@ -28,14 +30,19 @@ class Action:
     message: str = ""
     reasons: tuple[str, ...] = ()
     goes: Literal["", "elsewhere", "run", "dialog"] = ""
+    glyph: str = ""  # of its button on the card under the cursor; without one, it has none there
 
     def as_json(self) -> dict[str, Any]:
-        """The action as the grid's JavaScript reads it."""
+        """The action as the grid's JavaScript reads it, with the tiers whose coins allow it."""
         message = self.message or self.label
-        return {**asdict(self), "message": message if "{}" in message else f"{message} {{}}"}
+        return {
+            **asdict(self),
+            "message": message if "{}" in message else f"{message} {{}}",
+            "tiers": [tier for tier, actions in VERBS.items() if self in actions],
+        }
 
 
-APPROVE = Action("approve", "Approve", "a", "good", message="Approved")
+APPROVE = Action("approve", "Approve", "a", "good", message="Approved", glyph="✓")
 REJECT = Action(
     "reject",
     "Reject",
@@ -43,19 +50,34 @@ REJECT = Action(
     "bad",
     message="Rejected",
     reasons=("copycat", "not a meme", "bad picture", "offensive", "scam"),
+    glyph="✕",
 )
-RETURN = Action("return", "Back to review", "b", message="Returned {} to review")
+RETURN = Action("return", "Back to review", "b", message="Returned {} to review", glyph="↩")
 DELETE = Action("delete", "Delete", "x", "bad", message="Deleted")
-RESTORE = Action("restore", "Restore", "r", "good", message="Restored")
+RESTORE = Action("restore", "Restore", "v", "good", message="Restored", glyph="↺")
 DEGRADE = Action("degrade", "Remove from library", "t", message="Removed {} from the library")
-PROMOTE = Action("promote", "Promote", "p", "main", leaves=False)
-CAPTION = Action("caption", "Captions", "e", leaves=False, single=True, goes="elsewhere")
+PROMOTE = Action("promote", "Promote", "p", "main", leaves=False, glyph="↑")
+CAPTION = Action("caption", "Captions", "e", leaves=False, single=True, goes="elsewhere", glyph="✎")
 DRAFT = Action("draft", "Draft", "f", leaves=False, goes="elsewhere")
 REPLACE = Action("replace", "Replace", "w", leaves=False, goes="elsewhere")
 EXPORT = Action("export", "Export", "o", leaves=False, goes="elsewhere")
 MODEL = Action("model", "Generate", "i", leaves=False, goes="elsewhere")
-TAGS = Action("tags", "Tags", "n", leaves=False, goes="dialog")
-LIKE = Action("like", "More like this", "m", leaves=False, single=True, goes="elsewhere")
+TAGS = Action("tags", "Tags", "n", leaves=False, goes="dialog", glyph="#")
+LIKE = Action("like", "More like this", "m", leaves=False, single=True, goes="elsewhere", glyph="≈")
 STYLE = Action("style", "Same style", "s", leaves=False, single=True, goes="elsewhere")
 GOOD = Action("good", "Good", "g", "good", leaves=False, goes="run")
 BAD = Action("bad", "Bad", "b", "bad", leaves=False, goes="run")
+
+# What can be done with a coin of each tier, on every page with cards, by the same keys.
+VERBS: Mapping[Tier, tuple[Action, ...]] = {
+    "pending": (APPROVE, REJECT, TAGS, LIKE),
+    "approved": (PROMOTE, CAPTION, RETURN, REJECT, TAGS, DELETE, DRAFT, REPLACE, EXPORT, LIKE),
+    "library": (LIKE, CAPTION, TAGS, DEGRADE, DELETE, REPLACE, EXPORT, MODEL),
+    "trash": (RESTORE, LIKE),
+}
+
+
+def verbs(*tiers: Tier, also: Sequence[Action] = ()) -> list[Action]:
+    """The verbs of these tiers, of all without any, after those that only this page has."""
+    found = [action for tier in tiers or TIERS for action in VERBS[tier]]
+    return list(dict.fromkeys([*also, *found]))

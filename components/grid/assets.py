@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from components.shell import javascript
+from components.shell import format, javascript
 
 _HERE = Path(__file__).resolve().parent
 _STYLES = ("grid", "tags", "viewer", "comparison", "ranking", "views")
@@ -17,4 +17,6 @@ def script(name: str = "main.js") -> str:
 
 def style(*names: str) -> str:
     """These parts of the style, or all of it."""
-    return "\n".join((_HERE / f"{name}.css").read_text("utf-8") for name in names or _STYLES)
+    tiers = " ".join(f"--{tier}: var(--st-{color}-text-color);" for tier, color in format.TIER_COLORS.items())
+    files = ((_HERE / f"{name}.css").read_text("utf-8") for name in names or _STYLES)
+    return "\n".join([f".memedex-grid {{ {tiers} }}", *files])

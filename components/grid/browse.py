@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -90,7 +91,9 @@ def browse(
         )  # fmt: skip
         within = base() if callable(base) else base
         query = filter_syntax.parsed(presenter.revealed(words or ""), base=within, actor=library.actor_name)
-        size = replace(drawer, names_tier=within.tier is None).show(library, query.filter, sizes=SIZES)
+        size = replace(drawer, names_tier=within.tier is None).show(
+            library, query.filter, more=partial(_size, key)
+        )
         sort = ordering.choose(key)
         if more:
             more()
@@ -150,6 +153,15 @@ def no_matches(key: str, view: View) -> None:
 
 def _drawer(key: str) -> Drawer:
     return Drawer(key, f"{key}_words")
+
+
+def _size(key: str) -> int:
+    """How many coins are on a page."""
+    size: int = st.selectbox(
+        "Coins on a page", SIZES, index=1, key=f"{key}_per", bind="query-params", width=150,
+        format_func="{} a page".format,
+    )  # fmt: skip
+    return size
 
 
 def _sentence(total: int, page: int, size: int) -> str:

@@ -15,7 +15,7 @@ from store.catalog import confusables
 from store.errors import InvalidRecord, UnknownRecord
 from store.records import PICTURE_TEXT, REQUIRED_KEYS, UNFIT, Tier, is_made_up
 
-Tone = Literal["good", "warn", "bad", "busy", "quiet"]
+Tone = Literal["good", "warn", "bad", "busy", "quiet"] | Tier
 
 # What two coins share: as the card of one names the other, alone, and its colour. The first is said first.
 _SHARED: Mapping[str, tuple[str, str, Tone]] = {
@@ -31,7 +31,6 @@ _SHARED: Mapping[str, tuple[str, str, Tone]] = {
 
 _SHORT = 200  # characters of a description that travel with every card
 _TAGS = 4
-_TIER_TONES: dict[Tier, Tone] = {"pending": "warn", "approved": "good", "trash": "bad"}
 _COMPARED = 24  # others for one coin; a common ticker has hundreds
 NO_AGE = "created_at_is_import_time"  # the record came without a time of its own
 _OWN_KEYS = frozenset((*REQUIRED_KEYS, "tags", "tags_categories", "caption", PICTURE_TEXT, UNFIT, NO_AGE))
@@ -73,6 +72,7 @@ def card(
         "address": record.address,
         "name": record.name,
         "ticker": record.ticker,
+        "tier": record.tier,
         "created_at": record.created_at,
         "no_age": bool(record.sidecar.get(NO_AGE)),
         "created": created(record),
@@ -108,8 +108,7 @@ def _strongest(suspect: Suspect) -> DuplicateFinding:
 
 def tier_mark(record: Record) -> Mark | None:
     """Where a coin is, for pages that show all tiers; nothing for those of the library."""
-    tone = _TIER_TONES.get(record.tier)
-    return {"label": format.TIERS[record.tier], "tone": tone} if tone else None
+    return {"label": format.TIERS[record.tier], "tone": record.tier} if record.tier != "library" else None
 
 
 def details(library: Reader, addresses: Iterable[str]) -> dict[str, dict[str, Any]]:

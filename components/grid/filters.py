@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from components.grid import saved
 from components.grid.page_number import turn_to
@@ -45,10 +44,10 @@ class Drawer:
     names_tier: bool = False
     changed: Callable[[], object] | None = None  # what else follows when a control writes into the line
 
-    def show(self, library: Library, filter: Filter, *, sizes: Sequence[int] = ()) -> int:
+    def show(self, library: Library, filter: Filter, *, more: Callable[[], Any] = lambda: None) -> Any:
         """Every filter with the number of coins it would leave, computed once the drawer is open.
 
-        Returns how many coins are on a page, of these `sizes`; 0 without any.
+        `more` draws another control below them; returns what that returns.
         """
         opened = st.popover(
             "Filter",
@@ -57,10 +56,10 @@ class Drawer:
             on_change="rerun",
             help="Narrow what is shown",
         )
-        filters = opened.container()
-        size = self._size(opened, sizes) if sizes else 0
+        with opened:
+            filters, value = st.container(), more()
         if not opened.open:
-            return size
+            return value
         with filters:
             with st.container(
                 horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
@@ -93,20 +92,7 @@ class Drawer:
             self._choice("Copycats", "dup", _DUPLICATES)
             self._choice("For the screen", "unfit", _UNFIT)
             st.caption(_LINE + (_QUESTION if self.dialect == "question" else ""))
-        return size
-
-    def _size(self, place: DeltaGenerator, sizes: Sequence[int]) -> int:
-        """How many coins are on a page."""
-        size: int = place.selectbox(
-            "Coins on a page",
-            sizes,
-            index=1,
-            key=f"{self.key}_per",
-            bind="query-params",
-            width=150,
-            format_func="{} a page".format,
-        )
-        return size
+        return value
 
     def _reasons(self, library: Library, filter: Filter) -> None:
         """Why these coins were rejected, each reason with its number of coins; nothing if none has one."""

@@ -114,6 +114,7 @@ def mount(
             for action in actions
             if action.verb in handlers and action.verb in _HARMLESS
         ]
+    actions = [each for each in actions if each.goes in ("", "dialog") or each.verb in handlers]
     state = session.sent(key)
     _follow_link(state)
     _component(

@@ -19,13 +19,6 @@ if TYPE_CHECKING:
 
 _MOST = 15  # tags or categories that are drawn
 _SUBJECTS = 6  # categories over time, as many as there are colours
-TIER_COLORS = dict(
-    zip(
-        (format.TIERS[tier] for tier in TIERS),
-        (charts.BLUE, charts.YELLOW, charts.GREEN, charts.RED),
-        strict=True,
-    )
-)
 COLUMNS = ["name", "kind", "value", "coins", "text", "line"]
 
 
@@ -55,7 +48,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
         with grid.cell():
             frame = by_month(statistics.tiers_by_month(library, one.filter), one, subject="tier")
             figures.show(
-                figures.months(frame, title="Coins", colors=_present(frame, TIER_COLORS)), frame,
+                figures.months(frame, title="Coins", colors=_present(frame, charts.TIERS)), frame,
                 title=f"Coins by month of creation{of[number]}", key=f"insights-months-{number}",
                 alt="How many coins were created in each month, by where they are now",
             )  # fmt: skip

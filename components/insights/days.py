@@ -22,10 +22,10 @@ _KINDS = {
 }  # fmt: skip
 _OTHER = "Other"
 _COLORS = {
-    "Approved": charts.GREEN,
-    "Rejected": charts.RED,
-    "Promoted": charts.ACCENT,
-    "Edited": charts.YELLOW,
+    "Approved": charts.TIERS["Approved"],
+    "Rejected": charts.TIERS["Rejected"],
+    "Promoted": charts.TIERS["Library"],
+    "Edited": charts.PURPLE,
     _OTHER: charts.QUIET,
 }
 

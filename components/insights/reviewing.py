@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.insights import coin_sets, days, figures
 from components.insights.coin_sets import CoinSet
-from components.insights.content import COLUMNS, TIER_COLORS, labels
+from components.insights.content import COLUMNS, labels
 from components.shell import format
 from components.shell.page import charts
 from components.shell.session import presenter
@@ -135,7 +135,7 @@ def _sources(library: Library, one: CoinSet, number: int, of: str) -> None:
         st.caption(f"No source is known of these coins{of}.")
         return
     kinds = set(frame["kind"])
-    colors = {kind: color for kind, color in TIER_COLORS.items() if kind in kinds}
+    colors = {kind: color for kind, color in charts.TIERS.items() if kind in kinds}
     figures.show(
         figures.bars(frame, title="Coins", colors=colors, stacked=True), frame,
         title=f"Coins by source{of}", key=f"insights-sources-{number}",

@@ -9,12 +9,12 @@ from secrets import token_hex
 import streamlit as st
 
 from components.exchange import export
-from components.grid import CAPTION, DEGRADE, LIKE, TAGS, show_cards
+from components.grid import show_cards, verbs
 from components.grid.filters import Drawer, mended
-from components.grid.newest import WAYS
 from components.map import colours, requests
 from components.map.colours import Colours
 from components.map.points import PointTable
+from components.review.verbs import ELSEWHERE
 from components.shell import format, javascript
 from components.shell.page import address, forms, job_bar, live, places, undo
 from components.shell.page.forms import Button
@@ -295,8 +295,8 @@ def _selected(library: Library, addresses: Sequence[str]) -> None:
         "atlas-chosen",
         library,
         library.records(addresses[:_CARDS]),
-        actions=[LIKE, CAPTION, TAGS, DEGRADE],
-        handlers=WAYS,
+        actions=verbs("library"),
+        handlers=ELSEWHERE,
         tagging=tagging,
     )
     if len(addresses) > _CARDS:

@@ -16,12 +16,6 @@ from store.records import Tier
 _CSS = (Path(__file__).with_name("flow.css")).read_text("utf-8")
 _PICTURES: dict[Tier, int] = {"pending": 8, "approved": 8, "library": 16, "trash": 8}  # as wide windows show
 _CAME: dict[Tier, str] = {"approved": "approved", "library": "promoted", "trash": "rejected"}
-_TONES: dict[Tier, str] = {
-    "pending": "blueColor",
-    "approved": "yellowColor",
-    "library": "greenColor",
-    "trash": "redColor",
-}
 PLACES: dict[Tier, places.Link] = {
     "pending": places.to("Review"),
     "approved": places.to("Approved"),
@@ -44,7 +38,7 @@ def _step(tier: Tier, week: Week) -> str:
     if tier not in _CAME:
         return ""
     number = f"<strong>{week.came[tier]:,}</strong>{_CAME[tier]}"
-    return f'<div class="step {tier}" style="--tone:{streamlit_style.colour(_TONES[tier])}">{number}</div>'
+    return f'<div class="step {tier}" style="--tone:{_tone(tier)}">{number}</div>'
 
 
 def _tile(library: Library, tier: Tier, week: Week) -> str:
@@ -52,7 +46,7 @@ def _tile(library: Library, tier: Tier, week: Week) -> str:
     change = week.changes.get(tier, 0)
     found = library.find(Filter(tier=tier), sort="moved", limit=_PICTURES[tier])
     shown = [pictures.address(library, record.image_hash) for record in found if record.image_hash]
-    tone = streamlit_style.colour(_TONES[tier])
+    tone = _tone(tier)
     images = "".join(f'<img src="{escape(address)}" alt="" loading="lazy">' for address in shown)
     return (
         f'<a class="tile {tier} memedex-link" target="_self" style="--tone:{tone}"'
@@ -61,3 +55,7 @@ def _tile(library: Library, tier: Tier, week: Week) -> str:
         f'<span class="change">{f"{change:+,} this week" if change else ""}</span>'
         f'<span class="pictures">{images}</span></a>'
     )
+
+
+def _tone(tier: Tier) -> str:
+    return streamlit_style.colour(f"{format.TIER_COLORS[tier]}Color")

@@ -10,11 +10,13 @@ from pathlib import Path
 import streamlit as st
 
 from components.grid.filters import Drawer, mended
+from components.grid.grid import tools_place
 from components.search import chips as search_chips
 from components.search import saved
 from components.shell import format, javascript
 from components.shell.page import address
 from components.shell.page.query_pictures import LINE, parts_of, store
+from components.shell.page.streamlit_style import BAR
 from components.shell.session import presenter, session
 from store import Filter, Library, MemedexError, Part
 from store.catalog import filter_syntax
@@ -69,22 +71,19 @@ def controls(library: Library) -> SearchRequest:
     """One bar: the line, a place for a picture, filters and saved searches; below it a chip for each part."""
     _take_example()
     saved.take_link(library)
-    # Two groups: a narrow window has one line for the query and one for what narrows it.
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        with st.container(width="stretch"):
-            line = st.text_input(
-                "Search", **address.kept(LINE), type="search", icon=":material/search:",
-                placeholder="Words, or: 2 × \"frog\" + picture − \"text\"", label_visibility="collapsed",
-                help=None,
-            )  # fmt: skip
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-            with st.container(width=170):
-                picture_well(lambda content: _add_picture(library, content), key="search-picture")
-            question = query_syntax.read(presenter.revealed(line or "", "question"), actor=library.actor_name)
-            among = replace(question.filter, tier=question.filter.tier or "library")
-            DRAWER.show(library, among)
-            saved.menu(library, question)
-            folded = st.toggle("Group duplicates", key="fold", bind="query-params")
+    with st.container(key=BAR, horizontal=True, vertical_alignment="center", gap="small"):
+        line = st.text_input(
+            "Search", **address.kept(LINE), type="search", icon=":material/search:",
+            placeholder="Words, or: 2 × \"frog\" + picture − \"text\"", label_visibility="collapsed",
+            help=None,
+        )  # fmt: skip
+        with st.container(key="search-well", width=150):
+            picture_well(lambda content: _add_picture(library, content), key="search-picture")
+        question = query_syntax.read(presenter.revealed(line or "", "question"), actor=library.actor_name)
+        among = replace(question.filter, tier=question.filter.tier or "library")
+        folded = DRAWER.show(library, among, more=_fold)
+        saved.menu(library, question)
+        tools_place()
     question = replace(question, filter=among)
     parts, faults = parts_of(library, question)
     search_chips.show(library, question)
@@ -101,6 +100,10 @@ def controls(library: Library) -> SearchRequest:
         for fault in request.faults:
             st.caption(f":orange[{format.plain(format.capital(fault), limit=200)}]")
     return request
+
+
+def _fold() -> bool:
+    return st.toggle("Group duplicates", key="fold", bind="query-params")
 
 
 def correct(asked: SearchRequest) -> None:

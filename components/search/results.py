@@ -7,27 +7,20 @@ from datetime import UTC, datetime
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.captions import replace as captions_replace
-from components.exchange import export
 from components.generate import examples
 from components.grid import (
-    CAPTION,
-    DEGRADE,
-    EXPORT,
     LIKE,
-    MODEL,
-    REPLACE,
     STYLE,
-    TAGS,
     ShownRanking,
     chosen_weights,
     last_moved,
-    newest,
     result_link,
     show_cards,
     show_results,
+    verbs,
 )
 from components.map import view as map_view
+from components.review.verbs import ELSEWHERE
 from components.search import chips, mark_learning, saved
 from components.search.box import SearchRequest
 from components.search.mark_learning import judging
@@ -155,12 +148,10 @@ def _grid(
         library,
         results,
         ranking,
-        actions=[LIKE, STYLE, *feedback.actions, CAPTION, TAGS, REPLACE, EXPORT, MODEL, DEGRADE],
+        actions=verbs("library", also=[LIKE, STYLE, *feedback.actions]),
         marks=feedback.marks,
         handlers={
-            **newest.WAYS,
-            "replace": captions_replace.preselect,
-            "export": export.preselect,
+            **ELSEWHERE,
             "model": examples.preselect(ranking.query),
             **feedback.handlers,
             "like": _like,
@@ -344,8 +335,8 @@ def _show_listed(library: Library, request: SearchRequest, foot: DeltaGenerator,
         f"search-listed-{tier}",
         library,
         found,
-        actions=[LIKE, CAPTION, TAGS, EXPORT] if tier == "library" else [CAPTION, TAGS, EXPORT],
-        handlers={**newest.WAYS, "export": export.preselect},
+        actions=verbs(tier or "library"),
+        handlers=ELSEWHERE,
     )
 
 

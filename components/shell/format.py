@@ -56,6 +56,9 @@ VERBS = {  # as they read in a history
 }
 _AROUND = {"return": "returned {} to review", "degrade": "removed {} from the library"}
 
+# One colour of the theme for each tier, in cards, charts and chips.
+TIER_COLORS = {"pending": "blue", "approved": "yellow", "library": "green", "trash": "red"}
+
 # Where a record is, as the pages are called; stored and typed as "pending" and "trash".
 TIERS: dict[str, str] = {
     "pending": "Review",

@@ -303,7 +303,7 @@ def test_new_words_clear_the_selection_and_start_at_the_first_card(grid: GridPag
     expect(grid.page.get_by_role("button", name="Bring back 2 selected coins")).to_be_visible()
     expect(grid.cursor).to_be_focused()
     assert grid.at() == grid.addresses()[0]
-    expect(grid.page.get_by_role("heading", level=1)).to_be_in_viewport()
+    expect(grid.cards.first).to_be_in_viewport()
     grid.expect_selected(0)
 
 

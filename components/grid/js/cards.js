@@ -35,6 +35,8 @@ export class Cards {
   sight = null;
   sightAt = 0;
   drawing = 0;
+  /** Buttons for the card under the cursor, which they lie on: its picture is clean otherwise. */
+  quick = el("span", { class: "quick", "aria-hidden": "true" });
   /** @type {{dressed: CardNode[], top: number}} cards whose bars are drawn later */
   barless = { dressed: [], top: 0 };
 
@@ -181,6 +183,9 @@ export class Cards {
    */
   mark(model) {
     const { columns } = this.shape();
+    const under = this.nodes.get(model.cursor ?? "")?.parts.picture.parentElement;
+    setHidden(this.quick, !under || model.chosenCount > 0);
+    if (under && this.quick.parentNode !== under) under.append(this.quick);
     model.visible.forEach((address, index) => {
       const node = this.nodes.get(address);
       if (!node) return;

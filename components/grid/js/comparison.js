@@ -281,7 +281,7 @@ export class Comparison {
         el(
           "p",
           { class: "meta" },
-          el("span", { class: `pill ${other.tier === "trash" ? "bad" : "good"}` }, `in ${other.place}`),
+          el("span", { class: "pill", "data-tone": other.tier }, `in ${other.place}`),
           el("span", {}, other.since),
         ),
       ),

@@ -19,6 +19,8 @@ import { undoable } from "./log.js";
  *   tone: string,
  *   leaves: boolean,
  *   single: boolean,
+ *   tiers?: string[],
+ *   glyph?: string,
  *   message: string,
  *   reasons: string[],
  *   goes: "" | "elsewhere" | "run" | "dialog",

@@ -65,6 +65,7 @@ import { Viewer } from "./viewer.js";
  */
 /** @typedef {(name: string, value: unknown) => void} Send carries a value to the server, and thereby runs the page */
 
+const PRESENTED = 300; // px of a card while somebody presents
 const LOOK = 250; // ms between two looks at whether the hand rests, while decisions are not in the cards
 const ASK = 120; // ms on one coin before its details are requested, so that paging through costs nothing
 
@@ -200,7 +201,10 @@ export class Grid {
 
   /** Buttons name their keys unless these are off. */
   sayKeys() {
-    for (const node of [this.root, this.tools.node]) node.dataset.keys = this.keyMap.isOff ? "off" : "on";
+    for (const node of [this.root, this.tools.node]) {
+      node.dataset.keys = this.keyMap.isOff ? "off" : "on";
+      if (this.data.presents) node.dataset.presents = "";
+    }
   }
 
   /** Shows the keys as they are set now. */
@@ -308,7 +312,7 @@ export class Grid {
   /** @param {number} size of cards, in px */
   resize(size) {
     this.size = size;
-    this.root.style.setProperty("--size", `${size}px`);
+    this.root.style.setProperty("--size", `${this.data.presents ? PRESENTED : size}px`);
     this.root.dataset.size = size <= SIZES.S ? "small" : size >= SIZES.L ? "large" : "medium";
     this.cards.measured = null;
     write("memedex-size", size, "localStorage");

@@ -14,6 +14,7 @@ import { read, write } from "../../shell/js/storage.js";
  *   address: string,
  *   name: string,
  *   ticker: string,
+ *   tier?: string,
  *   created_at: number,
  *   no_age?: boolean,
  *   created?: string,
@@ -232,12 +233,21 @@ export class Model {
     write(`memedex-cursor:${this.key}`, [this.question, address]);
   }
 
-  /** The targets of an action: the selection, or the card under the cursor if there is none or only one is allowed. */
-  targets({ single = false } = {}) {
-    if (this.everything && !single) return this.visible.filter((address) => this.isChosen(address));
-    if (this.selection.size && !single) return [...this.selection.keys()];
+  /**
+   * The targets of an action: the selection, or the card under the cursor if there is none or only one is allowed; of
+   * these, the coins whose tier allows it. The server knows those that are on another page.
+   *
+   * @param {{single?: boolean, tiers?: string[]}} action
+   */
+  targets({ single = false, tiers = [] } = {}) {
+    const allows = (/** @type {string} */ address) => {
+      const { blank, tier } = this.card(address) ?? {};
+      return !blank && (!tier || !tiers.length || tiers.includes(tier));
+    };
+    if (this.everything && !single) return this.visible.filter((address) => this.isChosen(address) && allows(address));
+    if (this.selection.size && !single) return [...this.selection.keys()].filter(allows);
     const cursor = this.cursor ?? "";
-    return this.visible.includes(cursor) && !this.card(cursor)?.blank ? [cursor] : [];
+    return this.visible.includes(cursor) && allows(cursor) ? [cursor] : [];
   }
 
   /** @param {string} address */

@@ -1,7 +1,7 @@
 // What can be done with the cards: the actions, their number of coins and their keys, in one row. What does not fit is
 // in the menu at its end, with all that is rarely needed.
 
-import { arrange, el, setAttribute, setText } from "../../shell/js/elements.js";
+import { arrange, el, setAttribute, setHidden, setText } from "../../shell/js/elements.js";
 import { openMainMenu } from "../../shell/js/streamlit_page.js";
 import { switchesOf } from "../../shell/session/safe_mode.js";
 import { button, count, icon } from "./dom.js";
@@ -12,7 +12,8 @@ import { button, count, icon } from "./dom.js";
 /** @import { Model } from "./model.js" */
 
 export const SIZES = { S: 110, M: 148, L: 248 };
-const ALWAYS = 3; // actions that stay visible as long as possible
+const ALWAYS = 2; // actions that stay visible as long as possible
+const ON_CARD = 3; // actions on the card under the cursor
 const READ = 5000; // ms until a message fades; a refusal stays
 
 export class Tools {
@@ -25,6 +26,8 @@ export class Tools {
   /** @type {string | null} what was measured last, as one text */
   fitted = null;
   width = 0;
+  /** @type {{action: Action, node: HTMLElement}[]} */
+  quick = [];
   /** @type {Animation | undefined} */
   fading;
 
@@ -79,6 +82,13 @@ export class Tools {
     );
   }
 
+  /** Whether no coin allows all of the verbs: those that the chosen ones do not allow are hidden. */
+  get isMixed() {
+    const tiers = this.buttons.flatMap(({ action }) => (action.tiers?.length ? [action.tiers] : []));
+    const [first = []] = tiers;
+    return !first.some((tier) => tiers.every((each) => each.includes(tier)));
+  }
+
   /** The element of the component that they are in. */
   get host() {
     const top = this.node.getRootNode();
@@ -100,6 +110,19 @@ export class Tools {
     this.fitted = null;
     this.buttons = actions.map((action) => this.buttonOf(action));
     this.switches.replaceChildren(...switchesOf(switches, "tool"));
+    this.quick = actions.filter(({ glyph }) => glyph).map((action) => ({ action, node: this.quickOf(action) }));
+    this.grid.cards.quick.replaceChildren(...this.quick.map(({ node }) => node));
+  }
+
+  /** @param {Action} action */
+  quickOf(action) {
+    const { decisions, keyMap } = this.grid;
+    const press = (/** @type {PointerEvent} */ event) => {
+      event.stopPropagation(); // it is no click on the card
+      decisions.press(event, () => decisions.make(action));
+    };
+    const key = keyMap.label(action.key);
+    return button("", action.glyph, press, { key, title: `${action.label} (${key})`, tabindex: "-1" });
   }
 
   /** @param {Action} action */
@@ -161,11 +184,17 @@ export class Tools {
     const size = model.chosenCount;
     const { matching } = this.grid.data;
     const elsewhere = [...model.selection.keys()].filter((address) => !model.visible.includes(address)).length;
-    for (const { action, button, label, opener } of this.buttons) {
-      setText(label, size > 1 && !action.single ? `${action.label} ${size.toLocaleString("en")}` : action.label);
-      button.disabled = !model.targets(action).length;
+    const allowed = this.buttons.map(({ action }) => model.targets(action).length);
+    const isNone = !allowed.some(Boolean);
+    this.buttons.forEach(({ action, button, label, opener, node }, at) => {
+      const many = model.everything ? size : allowed[at];
+      setText(label, size > 1 && !action.single ? `${action.label} ${many.toLocaleString("en")}` : action.label);
+      setHidden(node, !isNone && !allowed[at] && this.isMixed);
+      button.disabled = !allowed[at];
       if (opener) opener.disabled = button.disabled;
-    }
+    });
+    const fitting = this.quick.filter(({ action }) => model.targets(action).length).slice(0, ON_CARD);
+    this.quick.forEach((each) => setHidden(each.node, !fitting.includes(each)));
     if (model.everything)
       setText(
         this.chosen,
@@ -200,8 +229,8 @@ export class Tools {
     const folding = [
       ...verbs.slice(ALWAYS).reverse(),
       ...also,
-      everything,
       this.found,
+      everything,
       all,
       ...verbs.slice(0, ALWAYS).reverse(),
     ].filter((node) => !node.hidden);

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 from streamlit.elements.lib import streamlit_plotly_theme as stand_ins
 
+from components.shell import format
 from components.shell.session import presenter
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ from pathlib import Path
 # In the order of chartCategoricalColors in config.toml.
 ACCENT, GREEN, YELLOW = stand_ins.CATEGORY_0, stand_ins.CATEGORY_1, stand_ins.CATEGORY_2
 RED, BLUE, PURPLE = stand_ins.CATEGORY_3, stand_ins.CATEGORY_4, stand_ins.CATEGORY_5
+_NAMED = {"blue": ACCENT, "yellow": YELLOW, "green": GREEN, "red": RED}
+TIERS = {format.TIERS[tier]: _NAMED[color] for tier, color in format.TIER_COLORS.items()}  # by their names
 QUIET = stand_ins.GRAY_70  # drawn half transparent: it is as strong as text
 COLORS = (ACCENT, GREEN, YELLOW, BLUE, PURPLE, RED)  # where no colour has a meaning of its own
 

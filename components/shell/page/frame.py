@@ -33,7 +33,7 @@ def open_page(
         page_title=f"{title} · Memedex",
         page_icon=MARK,
         layout="wide",
-        initial_sidebar_state=232,
+        initial_sidebar_state="collapsed" if presenter.is_on() else 232,
         menu_items={"About": ABOUT},
     )
     st.html(streamlit_style.BUTTONS)

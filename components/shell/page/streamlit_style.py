@@ -70,19 +70,21 @@ GRID_PAGE = """<style>
 .st-key-memedex-bar {flex-wrap: nowrap; gap: 8px; padding: 8px 12px; background: light-dark(#fcfcfe,
   #0d0e13)}
 .st-key-memedex-bar > * {min-width: 0}
-.st-key-memedex-bar > [class*=_words] {flex: 0 1 290px}
+.st-key-memedex-bar > :is([class*=_words], .st-key-q) {flex: 0 1 290px}
 .st-key-memedex-bar > [class*=_sort] {flex: 0 1 auto}
 .st-key-memedex-bar > :has(.memedex-views) {flex: 0 0 auto; width: auto}
 .st-key-memedex-bar .memedex-views {flex-wrap: nowrap; border: 0}
 .st-key-memedex-tools {flex: 1 1 0 !important; min-width: 44px !important}
 [data-testid=stLayoutWrapper]:has(> .st-key-memedex-pages) {order: 1; align-items: center; margin-top: 16px}
-.stApp:has([data-testid=stExpandSidebarButton]) .st-key-memedex-bar {padding-left: 48px}
+.stApp:has([data-testid=stExpandSidebarButton]) .st-key-memedex-bar {padding-left: 46px}
+[data-testid=stExpandSidebarButton] {position: fixed; top: 14px; left: 10px}
 @media (max-width: 620px) {
 .st-key-memedex-bar {flex-wrap: wrap}
 .st-key-memedex-bar > :has(.memedex-views) {flex-basis: 100%}
-.st-key-memedex-bar > [class*=_words] {flex: 1 1 120px}
+.st-key-memedex-bar > :is([class*=_words], .st-key-q) {flex: 1 1 120px}
 .st-key-memedex-bar > [class*=_sort] {flex: 0 1 112px}
 .st-key-memedex-bar [data-testid=stPopoverButton] [data-testid=stMarkdownContainer] {display: none}
+.st-key-memedex-bar > :has(> .st-key-search-well) {flex: 0 0 40px; width: 40px}
 .st-key-memedex-tools {flex: 0 0 0 !important; min-width: 0 !important; margin-left: -8px}
 }
 </style>"""
