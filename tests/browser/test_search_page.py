@@ -104,7 +104,7 @@ def test_a_new_query_starts_at_its_first_result_without_a_selection(page: Page, 
         page.keyboard.type(words)
         grid.press("Enter")
         expect(results(page).first).to_contain_text(found.name)
-        expect(page.get_by_role("heading", name="Search", level=1)).to_be_in_viewport()
+        expect(page.locator(".card").first).to_be_in_viewport()
         expect(grid.cursor).to_have_attribute("aria-rowindex", "1")
         expect(grid.cursor).to_have_attribute("aria-colindex", "1")
         grid.expect_selected(0)

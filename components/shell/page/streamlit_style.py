@@ -78,6 +78,10 @@ GRID_PAGE = """<style>
 [data-testid=stLayoutWrapper]:has(> .st-key-memedex-pages) {order: 1; align-items: center; margin-top: 16px}
 .stApp:has([data-testid=stExpandSidebarButton]) .st-key-memedex-bar {padding-left: 46px}
 [data-testid=stExpandSidebarButton] {position: fixed; top: 14px; left: 10px}
+@media (max-width: 1100px) {
+.st-key-memedex-bar:has(.st-key-search-well) {flex-wrap: wrap}
+.st-key-memedex-bar:has(.st-key-search-well) .st-key-memedex-tools {flex-basis: 100% !important}
+}
 @media (max-width: 620px) {
 .st-key-memedex-bar {flex-wrap: wrap}
 .st-key-memedex-bar > :has(.memedex-views) {flex-basis: 100%}
@@ -85,6 +89,6 @@ GRID_PAGE = """<style>
 .st-key-memedex-bar > [class*=_sort] {flex: 0 1 112px}
 .st-key-memedex-bar [data-testid=stPopoverButton] [data-testid=stMarkdownContainer] {display: none}
 .st-key-memedex-bar > :has(> .st-key-search-well) {flex: 0 0 40px; width: 40px}
-.st-key-memedex-tools {flex: 0 0 0 !important; min-width: 0 !important; margin-left: -8px}
+.st-key-memedex-bar .st-key-memedex-tools {flex: 0 0 0 !important; min-width: 0 !important; margin-left: -8px}
 }
 </style>"""
