@@ -7,7 +7,7 @@ from components.editor import messages as editor_messages
 from components.grid import decisions, deferred_cards, tags
 from components.map import requests as map_requests
 from components.shell import addresses, javascript
-from components.shell.page import forms, job_bar
+from components.shell.page import forms, job_bar, palette
 from components.shell.server import (
     error_page,
     events,
@@ -36,6 +36,7 @@ app = st.App(
             deferred_cards.KIND,
             tags.KIND,
             job_bar.KIND,
+            palette.KIND,
             *map_requests.KINDS,
             *editor_messages.KINDS,
         ),

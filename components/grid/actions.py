@@ -65,8 +65,8 @@ MODEL = Action("model", "Generate", "i", leaves=False, goes="elsewhere")
 TAGS = Action("tags", "Tags", "n", leaves=False, goes="dialog", glyph="#")
 LIKE = Action("like", "More like this", "m", leaves=False, single=True, goes="elsewhere", glyph="≈")
 STYLE = Action("style", "Same style", "s", leaves=False, single=True, goes="elsewhere")
-GOOD = Action("good", "Good", "g", "good", leaves=False, goes="run")
-BAD = Action("bad", "Bad", "b", "bad", leaves=False, goes="run")
+GOOD = Action("good", "Good", ".", "good", leaves=False, goes="run")
+BAD = Action("bad", "Bad", ",", "bad", leaves=False, goes="run")
 
 # What can be done with a coin of each tier, on every page with cards, by the same keys.
 VERBS: Mapping[Tier, tuple[Action, ...]] = {

@@ -1,4 +1,4 @@
-"""Results called good or bad with `g` and `b`, and what can be learned from these marks at a click.
+"""Results called good or bad with `.` and `,`, and what can be learned from these marks at a click.
 
 A question is shifted towards its good results, and weights are fitted to the marks of questions like it. Each
 is offered by a button; its gain is shown, and then it is taken or dismissed.

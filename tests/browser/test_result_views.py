@@ -90,15 +90,15 @@ def test_the_same_key_sets_and_clears_a_relevance_mark(page: Page, shared: Serve
         with shared.stored() as library:
             return library.golden.relevance_of("frog")
 
-    results.press("g")
+    results.press(".")
     assert eventually(lambda: stored_relevance() == {FROG.address: True})
     expect(results.card(FROG.address).locator(".mark")).to_have_text("good")
     wait_until_idle(page)
-    results.press("b")
+    results.press(",")
     assert eventually(lambda: stored_relevance() == {FROG.address: False})
     results.expect_settled()
     wait_until_idle(page)
-    results.press("b")
+    results.press(",")
     assert eventually(lambda: stored_relevance() == {})
     assert DOG.address not in stored_relevance()
 

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from components.editor import messages as editor_messages
 from components.grid import decisions, deferred_cards, tags
 from components.map import requests as map_requests
-from components.shell.page import forms, job_bar
+from components.shell.page import forms, job_bar, palette
 from components.shell.server import former_addresses, messages, monitoring, pictures
 from components.shell.session import login, resources
 from store.chroma.base_follower import ChromaFollower
@@ -65,8 +65,8 @@ class Client:
     def __init__(self) -> None:
         modules = (former_addresses, pictures, monitoring, login)
         kinds = (
-            decisions.KIND, forms.KIND, deferred_cards.KIND, tags.KIND, job_bar.KIND, *map_requests.KINDS,
-            *editor_messages.KINDS,
+            decisions.KIND, forms.KIND, deferred_cards.KIND, tags.KIND, job_bar.KIND, palette.KIND,
+            *map_requests.KINDS, *editor_messages.KINDS,
         )  # fmt: skip
         routes = [route for module in modules for route in module.routes()]
         self._app = Starlette(routes=[*routes, *messages.routes(*kinds)])

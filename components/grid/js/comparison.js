@@ -59,7 +59,7 @@ export const VERDICTS = [
     title: "This coin is a copy of the other one",
   },
   {
-    key: "b",
+    key: "q",
     verdict: "better than",
     label: "Same coin, better record",
     tone: "quiet",

@@ -1,7 +1,7 @@
 // The keyboard: handled on the document before anything else on the page, but not while the user types. Single
 // characters act only while the focus is in the grid or on the page itself, not on a control elsewhere.
 
-import { read, write } from "../../shell/js/storage.js";
+import { KEYS, read, write } from "../../shell/js/storage.js";
 import { fieldOfKey } from "../../shell/js/streamlit_page.js";
 import { VERDICTS } from "./comparison.js";
 import { filterField } from "./filter_line.js";
@@ -34,7 +34,6 @@ const MOVES = /^( |Enter|Arrow.*|Home|End|Page.*)$/; // keys that a slider or a 
 const FIELDS = "input, textarea, select";
 const CONTROLS = `button, a, summary, ${WITH_ARROWS}`;
 
-const STORED = "memedex-keys";
 const REST = 500; // ms without a key, after which the next one is meant for the visible cards
 const SAME_PAGE = "[]z/?"; // keys that do not act on a card
 
@@ -225,7 +224,7 @@ function leaveFilter(grid, field) {
  */
 export class KeyMap {
   constructor() {
-    const { isOff = false, typed = {} } = read(STORED, /** @type {Kept} */ ({}), "localStorage");
+    const { isOff = false, typed = {} } = read(KEYS, /** @type {Kept} */ ({}), "localStorage");
     this.isOff = isOff === true;
     this.typed = typed;
   }
@@ -289,7 +288,7 @@ export class KeyMap {
   }
 
   store() {
-    write(STORED, { isOff: this.isOff, typed: this.typed }, "localStorage");
+    write(KEYS, { isOff: this.isOff, typed: this.typed }, "localStorage");
   }
 }
 

@@ -161,13 +161,13 @@ class List {
   press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.data.can_write) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    if (event.repeat && "aru".includes(key)) return event.preventDefault(); // a key that is held decides once
+    if (event.repeat && "arz".includes(key)) return event.preventDefault(); // a key that is held decides once
     const entries = this.queue.entries;
     const at = Math.max(
       0,
       entries.findIndex(({ id }) => id === this.focused),
     );
-    if (key === "u") this.queue.decide("undo");
+    if (key === "z") this.queue.decide("undo");
     else if (!entries.length) return;
     else if (key === "a" || key === "r") this.decide(key === "a" ? "accept" : "reject", entries[at].id);
     else if (key === "ArrowDown" || key === "ArrowRight") this.focus(entries[Math.min(at + 1, entries.length - 1)].id);

@@ -1,5 +1,8 @@
 // The browser's storage, which may be disabled or full: then nothing survives a reload, and nothing else is lost.
 
+/** Where the grid's keys are kept, and whether single characters act at all. */
+export const KEYS = "memedex-keys";
+
 /** @typedef {"localStorage" | "sessionStorage"} Kind */
 /** @template Kept @typedef {{read: () => Kept | null, write: (kept: Kept | null) => void}} Store */
 

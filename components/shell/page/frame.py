@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from components.shell import format, javascript
-from components.shell.page import address, job_bar, live, local_time, places, streamlit_style, tour
+from components.shell.page import address, job_bar, live, local_time, palette, places, streamlit_style, tour
 from components.shell.page import undo as shell_undo
 from components.shell.session import login, presenter, resources, safe_mode, session
 from store import RESOURCES, Filter, Library, __version__
@@ -79,6 +79,8 @@ def _navigation(library: Library) -> None:
                     _saved_views(library)
     _keep_whole()
     login.account()
+    with st.container(key="palette"):
+        palette.show(library)
 
 
 def _saved_views(library: Library) -> None:

@@ -5,32 +5,37 @@ from pathlib import PurePath
 from typing import TypedDict
 from urllib.parse import urlencode
 
+from store.records import Tier
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One page: its script, its name, and one line that says what it is for."""
+    """One page: its script, its name, what it is for, and the letter that goes there after `g`."""
 
     script: str
     name: str
     about: str
+    letter: str
 
 
 GROUPS = (
-    (Place("overview.py", "Home", "What is where, and what to do next."),),
+    (Place("overview.py", "Home", "What is where, and what to do next.", "h"),),
     (
-        Place("pages/review.py", "Review", "New coins: approve or reject them."),
-        Place("pages/approved.py", "Approved", "Approved coins: write their captions, then promote them."),
-        Place("pages/captions.py", "Captions", "Write, check and draft captions."),
+        Place("pages/review.py", "Review", "New coins: approve or reject them.", "r"),
+        Place(
+            "pages/approved.py", "Approved", "Approved coins: write their captions, then promote them.", "a"
+        ),
+        Place("pages/captions.py", "Captions", "Write, check and draft captions.", "c"),
     ),
     (
-        Place("pages/library.py", "Library", "Every coin, rejected ones too."),
-        Place("pages/search.py", "Search", "Find coins by words, by a picture or by an example."),
-        Place("pages/memory.py", "Memory", "Texts that models and agents are told, and why."),
+        Place("pages/library.py", "Library", "Every coin, rejected ones too.", "l"),
+        Place("pages/search.py", "Search", "Find coins by words, by a picture or by an example.", "s"),
+        Place("pages/memory.py", "Memory", "Texts that models and agents are told, and why.", "m"),
     ),
     (
-        Place("pages/insights.py", "Insights", "What coins there are, how they are reviewed and found."),
-        Place("pages/activity.py", "Activity", "Every decision and job; each can be undone."),
-        Place("pages/settings.py", "Settings", "Import and export, tags, models, checks."),
+        Place("pages/insights.py", "Insights", "What coins there are, how they are reviewed and found.", "i"),
+        Place("pages/activity.py", "Activity", "Every decision and job; each can be undone.", "t"),
+        Place("pages/settings.py", "Settings", "Import and export, tags, models, checks.", ","),
     ),
 )
 PLACES = {place.name: place for group in GROUPS for place in group}
@@ -66,6 +71,19 @@ def all_coins(line: str) -> Link:
 def saved_view(name: str) -> Link:
     """The coins of every tier that the saved filter of this name finds."""
     return _view("pages/library.py", tab="All", filter=name)
+
+
+def coin(address: str, tier: Tier) -> Link:
+    """This coin in the grid of its tier."""
+    match tier:
+        case "pending":
+            return _view("pages/review.py", pending_words=address)
+        case "approved":
+            return _view("pages/approved.py", approved_words=address)
+        case "trash":
+            return _view("pages/library.py", tab="Rejected", trash_words=address)
+        case "library":
+            return _view("pages/library.py", tab="Library", promoted_words=address)
 
 
 REJECTED = _view("pages/library.py", tab="Rejected")

@@ -1,0 +1,299 @@
+// "Go to, find, do": one dialog for places, coins and the page's verbs, by Ctrl+K; and `g` with a letter for places.
+
+import { el, fill, part } from "../js/elements.js";
+import { post } from "../js/post.js";
+import { KEYS, read } from "../js/storage.js";
+import { COVERS } from "../js/streamlit_page.js";
+
+/** @import { Server } from "../js/post.js" */
+/** @import { Mount } from "../js/streamlit_page.js" */
+
+/** @typedef {{page: string, query_params: Record<string, string>}} Link */
+/** @typedef {{name: string, about: string, letter: string, link: Link}} Place letter: that goes there after `g` */
+/** @typedef {{name: string, ticker: string, tier: string, picture: string, link: Link}} Coin */
+/** @typedef {{server: Server, places: Place[]}} PaletteData */
+/** @typedef {{id: string, kind: string, name: string, about: string, picture?: string, do: () => void}} Row */
+
+const PAUSE = 60; // ms after the last keystroke, before coins are asked for
+const PREFIX = "g";
+const SOON = 1500; // ms in which a letter follows the prefix
+const MOST = 8; // rows of one kind
+
+export class Palette {
+  /** @type {Row[]} */
+  rows = [];
+  /** @type {Coin[]} */
+  coins = [];
+  at = 0;
+  timer = 0;
+
+  /** @param {HTMLElement} root @param {PaletteData} data @param {(link: Link) => void} go */
+  constructor(root, data, go) {
+    this.root = root;
+    this.data = data;
+    this.go = go;
+    this.field = el("input", {
+      type: "text",
+      role: "combobox",
+      "aria-label": "Go to, find, do",
+      "aria-expanded": "true",
+      "aria-controls": "memedex-palette-rows",
+      "aria-autocomplete": "list",
+      autocomplete: "off",
+      spellcheck: "false",
+      placeholder: "A place, a coin, or what to do",
+      oninput: () => this.typed(),
+    });
+    this.list = el("ul", { role: "listbox", id: "memedex-palette-rows", "aria-label": "Found" });
+    this.none = el("p", { role: "status" });
+    this.dialog = el("dialog", { "aria-label": "Go to, find, do" }, this.field, this.list, this.none);
+    this.dialog.addEventListener("click", (event) => event.target === this.dialog && this.dialog.close());
+    this.dialog.addEventListener("keydown", (event) => this.press(event));
+    const opens = el(
+      "button",
+      { type: "button", class: "opens", "aria-keyshortcuts": "Control+K Meta+K", onclick: () => this.open() },
+      el("span", {}, "Go to, find, do"),
+      el("kbd", {}, "Ctrl K"),
+    );
+    root.replaceChildren(opens, this.dialog);
+  }
+
+  toggle() {
+    if (this.dialog.open) this.dialog.close();
+    else this.open();
+  }
+
+  /** @param {string} letter */
+  goByLetter(letter) {
+    const place = this.data.places.find((each) => each.letter === letter);
+    if (place) this.go(place.link);
+  }
+
+  open() {
+    if (this.dialog.open) return;
+    this.offers = offered(this.root);
+    this.field.value = "";
+    this.coins = [];
+    this.dialog.showModal();
+    this.show();
+  }
+
+  /** @param {KeyboardEvent} event in the dialog */
+  press(event) {
+    const { key } = event;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[key];
+    if (step) this.at = (this.at + step + this.rows.length) % Math.max(1, this.rows.length);
+    else if (key === "Enter") this.choose(this.rows[this.at]);
+    else {
+      event.stopPropagation();
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    this.mark();
+  }
+
+  /** @param {Row | undefined} row */
+  choose(row) {
+    if (!row) return;
+    this.dialog.close();
+    row.do();
+  }
+
+  typed() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.find(), PAUSE);
+    this.show();
+  }
+
+  async find() {
+    const words = this.field.value.trim();
+    const { answer } = words ? await post(this.data.server, "find-coins", { words }, { keepalive: false }) : {};
+    if (words !== this.field.value.trim()) return;
+    this.coins = answer?.coins ?? [];
+    this.show();
+  }
+
+  show() {
+    const words = this.field.value.trim().toLowerCase();
+    const named = this.data.places.filter(({ name }) => matches(words, name));
+    const described = this.data.places.filter((each) => !named.includes(each) && matches(words, each.about));
+    const places = [...named, ...(words.length > 2 ? described : [])].map(({ name, about, letter, link }) =>
+      row("Go to", name, letter ? `${PREFIX} ${letter}` : about, () => this.go(link)),
+    );
+    const coins = this.coins.map(({ name, ticker, tier, picture, link }) => ({
+      ...row("Coin", name, [ticker, tier].filter(Boolean).join(" · "), () => this.go(link)),
+      picture,
+    }));
+    const verbs = (words ? (this.offers ?? []) : [])
+      .filter(({ name }) => matches(words, name))
+      .map(({ name, button }) => row("Do", name, "", () => button.click()));
+    const isName = coins.length && !places.some(({ name }) => name.toLowerCase().startsWith(words));
+    const kinds = isName ? [coins, verbs, places] : [places, verbs, coins];
+    this.rows = kinds.flatMap((kind) => kind.slice(0, words ? MOST : Infinity));
+    this.at = 0;
+    this.none.textContent = this.rows.length ? "" : "Nothing found.";
+    fill(this.list, this.rows, (each) => this.item(each));
+    this.mark();
+  }
+
+  /** @param {Row} each */
+  item(each) {
+    return el(
+      "li",
+      { role: "option", onclick: () => this.choose(each), "data-name": each.name },
+      each.picture ? el("img", { src: each.picture, alt: "", width: "28", height: "28" }) : null,
+      el("span", { class: "name", dir: "auto" }, each.name),
+      el("span", { class: "about" }, each.about),
+      el("span", { class: "kind" }, each.kind),
+    );
+  }
+
+  mark() {
+    [...this.list.children].forEach((item, at) => {
+      item.id = `memedex-palette-${at}`;
+      item.setAttribute("aria-selected", String(at === this.at));
+      if (at === this.at) item.scrollIntoView({ block: "nearest" });
+    });
+    if (this.rows.length) this.field.setAttribute("aria-activedescendant", `memedex-palette-${this.at}`);
+    else this.field.removeAttribute("aria-activedescendant");
+  }
+}
+
+/**
+ * @param {string} kind
+ * @param {string} name
+ * @param {string} about
+ * @param {() => void} act
+ * @returns {Row}
+ */
+function row(kind, name, about, act) {
+  return { id: `${kind} ${name}`, kind, name, about, do: act };
+}
+
+/** @param {string} words @param {string} text @returns whether some word of the text begins with each of these */
+function matches(words, text) {
+  const own = text.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+  return words.split(/\s+/).every((word) => own.some((each) => each.startsWith(word)));
+}
+
+/** The keys of this tab. A page that is being loaded has no palette yet: what is pressed meanwhile waits for it. */
+class Keys {
+  /** @type {Palette | null} */
+  palette = null;
+  /** @type {((palette: Palette) => void) | null} */
+  waiting = null;
+  prefixed = -Infinity; // when `g` was pressed
+
+  constructor() {
+    window.addEventListener("keydown", (event) => this.press(event), true);
+    window.addEventListener("keydown", (event) => this.pressSlash(event));
+  }
+
+  /** @param {Palette} palette of the page that is shown */
+  take(palette) {
+    this.palette = palette;
+    if (!palette.root.isConnected) return;
+    this.waiting?.(palette);
+    this.waiting = null;
+  }
+
+  /** @param {(palette: Palette) => void} act */
+  with(act) {
+    if (this.palette?.root.isConnected) act(this.palette);
+    else this.waiting = act;
+  }
+
+  /** Ctrl+K anywhere; `g` and a letter unless somebody types. @param {KeyboardEvent} event */
+  press(event) {
+    const { key, ctrlKey, metaKey, altKey, shiftKey, timeStamp } = event;
+    if (!this.palette || event.isComposing) return;
+    if ((ctrlKey || metaKey) && !altKey && !shiftKey && key.toLowerCase() === "k") {
+      if (!this.palette.dialog.open && isCovered()) return;
+      this.with((palette) => palette.toggle());
+    } else if (ctrlKey || metaKey || altKey || key.length > 1 || isTyping(event) || isCovered() || !areOn()) {
+      return;
+    } else if (timeStamp - this.prefixed < SOON) {
+      this.prefixed = -Infinity;
+      this.with((palette) => palette.goByLetter(key.toLowerCase()));
+    } else if (key === PREFIX && !event.repeat) this.prefixed = timeStamp;
+    else return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+
+  /** `/` opens it where no grid takes the key for its filter. @param {KeyboardEvent} event */
+  pressSlash(event) {
+    if (event.key !== "/" || event.defaultPrevented || !this.palette) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || isCovered() || !areOn()) return;
+    event.preventDefault();
+    this.with((palette) => palette.open());
+  }
+}
+
+/** @type {typeof globalThis & {memedexPaletteKeys?: Keys}} */
+const tab = globalThis;
+
+/** Whether single characters act (components/grid/js/keys.js). */
+function areOn() {
+  return read(KEYS, /** @type {{isOff?: boolean}} */ ({}), "localStorage").isOff !== true;
+}
+
+function isCovered() {
+  return document.querySelector(COVERS) !== null;
+}
+
+/** @param {KeyboardEvent} event */
+function isTyping(event) {
+  const target = event.composedPath()[0];
+  if (!(target instanceof HTMLElement)) return false;
+  return (
+    target.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea, select") ||
+    target.isContentEditable
+  );
+}
+
+/**
+ * The page's buttons that can be pressed, by what they say; the first of those that say the same.
+ *
+ * @param {HTMLElement} own whose buttons are left out
+ */
+function offered(own) {
+  /** @type {Map<string, HTMLButtonElement>} */
+  const found = new Map();
+  for (const button of buttonsIn(document.body)) {
+    const name = (button.getAttribute("aria-label") ?? withoutKeys(button)).trim();
+    if (name.length < 2 || button.disabled || own.contains(button) || !button.checkVisibility()) continue;
+    if (button.closest("[role=gridcell]")) continue; // of one card among many
+    if (!found.has(name)) found.set(name, button);
+  }
+  return [...found].map(([name, button]) => ({ name, button }));
+}
+
+/** @param {HTMLElement} button @returns its text without the keys that it names and the names of icons */
+function withoutKeys(button) {
+  const copy = /** @type {HTMLElement} */ (button.cloneNode(true));
+  copy.querySelectorAll("kbd, [data-testid=stIconMaterial], svg").forEach((key) => key.remove());
+  return copy.textContent ?? "";
+}
+
+/** @param {ParentNode} parent @returns {Generator<HTMLButtonElement>} also of open shadow roots */
+function* buttonsIn(parent) {
+  for (const node of parent.querySelectorAll("*")) {
+    if (node instanceof HTMLButtonElement) yield node;
+    if (node.shadowRoot) yield* buttonsIn(node.shadowRoot);
+  }
+}
+
+/** @type {WeakMap<HTMLElement, Palette>} */
+const palettes = new WeakMap();
+
+/** @param {Mount<PaletteData>} mount */
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = part(parentElement, ".memedex-palette", HTMLElement);
+  const go = (/** @type {Link} */ link) => setTriggerValue("go", link);
+  const palette = palettes.get(root) ?? new Palette(root, data, go);
+  palettes.set(root, palette);
+  Object.assign(palette, { data, go });
+  (tab.memedexPaletteKeys ??= new Keys()).take(palette);
+}

@@ -1,0 +1,84 @@
+"""The palette: places, coins and what the page offers, found by a few letters."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import streamlit as st
+from pydantic import Field
+
+from components.shell import format, javascript
+from components.shell.page import places
+from components.shell.server import messages, pictures
+from components.shell.server.messages import Kind, Sender
+from components.shell.session import safe_mode
+from store import Filter, Library, Record
+
+_FOUND = 8  # coins
+_VIEWS = {
+    "Rejected coins": places.REJECTED,
+    "Check captions": places.CAPTION_CHECK,
+    "AI drafts": places.DRAFTS,
+    "Find and replace in captions": places.REPLACE,
+    "Search quality": places.QUALITY,
+    "Import and export": places.IMPORT,
+    "Embedding model": places.MODEL,
+    "System status": places.STATUS,
+}
+_HERE = Path(__file__).resolve().parent
+_component = st.components.v2.component(
+    "memedex.palette",
+    html='<div class="memedex-palette"></div>',
+    css=(_HERE / "palette.css").read_text("utf-8"),
+    js=javascript.component(_HERE / "palette.js"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CoinsQuestion:
+    """Part of a ticker, a name or an address."""
+
+    words: Annotated[str, Field(max_length=200)]
+
+
+def show(library: Library) -> None:
+    """The button that opens it; goes to what was chosen last."""
+    data = {"server": messages.server(library), "places": [*_places(), *_views()]}
+    chosen = _component(key="memedex-palette", data=data, on_go_change=lambda: None).go
+    if chosen and chosen.get("page") in _scripts():
+        st.switch_page(chosen["page"], query_params=dict(chosen["query_params"]))
+
+
+def answer(library: Library, question: CoinsQuestion, _: Sender) -> object:
+    """The coins that are called so, exact tickers first."""
+    found = library.named(question.words, Filter(), limit=_FOUND)
+    return {"coins": [_coin(library, record) for record in found]}
+
+
+def _coin(library: Library, record: Record) -> dict[str, object]:
+    shown = safe_mode.shown(library, record)
+    return {
+        "name": shown.name,
+        "ticker": shown.ticker,
+        "tier": format.TIERS[record.tier],
+        "picture": pictures.address(library, record.image_hash) if record.image_hash else "",
+        "link": places.coin(record.address, record.tier),
+    }
+
+
+def _places() -> list[dict[str, object]]:
+    return [
+        {"name": place.name, "about": place.about, "letter": place.letter, "link": places.to(place.name)}
+        for place in places.PLACES.values()
+    ]
+
+
+def _views() -> list[dict[str, object]]:
+    return [{"name": name, "about": "", "letter": "", "link": link} for name, link in _VIEWS.items()]
+
+
+def _scripts() -> set[str]:
+    return {place.script for place in places.PLACES.values()}
+
+
+KIND = Kind("find-coins", CoinsQuestion, answer)

@@ -1,0 +1,68 @@
+"""Ctrl+K and `g`: every place, coin and verb by a few keys."""
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.coins import FROG, PENDING
+from tests.browser.dashboard import Server, visit
+
+
+def palette(page: Page) -> Locator:
+    return page.get_by_role("dialog", name="Go to, find, do")
+
+
+def arrive(page: Page, server: Server, path: str, title: str) -> None:
+    """Open a page, and wait until its palette listens."""
+    visit(page, server, path, title=title)
+    expect(page.get_by_role("button", name="Go to, find, do")).to_be_visible()
+
+
+def test_a_place_a_view_and_a_verb_are_reached_by_a_few_letters(page: Page, shared: Server) -> None:
+    arrive(page, shared, "review", "Review")
+    page.keyboard.press("Control+k")
+    expect(palette(page).get_by_role("combobox")).to_be_focused()
+    page.keyboard.type("insi")
+    expect(palette(page).get_by_role("option")).to_have_text([re.compile("^Insights")])
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Insights")
+    expect(page.get_by_role("button", name="CSV").first).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("csv")
+    with page.expect_download():
+        page.keyboard.press("Enter")
+    page.keyboard.press("/")
+    page.keyboard.type("rejected")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/library\\?tab=Rejected"))
+
+
+def test_a_coin_is_opened_where_it_is(page: Page, shared: Server) -> None:
+    arrive(page, shared, "", "Home")
+    for coin, place in ((FROG, "Library"), (PENDING, "Review")):
+        page.keyboard.press("Control+k")
+        page.keyboard.type(coin.name)
+        expect(palette(page).get_by_role("option").first).to_contain_text(coin.name)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text(place)
+        expect(page.get_by_role("gridcell", name=re.compile(coin.name))).to_be_visible()
+
+
+def test_escape_closes_it_and_leaves_the_page_as_it_was(page: Page, shared: Server) -> None:
+    arrive(page, shared, "review", "Review")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("r")  # what is typed there decides nothing
+    page.keyboard.press("Escape")
+    expect(palette(page)).to_be_hidden()
+    with shared.stored() as library:
+        assert library.get(PENDING.address).tier == "pending"
+
+
+def test_g_and_a_letter_go_to_a_place_and_decide_nothing(page: Page, shared: Server) -> None:
+    arrive(page, shared, "review", "Review")
+    expect(page.get_by_role("gridcell")).to_have_count(1)
+    for letters, place in (("gl", "Library"), ("gr", "Review"), ("g,", "Settings")):
+        page.keyboard.type(letters)
+        expect(page.get_by_role("heading", level=1)).to_have_text(place)
+    with shared.stored() as library:
+        assert library.get(PENDING.address).tier == "pending"
