@@ -37,8 +37,7 @@ def open_page(
         menu_items={"About": ABOUT},
     )
     st.html(streamlit_style.BUTTONS)
-    if is_grid:
-        st.html(streamlit_style.GRID_PAGE)
+    st.html(streamlit_style.GRID_PAGE if is_grid else streamlit_style.PAGE)
     presenter.begin()
     st.logo(BRAND / "wordmark.svg", size="large", icon_image=MARK)
     if not login.may_see():
@@ -103,7 +102,7 @@ def _reading_only(library: Library) -> None:
 
 
 def _header(title: str, library: Library, undo: Callable[[Library], None] | None) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="memedex-header"):
         st.title(title, anchor=False, width="content")
         if title in places.PLACES:
             st.caption(places.PLACES[title].about, width="content")

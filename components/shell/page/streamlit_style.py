@@ -60,6 +60,22 @@ PAGES = "memedex-pages"  # … and of the numbers of the pages, below the cards
 
 # A page whose cards are all of it: no margins, no header, one row that sticks, in the colour of the page
 # (.streamlit/config.toml). Its name is in the navigation.
+# The first row of a page lies beside Streamlit's own buttons, not below them.
+PAGE = """<style>
+[data-testid=stMainBlockContainer] {padding: 6px 28px 48px}
+[data-testid=stHeader] {height: 0; min-height: 0; align-items: flex-start; background: none; z-index: 95}
+[data-testid=stToolbar] {height: 54px; background: none; pointer-events: none}
+[data-testid=stToolbar] :is(button, a) {pointer-events: auto}
+[data-testid=stHeader] :is([data-testid=stLogoLink], [data-testid=stHeaderLogo]) {display: none}
+[data-testid=stExpandSidebarButton] {position: fixed; top: 14px; left: 10px}
+.st-key-memedex-header {min-height: 42px; padding-right: 36px}
+.stApp:has([data-testid=stExpandSidebarButton]) .st-key-memedex-header {padding-left: 26px}
+@media (max-width: 620px) {
+[data-testid=stMainBlockContainer] {padding: 6px 14px 48px}
+.st-key-memedex-header [data-testid=stCaptionContainer] {flex-basis: 100%; order: 1}
+}
+</style>"""
+
 GRID_PAGE = """<style>
 [data-testid=stMainBlockContainer] {padding: 0 12px 12px}
 [data-testid=stMainBlockContainer] > [data-testid=stVerticalBlock] {gap: 0}
