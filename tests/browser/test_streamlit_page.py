@@ -37,7 +37,7 @@ def test_what_is_read_of_streamlits_page_is_there(page: Page, shared: Server) ->
     visit(page, shared, "search?q=frog", title="Search")
     wait_until_idle(page)
     assert eventually(lambda: ask(page, "its.isAtWork()") is False)  # a run may follow another
-    assert ask(page, "its.headerHeight()") > 20
+    assert ask(page, "its.headerHeight()") == 0, "pages begin beside it"
     assert eventually(lambda: ask(page, "its.fieldOfKey('q')?.value") == "frog")
     assert is_covered(page) is False
     page.get_by_role("button", name="Saved").click()
