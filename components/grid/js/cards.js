@@ -35,7 +35,7 @@ export class Cards {
   sight = null;
   sightAt = 0;
   drawing = 0;
-  /** Buttons for the card under the cursor, which they lie on: its picture is clean otherwise. */
+  /** Buttons over the card under the cursor. They are only drawn elsewhere, so that a step needs no layout. */
   quick = el("span", { class: "quick", "aria-hidden": "true" });
   /** @type {{dressed: CardNode[], top: number}} cards whose bars are drawn later */
   barless = { dressed: [], top: 0 };
@@ -182,10 +182,12 @@ export class Cards {
    * @param {Model} model
    */
   mark(model) {
-    const { columns } = this.shape();
-    const under = this.nodes.get(model.cursor ?? "")?.parts.picture.parentElement;
-    setHidden(this.quick, !under || model.chosenCount > 0);
-    if (under && this.quick.parentNode !== under) under.append(this.quick);
+    const { columns, pitch } = this.shape();
+    const cursor = model.visible.indexOf(model.cursor ?? "");
+    setHidden(this.quick, cursor < 0 || model.chosenCount > 0);
+    const width = `${pitch - GAP}px`;
+    if (this.quick.style.width !== width) this.quick.style.width = this.quick.style.height = width;
+    if (cursor >= 0) this.quick.style.transform = shift(0, cursor, this.shape());
     model.visible.forEach((address, index) => {
       const node = this.nodes.get(address);
       if (!node) return;

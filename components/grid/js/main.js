@@ -120,6 +120,7 @@ export class Grid {
       this.field,
     );
     this.cards = new Cards(this.field);
+    this.frame.append(this.cards.quick);
     this.sayKeys();
     root.replaceChildren(
       this.tools.node,

@@ -45,6 +45,23 @@ def test_a_comparison_shows_the_other_coin_with_its_tier_and_history(library: Li
     assert other["picture"] == "" or other["picture"].startswith("/pictures/")
 
 
+def test_a_card_names_the_coin_that_it_copies_with_the_figure_of_the_comparison(library: Library) -> None:
+    [found] = library.duplicates.suspicions([COPY]).values()
+    twin = card(library, library.get(COPY), unfit=frozenset(), suspicion=found)["twin"]
+    assert (twin["text"], twin["tone"]) == ("copy of Coin 0", "warn")
+    [other] = (comparison(library, COPY) or {})["others"]
+    assert f"{other['figure']:.0%}" in twin["title"]
+
+
+def test_the_same_ticker_alone_is_said_quietly_and_without_a_figure(library: Library) -> None:
+    library.add([coin(8, ticker="OTHER")])
+    library.duplicates.examine()
+    [found] = library.duplicates.suspicions([address(8)]).values()
+    twin = card(library, library.get(address(8)), unfit=frozenset(), suspicion=found)["twin"]
+    assert (twin["text"], twin["tone"]) == ("same ticker as Coin 2", "quiet")
+    assert "%" not in twin["title"]
+
+
 def test_a_verdict_is_stored_and_undone_and_an_unknown_one_refused(library: Library) -> None:
     judges = entry("judge", 1, others=[ORIGINAL])
     decide(library, {**judges, "reason": "copy of"})

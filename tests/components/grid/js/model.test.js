@@ -27,6 +27,21 @@ test("a decided card disappears immediately, and the cursor moves to the next on
   assert.equal(model.cursor, "a");
 });
 
+test("an action is for the chosen coins whose tier allows it", () => {
+  const model = shown("a", "b");
+  model.take([
+    { address: "a", revision: 1, tier: "pending" },
+    { address: "b", revision: 1, tier: "trash" },
+  ]);
+  const [approve, tag] = [{ tiers: ["pending"] }, { tiers: [] }];
+  model.select(["a", "b", "elsewhere"], true);
+  assert.deepEqual(model.targets(approve), ["a", "elsewhere"], "the server knows coins of another page");
+  assert.deepEqual(model.targets(tag), ["a", "b", "elsewhere"]);
+  model.drop();
+  model.moveTo("b");
+  assert.deepEqual(model.targets(approve), []);
+});
+
 test("an undone card returns to its place, even if the server has dropped it", () => {
   const model = shown("a", "b", "c");
   model.take(cards("a", "c"));
