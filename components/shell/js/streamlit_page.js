@@ -40,6 +40,9 @@ export const FIELD = ["stTextInput", "stTextArea", "stNumberInput"]
   .map((id) => `[data-testid=${id}] :is(input, textarea):not([data-testid=stForm] *)`)
   .join();
 
+/** An icon of Streamlit's font, whose text is its name. */
+export const ICON = "[data-testid=stIconMaterial]";
+
 const UPLOAD = "[data-testid=stFileUploaderDropzone]";
 
 /** A link of `st.page_link`; not one of the sidebar. */

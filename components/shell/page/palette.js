@@ -3,7 +3,7 @@
 import { el, fill, part } from "../js/elements.js";
 import { post } from "../js/post.js";
 import { KEYS, read } from "../js/storage.js";
-import { COVERS } from "../js/streamlit_page.js";
+import { COVERS, ICON } from "../js/streamlit_page.js";
 
 /** @import { Server } from "../js/post.js" */
 /** @import { Mount } from "../js/streamlit_page.js" */
@@ -273,7 +273,7 @@ function offered(own) {
 /** @param {HTMLElement} button @returns its text without the keys that it names and the names of icons */
 function withoutKeys(button) {
   const copy = /** @type {HTMLElement} */ (button.cloneNode(true));
-  copy.querySelectorAll("kbd, [data-testid=stIconMaterial], svg").forEach((key) => key.remove());
+  copy.querySelectorAll(`kbd, ${ICON}, svg`).forEach((key) => key.remove());
   return copy.textContent ?? "";
 }
 
