@@ -21,14 +21,10 @@ Move = tuple[int, Tier | None, Tier | None, int]  # day since 1970, from and to 
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """How many coins went where: the change of each tier, and those that went on, by day and together.
-
-    What was undone is subtracted on its own day, so a day may count fewer than none.
-    """
+    """How many coins went where: the change of each tier, and those that went on, without what was undone."""
 
     changes: dict[Tier, int]
     came: dict[Tier, int]
-    days: list[tuple[int, Tier, int]]
 
 
 def read(library: Library) -> Week:
@@ -45,8 +41,8 @@ def _read(_library: Library, root: Path, generation: int, first: date, zone: str
 def summed(moves: Iterable[Move]) -> Week:
     """The moves of a week, added up."""
     changes: dict[Tier, int] = {}
-    days: dict[tuple[int, Tier], int] = {}
-    for day, gone, come, number in moves:
+    came: dict[Tier, int] = dict.fromkeys(TIERS, 0)
+    for _, gone, come, number in moves:
         if gone == come:
             continue
         for tier, change in ((gone, -number), (come, number)):
@@ -54,12 +50,8 @@ def summed(moves: Iterable[Move]) -> Week:
                 changes[tier] = changes.get(tier, 0) + change
         step, sign = _step(gone, come)
         if step:
-            days[day, step] = days.get((day, step), 0) + sign * number
-    came: dict[Tier, int] = dict.fromkeys(TIERS, 0)
-    for (_, tier), number in days.items():
-        came[tier] += number
-    came = {tier: max(0, number) for tier, number in came.items()}
-    return Week(changes, came, [(day, tier, number) for (day, tier), number in sorted(days.items())])
+            came[step] += sign * number
+    return Week(changes, {tier: max(0, number) for tier, number in came.items()})
 
 
 def _step(gone: Tier | None, come: Tier | None) -> tuple[Tier | None, int]:
