@@ -1,22 +1,42 @@
-"""Search the library by words, picture or example, and see why each result is where it is."""
+"""Search: coins by words, picture or example; the map of the library; and a prompt made of what is found."""
+
+from functools import partial
 
 import streamlit as st
 
+from components.generate import context, generate
 from components.grid import newest
+from components.map import view as map_view
 from components.overview import welcome
 from components.search import box, results
-from components.shell.page import places
+from components.shell.page import live, places, views
 from components.shell.page.frame import open_page
+from store.maps import LEAST
 
-library = open_page("Search", is_grid=True)
+VIEWS = ("Results", "Map", "Use as prompt")
 
+library = open_page("Search", is_grid=views.shown(VIEWS) == "Results")
+view = views.shown(VIEWS)
+if view != "Results":
+    views.choose(VIEWS)
+
+if view == "Map":
+    live.follow(library)
+    if library.counts()["library"] >= LEAST:
+        map_view.show(library)
+    else:
+        st.info(f"A map needs at least {LEAST} coins in the library.", icon=":material/scatter_plot:")
+        st.page_link(**places.to("Approved"), label="Approved coins", icon=":material/task_alt:")
+    st.stop()
 welcome.stop_without_coins(library)
-request = box.controls(library)
+if view == "Use as prompt":
+    generate.show(library, context.controls(library))
+    st.stop()
+request = box.controls(library, lead=partial(views.choose, VIEWS))
 if request.is_refused:
     box.correct(request)
 elif request.parts or request.narrows:
     results.show(library, request)
 else:
     box.invite(library)
-    st.page_link(**places.MAP, label="Map of the library", icon=":material/scatter_plot:")
     newest.show("search-newest", library, limit=18)

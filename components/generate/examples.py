@@ -7,7 +7,7 @@ import streamlit as st
 from components.grid import Handler, lead_to, result_link
 from components.grid.filters import Drawer, mended
 from components.shell import format
-from components.shell.page import address, query_pictures, thumbnails
+from components.shell.page import address, places, query_pictures, thumbnails
 from components.shell.session import presenter, safe_mode
 from store import Filter, Library, MemedexError, Query, Record
 from store.errors import InvalidRecord
@@ -16,7 +16,6 @@ from store.generation import context
 from store.records import FACETS
 from store.search import MAX_TOP, folded, query_syntax
 
-PAGE = "pages/generate.py"
 MOST = 50
 _QUESTION, _PICKED, _FOLDED = "gen_q", "gen_pick", "gen_fold"  # in the address
 
@@ -26,19 +25,16 @@ def preselect(line: str) -> Handler:
 
     def handler(chosen: Sequence[str]) -> None:
         if chosen:
-            lead_to(PAGE, {_QUESTION: line, _PICKED: ",".join(chosen[:MOST])})
+            found = places.prompt({_QUESTION: line, _PICKED: ",".join(chosen[:MOST])})
+            lead_to(found["page"], found["query_params"])
 
     return handler
 
 
 def link(line: str, *, folded: bool) -> None:
     """A link from search results: the first of them, by the same weights and with copies folded alike."""
-    st.page_link(
-        PAGE,
-        label="Generate",
-        icon=":material/auto_awesome:",
-        query_params={_QUESTION: line, **result_link.ranking(), **({_FOLDED: "true"} if folded else {})},
-    )
+    asked = {_QUESTION: line, **result_link.ranking(), **({_FOLDED: "true"} if folded else {})}
+    st.page_link(**places.prompt(asked), label="Use as prompt", icon=":material/auto_awesome:")
 
 
 def controls(library: Library) -> str:

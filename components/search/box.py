@@ -67,11 +67,12 @@ class SearchRequest:
         return bool(self.question.filter_faults or (self.faults and not self.parts and not self.narrows))
 
 
-def controls(library: Library) -> SearchRequest:
-    """One bar: the line, a place for a picture, filters and saved searches; below it a chip for each part."""
+def controls(library: Library, *, lead: Callable[[], object]) -> SearchRequest:
+    """One bar: `lead`, the line, a picture, filters and saved searches; below it a chip for each part."""
     _take_example()
     saved.take_link(library)
     with st.container(key=BAR, horizontal=True, vertical_alignment="center", gap="small"):
+        lead()
         line = st.text_input(
             "Search", **address.kept(LINE), type="search", icon=":material/search:",
             placeholder="Words, or: 2 × \"frog\" + picture − \"text\"", label_visibility="collapsed",

@@ -173,10 +173,9 @@ def _map(library: Library, found: Sequence[Hit], *, request: SearchRequest) -> N
     scores = {hit.address: hit.score for hit in found}
     map_view.show_results("search-map", library, scores, line=line)
     st.page_link(
-        "pages/map.py",
-        label="On a page of its own",
+        **places.map_of(line, map_colour=map_view.COLOURED("likeness")),
+        label="Map of the whole library",
         icon=":material/scatter_plot:",
-        query_params={"map_q": line, "map_colour": map_view.COLOURED("likeness")},
     )
 
 

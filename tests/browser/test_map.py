@@ -27,7 +27,7 @@ from tests.browser.delayed_messages import DelayedMessages
 from tests.waiting import eventually
 
 MAP_SCRIPT = javascript.component(Path(view.__file__).parent / "js" / "main.js")
-MAP = "map?map_by=PCA"  # t-SNE is computed meanwhile, and would take its place
+MAP = "search?view=Map&map_by=PCA"  # t-SNE is computed meanwhile, and would take its place
 PAINTED = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() => go())))"
 
 
@@ -69,7 +69,7 @@ def select_all(page: Page) -> None:
 
 
 def test_an_open_map_follows_changes_elsewhere_and_keeps_its_view(page: Page, shared: Server) -> None:
-    visit(page, shared, MAP, title="Map")
+    visit(page, shared, MAP, title="Search")
     told = page.locator(".memedex-atlas .told")
     expect(told).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
     select_all(page)
@@ -96,7 +96,7 @@ def test_an_open_map_follows_changes_elsewhere_and_keeps_its_view(page: Page, sh
 
 
 def test_the_selection_and_zoom_survive_a_visit_to_the_export_page(page: Page, shared: Server) -> None:
-    visit(page, shared, MAP, title="Map")
+    visit(page, shared, MAP, title="Search")
     told = page.locator(".memedex-atlas .told")
     expect(told).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
     select_all(page)
@@ -122,7 +122,7 @@ def test_a_click_on_a_link_is_not_called_back_by_a_selection_made_after_it(
     page: Page, shared: Server
 ) -> None:
     server = DelayedMessages(page)
-    visit(page, shared, MAP, title="Map")
+    visit(page, shared, MAP, title="Search")
     wait_for_map(page)
     server.hold()
     page.get_by_role("link", name="Activity").click()
@@ -138,7 +138,7 @@ def test_a_click_on_a_link_is_not_called_back_by_a_selection_made_after_it(
 
 
 def test_coins_selected_with_the_lasso_can_be_tagged(page: Page, shared: Server) -> None:
-    visit(page, shared, MAP, title="Map")
+    visit(page, shared, MAP, title="Search")
     lasso(page)
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
     expect(pictures(page)).to_have_count(len(COINS))

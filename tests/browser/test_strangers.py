@@ -78,7 +78,13 @@ def test_every_page_opens_runs_no_markup_and_contacts_no_other_server(
     line = quote(MARKUP)
     page.goto(app.url)
     check()
-    for path in (*PLACES, "map", "generate", f"search?q={line}", f"review?q={line}"):
+    for path in (
+        *PLACES,
+        "search?view=Map",
+        "search?view=Use+as+prompt",
+        f"search?q={line}",
+        f"review?q={line}",
+    ):
         if path in PLACES:
             entry = page.get_by_test_id("stSidebar").get_by_role("link", name=re.compile(f"^{path}"))
             entry.click()

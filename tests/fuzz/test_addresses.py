@@ -16,10 +16,10 @@ from tests.store.conftest import address
 PARAMETERS = {
     "search": (
         "q", "n", "fold", "w", "as", "against", "calibrated", "words", "like", "search", "filter",
+        "view", "map_q", "map_of", "map_by", "map_colour",
     ),
-    "pending": ("pending_words", "pending_sort", "pending_like", "pending_page", "filter"),
-    "captions": ("address", "captions_view", "check", "captions_kind"),
-    "map": ("map_q", "map_of", "map_by", "map_colour"),
+    "review": ("pending_words", "pending_sort", "pending_like", "pending_page", "filter"),
+    "captions": ("address", "view", "check", "captions_kind"),
 }  # fmt: skip
 WEIGHTS = strategies.lists(NUMBERS.map(lambda number: f"{number}"[:30]), min_size=4, max_size=7).map(",".join)
 SAID = strategies.one_of(
@@ -39,6 +39,8 @@ SAID = strategies.one_of(
             "library",
             "over 400",
             "t-SNE",
+            "Map",
+            "Check",
         )
     ),
 )

@@ -21,7 +21,7 @@ from tests.store.conftest import picture
 
 
 def test_the_context_contains_the_nearest_coins(library: Library) -> None:
-    app = opened("generate", gen_q=FROG.entity, gen_top="2")
+    app = opened("search?view=Use as prompt", gen_q=FROG.entity, gen_top="2")
     assert FROG.entity in app.code[0].value
     assert app.code[0].value.count("Example ") == 2
     assert "2 examples" in words(app)
@@ -36,8 +36,8 @@ def test_grouped_duplicates_count_once_in_the_context_and_on_the_map(
     library.approve([twin.address])
     assert library.promote([twin.address]).done
     asked = {"gen_q": FROG.entity, "gen_top": "2"}
-    assert opened("generate", **asked).code[0].value.count(FROG.entity) == 2
-    app = opened("generate", **asked, gen_fold="true")
+    assert opened("search?view=Use as prompt", **asked).code[0].value.count(FROG.entity) == 2
+    app = opened("search?view=Use as prompt", **asked, gen_fold="true")
     assert app.code[0].value.count(FROG.entity) == 1
     app.toggle(key="gen_fold").set_value(False)
     assert rerun(app).code[0].value.count(FROG.entity) == 2
@@ -50,7 +50,7 @@ def test_grouped_duplicates_count_once_in_the_context_and_on_the_map(
 
 def test_chosen_results_can_be_reordered_and_removed(library: Library) -> None:
     first, second, third = (coin.address for coin in COINS[:3])
-    app = opened("generate", gen_q="frog", gen_pick=f"{first},{second},local-gone,{third}")
+    app = opened("search?view=Use as prompt", gen_q="frog", gen_pick=f"{first},{second},local-gone,{third}")
     assert "3 coins chosen" in words(app)
     assert "1 not here any more" in words(app)
     app.button(key=f"gen-earlier-{third}").click()
@@ -61,20 +61,24 @@ def test_chosen_results_can_be_reordered_and_removed(library: Library) -> None:
     assert app.code[0].value.index(COINS[2].entity) < app.code[0].value.index(COINS[1].entity)
     press(app, "The nearest instead")
     assert "gen_pick" not in app.query_params
-    assert "None of the chosen coins" in words(opened("generate", gen_q="frog", gen_pick="local-gone"))
+    assert "None of the chosen coins" in words(
+        opened("search?view=Use as prompt", gen_q="frog", gen_pick="local-gone")
+    )
 
 
 @pytest.mark.slow
 def test_no_page_ignores_an_unknown_filter(library: Library) -> None:
-    assert "Unknown filter" in words(opened("generate", gen_q="tagg:frog frog")).replace("\\", "")
-    assert "No matches on this map" in words(opened("map", map_q="tagg:frog"))
+    assert "Unknown filter" in words(opened("search?view=Use as prompt", gen_q="tagg:frog frog")).replace(
+        "\\", ""
+    )
+    assert "No matches on this map" in words(opened("search?view=Map", map_q="tagg:frog"))
 
 
 def test_chosen_coins_that_left_the_library_are_reported(library: Library) -> None:
     first, second = (coin.address for coin in COINS[:2])
     library.degrade([first])
     library.delete([second])
-    app = opened("generate", gen_pick=f"{first},{second}")
+    app = opened("search?view=Use as prompt", gen_pick=f"{first},{second}")
     assert "1 not here any more" in words(app)
     assert ":orange[Approved]" in words(app)
     assert (COINS[0].entity in app.code[0].value, COINS[1].entity in app.code[0].value) == (True, False)
@@ -86,21 +90,21 @@ def test_a_viewer_can_read_the_context_but_not_generate(
     monkeypatch.setenv("MEMEDEX_VIEWERS", "tester")
     settings.cache_clear()
     monkeypatch.setattr(context, "is_warm", lambda: True)
-    app = opened("generate", gen_q=FROG.entity, gen_model="openai/any")
+    app = opened("search?view=Use as prompt", gen_q=FROG.entity, gen_model="openai/any")
     assert FROG.entity in app.code[0].value
     assert "cl100k" not in words(app)
     assert "Only a curator" in words(app)
 
 
 def test_a_token_budget_that_is_too_small_is_reported(library: Library) -> None:
-    app = opened("generate", gen_q=FROG.entity, gen_top="2", gen_budget="100")
+    app = opened("search?view=Use as prompt", gen_q=FROG.entity, gen_top="2", gen_budget="100")
     assert "No room for" in words(app)
 
 
 @pytest.mark.parametrize("query", ["gen_q=picture", "gen_q=tag:nobody"])
 def test_a_query_without_results_causes_no_error(library: Library, query: str) -> None:
     name, _, value = query.partition("=")
-    assert not opened("generate", **{name: value}).code
+    assert not opened("search?view=Use as prompt", **{name: value}).code
 
 
 def test_the_drawn_picture_is_saved_with_the_coin(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,9 +120,9 @@ def test_the_drawn_picture_is_saved_with_the_coin(library: Library, monkeypatch:
     monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter([json.dumps(message)]))
     monkeypatch.setattr(coin_generator, "draw", lambda coin: normalise(picture(9)))
     monkeypatch.setattr(context, "is_warm", lambda: True)
-    press(opened("generate", gen_q=FROG.entity, gen_model="openai/any"), "Generate")
+    press(opened("search?view=Use as prompt", gen_q=FROG.entity, gen_model="openai/any"), "Generate")
     finish_jobs()
-    app = opened("generate")
+    app = opened("search?view=Use as prompt")
     assert "drawn by openai/any-image" in words(app).replace("\\", "")
     send(app, f"invented-save-{library.jobs.all()[0].id}")
     (saved,) = (one for one in library.find(Filter(tier="pending")) if one.name == "Rain Frog")
@@ -133,14 +137,14 @@ def test_a_generated_coin_stays_on_the_page_until_it_is_saved(
     message = {"name": "Rain Frog", "ticker": "RAIN", "entity": "a frog", "context": "patience"}
     monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter(["Here: ", json.dumps(message)]))
     monkeypatch.setattr(context, "is_warm", lambda: True)
-    press(opened("generate", gen_q=FROG.entity, gen_model="openai/any"), "Generate")
+    press(opened("search?view=Use as prompt", gen_q=FROG.entity, gen_model="openai/any"), "Generate")
     finish_jobs()
-    app = opened("generate")
+    app = opened("search?view=Use as prompt")
     assert "Rain Frog · RAIN" in words(app)
     job = library.jobs.all()[0]
     send(app, f"invented-save-{job.id}")
     assert "Rain Frog" in {record.name for record in library.find(Filter(tier="pending"))}
-    assert "Rain Frog · RAIN" not in words(opened("generate"))
+    assert "Rain Frog · RAIN" not in words(opened("search?view=Use as prompt"))
 
 
 def test_an_answer_without_a_coin_is_shown_and_can_be_discarded(
@@ -149,12 +153,12 @@ def test_an_answer_without_a_coin_is_shown_and_can_be_discarded(
     monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter(["I would ", "rather not."]))
     job = generate.start(library.jobs, "frog", [FROG.address], model="m", budget=None, pictures=False)
     assert library.jobs.wait(job.id, timeout=60)
-    app = opened("generate")
+    app = opened("search?view=Use as prompt")
     assert "No coin was made for “frog”" in words(app)
     assert "answered in words, not with a coin" in words(app)
     assert "I would rather not." in [element.value for element in app.text]
     send(app, f"invented-away-{job.id}")
-    assert "No coin was made" not in words(opened("generate"))
+    assert "No coin was made" not in words(opened("search?view=Use as prompt"))
 
 
 @pytest.mark.parametrize("first", ["refused", "words"])
@@ -174,9 +178,9 @@ def test_retrying_an_answer_without_a_coin_replaces_it(
     monkeypatch.setattr(coin_generator, "stream", answered)
     job = generate.start(library.jobs, "frog", [FROG.address], model="m", budget=None, pictures=False)
     assert library.jobs.wait(job.id, timeout=60)
-    send(opened("generate"), f"invented-again-{job.id}")
+    send(opened("search?view=Use as prompt"), f"invented-again-{job.id}")
     finish_jobs()
-    app = opened("generate")
+    app = opened("search?view=Use as prompt")
     assert "Rain Frog · RAIN" in words(app)
     assert "No coin was made" not in words(app)
     assert len(asked) == 2

@@ -37,8 +37,8 @@ TITLES = {
     "library?tab=Rejected": "Library",
     "library?tab=All": "Library",
     "search": "Search",
-    "map": "Map",
-    "generate": "Generate",
+    "search?view=Map": "Search",
+    "search?view=Use as prompt": "Search",
     "memory": "Memory",
     "insights": "Insights",
     "insights?view=Reviewing": "Insights",
@@ -147,7 +147,7 @@ def test_home_shows_the_map_once_it_is_laid_out(library: Library) -> None:
     library.jobs.start("map", name="Compute the map", options={"space": "fused", "from_scratch": True})
     finish_jobs()
     [picture] = maps()
-    assert 'href="/map"' in picture
+    assert 'href="/search?view=Map"' in picture
     assert "data:image/png;base64," in picture
 
 

@@ -87,10 +87,10 @@ def test_other_tiers_can_be_listed_or_searched_by_words(library: Library) -> Non
 
 def test_the_map_of_the_results_is_linked_with_their_question_and_colours(library: Library) -> None:
     app = opened("search", q="frog", **{"as": "map"})
-    [link] = [one for one in app.main.page_link if one.label == "On a page of its own"]
+    [link] = [one for one in app.main.page_link if one.label == "Map of the whole library"]
     asked = dict(parse_qsl(link.query_string))
     assert asked.pop("map_q") == "frog"
-    app = opened("map", **asked)
+    app = opened("search", **asked)
     assert app.selectbox(key="map_colour").value == "likeness"
 
 
@@ -185,9 +185,9 @@ def test_the_drawer_is_the_same_on_every_page_and_writes_into_its_line(library: 
     for page, key, line in (
         ("review", "pending", "pending_words"),
         ("search", "search", "q"),
-        ("map", "atlas", "map_q"),
+        ("search?view=Map", "atlas", "map_q"),
         ("settings", "export", "export-line"),
-        ("generate", "gen", "gen_q"),
+        ("search?view=Use as prompt", "gen", "gen_q"),
         ("captions", "caption", "caption-words"),
     ):
         app = opened(page)

@@ -1,5 +1,6 @@
 """The ten places of the program, in the sidebar's order, and links to their views that several pages have."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TypedDict
@@ -68,6 +69,16 @@ def all_coins(line: str) -> Link:
     return _view("pages/library.py", tab="All", library_words=line)
 
 
+def map_of(line: str, **parameters: str) -> Link:
+    """The map, with the coins that this question finds."""
+    return _view("pages/search.py", view="Map", map_q=line, **parameters)
+
+
+def prompt(parameters: Mapping[str, str]) -> Link:
+    """The prompt that is made of examples, by these parameters."""
+    return _view("pages/search.py", view="Use as prompt", **parameters)
+
+
 def saved_view(name: str) -> Link:
     """The coins of every tier that the saved filter of this name finds."""
     return _view("pages/library.py", tab="All", filter=name)
@@ -90,7 +101,7 @@ REJECTED = _view("pages/library.py", tab="Rejected")
 CAPTION_CHECK = _view("pages/captions.py", view="Check", captions_kind="fit")
 DRAFTS = _view("pages/captions.py", view="AI drafts")
 REPLACE = _view("pages/captions.py", view="Find and replace")
-MAP = _view("pages/map.py")
+MAP = _view("pages/search.py", view="Map")
 QUALITY = _view("pages/insights.py", view="Search quality")
 IMPORT = _view("pages/settings.py", section="Import and export")
 MODEL = _view("pages/settings.py", section="Embedding model")

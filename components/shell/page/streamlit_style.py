@@ -99,7 +99,7 @@ GRID_PAGE = """<style>
 [data-testid=stLayoutWrapper]:has(> .st-key-memedex-pages) {order: 1; align-items: center; margin-top: 16px}
 .stApp:has([data-testid=stExpandSidebarButton]) .st-key-memedex-bar {padding-left: 46px}
 [data-testid=stExpandSidebarButton] {position: fixed; top: 14px; left: 10px}
-@media (max-width: 1100px) {
+@media (max-width: 1400px) {
 .st-key-memedex-bar:has(.st-key-search-well) {flex-wrap: wrap}
 .st-key-memedex-bar:has(.st-key-search-well) .st-key-memedex-tools {flex-basis: 100% !important}
 }

@@ -119,8 +119,9 @@ STOPS = (
     ),
     Stop(
         title="The map",
-        heading="Map",
-        page="pages/map.py",
+        heading="Search",
+        page="pages/search.py",
+        parameters={"view": "Map"},
         mark="canvas",
         text="Coins that are alike lie together. Scroll to come closer, point at a coin to see it large, and "
         "draw around some of them to open those in the grid.",

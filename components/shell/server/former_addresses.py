@@ -31,6 +31,8 @@ MOVED: Mapping[str, str] = {
     "lore": "memory",
     "insights?insights_view=Content": "insights",
     "insights?insights_view=*": "insights?view=*",
+    "map": "search?view=Map",
+    "generate": "search?view=Use as prompt",
     "evaluation": "insights?view=Search quality",
     "history": "activity",
     "jobs": "activity?history_what=Jobs",
