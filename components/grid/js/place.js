@@ -14,24 +14,28 @@ const grids = new Set();
 export default function ({ parentElement }) {
   const mine = part(parentElement, ".memedex-grid", HTMLElement);
   place = mine;
-  grids.forEach(enter);
+  enter();
   return () => {
     if (place === mine && !mine.isConnected) place = null;
   };
 }
 
 /**
- * Moves a grid's tools into the row as soon as there is one; without, they stay above the cards.
+ * Moves the tools of the page's first grid into the row as soon as there is one; those of others, such as of the coins
+ * selected on a map, stay above their cards.
  *
  * @param {Grid} grid
  */
 export function takePlace(grid) {
   grids.add(grid);
-  enter(grid);
-  return () => grids.delete(grid);
+  enter();
+  return () => {
+    grids.delete(grid);
+    enter();
+  };
 }
 
-/** @param {Grid} grid */
-function enter({ tools }) {
-  if (place?.isConnected && tools.node.parentNode !== place) place.replaceChildren(tools.node);
+function enter() {
+  const first = [...grids].find(({ root }) => root.isConnected);
+  if (first && place?.isConnected && first.tools.node.parentNode !== place) place.replaceChildren(first.tools.node);
 }
