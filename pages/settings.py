@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.captions import draft, import_captions
+from components.captions import import_captions, language_model
 from components.exchange import adopt, export, import_coins
 from components.memory import contexts, open_memory
 from components.overview import health, model_choice, model_download
@@ -47,7 +47,7 @@ def _status(library: Library) -> None:
 SECTIONS = {
     "Import and export": _exchange,
     "Tags": tags.table,
-    "Language model": draft.about_model,
+    "Language model": language_model.show,
     "Embedding model": _embedding,
     "Safe mode": tags.unfit_words,
     "Contexts": _contexts,

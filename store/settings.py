@@ -1,5 +1,7 @@
 """Configuration from environment variables with the prefix MEMEDEX_ and from a `.env` file."""
 
+import os
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -9,11 +11,13 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from store.errors import WrongSetting
 
+_FILE = Path(".env")  # in the folder in which the program was started
+
 
 class Settings(BaseSettings):
     """Every setting of the program; the table of docs/settings.md is checked against it."""
 
-    model_config = SettingsConfigDict(env_prefix="MEMEDEX_", env_file=".env", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="MEMEDEX_", env_file=_FILE, extra="ignore")
 
     root: Path = Field(Path("res"), description="The folder that holds `memecoins/` and `memory/`.")
     embedder: str = Field("auto", description="The embedding model of a new library.")
@@ -134,3 +138,29 @@ def settings() -> Settings:
             for one in error.errors()
         )
         raise WrongSetting("; ".join(wrong)) from error
+
+
+def keep(variables: Mapping[str, str]) -> None:
+    """Use these environment variables from now on, and in later runs by the `.env` file; "" removes one.
+
+    Raises OSError if the file cannot be written.
+    """
+    from dotenv import set_key, unset_key
+
+    _FILE.touch(mode=0o600)  # keys are nobody else's business
+    for name, value in variables.items():
+        if value:
+            set_key(_FILE, name, value)
+        else:
+            unset_key(_FILE, name)
+    keep_until_end(variables)
+
+
+def keep_until_end(variables: Mapping[str, str]) -> None:
+    """Use these environment variables until this process ends; "" removes one."""
+    for name, value in variables.items():
+        if value:
+            os.environ[name] = value
+        else:
+            os.environ.pop(name, None)
+    settings.cache_clear()

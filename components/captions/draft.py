@@ -21,17 +21,13 @@ if TYPE_CHECKING:
 
 
 CHOSEN = "memedex.drafting.chosen"  # addresses that another page brought along
-HOW = (
-    "No language model is configured. Set `MEMEDEX_CAPTION_MODEL` (`gpt-4o-mini` for instance, with its "
-    "`OPENAI_API_KEY`, or `ollama/llava` on this machine), or name one below."
-)
 _LACKING, _ALL, _PICKED = "Missing caption", "All approved", "Chosen"
 
 
 def show(library: Library) -> None:
     """Show what a run would ask, and the button that starts it."""
     if not settings().caption_model:
-        st.info(HOW, icon=":material/neurology:")
+        st.page_link(**places.LANGUAGE_MODEL, label="Choose a language model", icon=":material/neurology:")
     with st.container(border=True):
         addresses = _which(library)
         model, prompt = how(library, key="run")
@@ -40,15 +36,6 @@ def show(library: Library) -> None:
             figures(plan)
         if library.can_write:
             _begin_row(library, plan, addresses)
-
-
-def about_model(library: Library) -> None:
-    """The language model that is asked, or how to set one."""
-    if model := settings().caption_model:
-        st.markdown(f"**{format.plain(model)}** drafts captions, generates coins and answers questions.")
-        st.page_link(**places.DRAFTS, label="AI drafts", icon=":material/neurology:")
-    else:
-        st.info(HOW, icon=":material/neurology:")
 
 
 def preselect(chosen: Sequence[str]) -> None:

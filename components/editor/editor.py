@@ -7,6 +7,7 @@ import streamlit as st
 from components.editor import assets
 from components.editor.content import content
 from components.editor.facets import described
+from components.shell.page import places
 from components.shell.server import messages
 from components.shell.session import resources, session
 from store import Library, Record
@@ -14,10 +15,6 @@ from store.records import MAX_TAGS
 from store.settings import settings
 
 KEY = "caption-editor"
-_HOW = (
-    "A language model can suggest captions: set `MEMEDEX_CAPTION_MODEL`, for instance to `gpt-4o-mini`, "
-    "or to `ollama/llava` on this machine."
-)
 _component = st.components.v2.component(
     "memedex.editor", html=assets.HTML, css=assets.style(), js=assets.script()
 )
@@ -60,7 +57,7 @@ def show(
         on_renew_change=_nothing,
     )
     if library.can_write and not settings().caption_model:
-        st.caption(_HOW)
+        st.page_link(**places.LANGUAGE_MODEL, label="Choose a language model", icon=":material/neurology:")
 
 
 def _nothing() -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.generate.context import ContextRequest
 from components.shell import format
-from components.shell.page import forms, job_bar, live, uploads
+from components.shell.page import forms, job_bar, live, places, uploads
 from components.shell.page.forms import Button, Field
 from components.shell.session import safe_mode
 from store import Job, Library, MemedexError
@@ -33,10 +33,8 @@ def _ask(library: Library, request: ContextRequest) -> None:
         st.caption("Only a curator can have one made: a language model's answer costs money.")
         return
     if not request.model:
-        st.caption(
-            "No language model is configured: name one above, or set `MEMEDEX_CAPTION_MODEL`, and it makes a "
-            "new coin from this."
-        )
+        st.caption("A language model makes a new coin from this: name one above.")
+        st.page_link(**places.LANGUAGE_MODEL, label="Choose a language model", icon=":material/neurology:")
         return
     verb = partial(_generate, library, request, job_bar.watcher())
     forms.show(

@@ -9,7 +9,7 @@ import streamlit as st
 from components.memory import entry_link
 from components.memory.kinds import KINDS, place_of
 from components.shell import format
-from components.shell.page import forms, job_bar, live
+from components.shell.page import forms, job_bar, live, places
 from components.shell.page.forms import Button, Field
 from components.shell.session import login, resources
 from store import Job, MemoryVerbs, Progress
@@ -25,11 +25,7 @@ def show(memory: MemoryVerbs) -> None:
     if name:
         st.caption(f"{format.plain(name)} is given three entries of each kind, and cites those it uses.")
     else:
-        st.info(
-            "No language model is configured. Name one below, or set `MEMEDEX_CAPTION_MODEL` "
-            "(`gpt-4o-mini` for instance, with its `OPENAI_API_KEY`, or `ollama/llama3` on this machine).",
-            icon=":material/info:",
-        )
+        st.page_link(**places.LANGUAGE_MODEL, label="Choose a language model", icon=":material/neurology:")
     forms.show(
         "ask-memory", resources.library(), partial(_ask, memory, job_bar.watcher()),
         button=Button("Ask", icon="forum", kind="primary"),

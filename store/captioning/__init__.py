@@ -8,7 +8,7 @@ from store.captioning.suggestions import accept_suggestions, suggest_nearest
 from store.captions.caption_text import Replacement, ReplaceRequest, replacements
 from store.captions.revisions import Revision, authors, source_of
 from store.captions.suggestions import BORROWED, Suggestion
-from store.llm.client import is_loaded, is_warm
+from store.llm.client import answer_pieces, is_loaded, is_warm
 from store.llm.prompts import DEFAULT_PROMPT, Prompt
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Revision",
     "Suggestion",
     "accept_suggestions",
+    "answer_pieces",
     "authors",
     "checkup",
     "is_loaded",

@@ -25,7 +25,7 @@ def test_the_context_contains_the_nearest_coins(library: Library) -> None:
     assert FROG.entity in app.code[0].value
     assert app.code[0].value.count("Example ") == 2
     assert "2 examples" in words(app)
-    assert "No language model is configured" in words(app)
+    assert "Choose a language model" in [link.label for link in app.main.page_link]
 
 
 def test_grouped_duplicates_count_once_in_the_context_and_on_the_map(

@@ -23,6 +23,7 @@ _VIEWS = {
     "Search quality": places.QUALITY,
     "Import and export": places.IMPORT,
     "Embedding model": places.MODEL,
+    "Language model": places.LANGUAGE_MODEL,
     "System status": places.STATUS,
 }
 _HERE = Path(__file__).resolve().parent
