@@ -1,6 +1,7 @@
 """The server tells, the page does not ask: what changes by itself is drawn without a run of the page."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Semaphore
@@ -54,11 +55,14 @@ class Traffic:
         self.requests.clear()
 
 
+def wait_for_the_model(page: Page, server: Server) -> None:
+    """Until the model is ready, which is news to an open page."""
+    visit(page, server, "settings?section=System+status", title="Settings")
+    expect(page.get_by_text(re.compile(": ready$"))).to_be_visible()
+
+
 def test_a_search_runs_the_page_once_and_so_does_going_back_to_it(shared: Server, page: Page) -> None:
-    visit(page, shared, "settings?section=Tags", title="Settings")
-    expect(
-        page.get_by_title("The embedding model is ready.")
-    ).to_be_visible()  # which is news to an open page
+    wait_for_the_model(page, shared)
     traffic = Traffic(page)
     visit(page, shared, "search?q=sad+cat", title="Search")
     first = page.get_by_role("gridcell").first
@@ -96,8 +100,7 @@ def approved(app: Server) -> int:
 
 
 def test_a_page_that_is_only_looked_at_runs_nothing_whatever_happens(app: Server, page: Page) -> None:
-    visit(page, app, "settings?section=Tags", title="Settings")
-    expect(page.get_by_title("The embedding model is ready.")).to_be_visible()
+    wait_for_the_model(page, app)
     traffic = Traffic(page)
     network = page.context.new_cdp_session(page)
     network.send("Network.enable")

@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.coins import FROG, PENDING
-from tests.browser.dashboard import Server, visit
+from tests.browser.dashboard import Server, visit, wait_until_idle
 
 
 def palette(page: Page) -> Locator:
@@ -18,7 +18,7 @@ def arrive(page: Page, server: Server, path: str, title: str) -> None:
     expect(page.get_by_role("button", name="Go to, find, do")).to_be_visible()
 
 
-def test_a_place_a_view_and_a_verb_are_reached_by_a_few_letters(page: Page, shared: Server) -> None:
+def test_a_place_and_a_view_are_reached_by_a_few_letters(page: Page, shared: Server) -> None:
     arrive(page, shared, "review", "Review")
     page.keyboard.press("Control+k")
     expect(palette(page).get_by_role("combobox")).to_be_focused()
@@ -26,15 +26,23 @@ def test_a_place_a_view_and_a_verb_are_reached_by_a_few_letters(page: Page, shar
     expect(palette(page).get_by_role("option")).to_have_text([re.compile("^Insights")])
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Insights")
+    wait_until_idle(page)
+    page.keyboard.press("/")
+    expect(palette(page).get_by_role("combobox")).to_be_focused()
+    page.keyboard.type("rejected")
+    expect(palette(page).get_by_role("option").first).to_contain_text("Rejected coins")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/library\\?tab=Rejected"))
+
+
+def test_a_button_of_the_page_is_pressed_by_its_name(page: Page, shared: Server) -> None:
+    arrive(page, shared, "insights", "Insights")
     expect(page.get_by_role("button", name="CSV").first).to_be_visible()
+    wait_until_idle(page)
     page.keyboard.press("Control+k")
     page.keyboard.type("csv")
     with page.expect_download():
         page.keyboard.press("Enter")
-    page.keyboard.press("/")
-    page.keyboard.type("rejected")
-    page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("/library\\?tab=Rejected"))
 
 
 def test_a_coin_is_opened_where_it_is(page: Page, shared: Server) -> None:

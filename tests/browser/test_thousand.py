@@ -15,6 +15,7 @@ from tests.browser.dashboard import Server
 from tests.browser.grid_page import GridPage
 from tests.length import repeated
 from tests.store.conftest import CREATED_AT, normal_picture
+from tests.waiting import eventually
 
 COINS = repeated(1_000, least=600)  # half of them are more than a page waits for
 PICTURES = 25
@@ -57,7 +58,7 @@ def pending(library: Library) -> int:
 def test_a_whole_review_session_by_keyboard(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/review")
     assert grid.at() == coin(0)
-    expect(page.get_by_text(f"1–60 of {COINS:,}")).to_be_visible()
+    expect(page.get_by_text(f"1–60 of {COINS:,}")).to_be_attached()
 
     # One by one: a mistake is undone and redone.
     grid.press("a", "r", "2", "z", "z", "Shift+Z")
@@ -82,7 +83,7 @@ def test_a_whole_review_session_by_keyboard(app: Server, page: Page) -> None:
     # The comparison with its duplicates; a reason key rejects the coin from there.
     grid.press("d")
     beside = page.get_by_role("dialog", name="Comparison")
-    expect(beside.get_by_text("exact picture").first).to_be_visible()
+    expect(beside.get_by_text("same picture").first).to_be_visible()
     grid.press("u", "1")
     expect(beside).to_be_hidden()
     grid.expect_settled()
@@ -109,10 +110,10 @@ def test_a_whole_review_session_by_keyboard(app: Server, page: Page) -> None:
     grid.press("Shift+A")
     expect(page.locator(".chosen-count")).to_have_text(f"All {even} that match selected")
     grid.press("Space", "r")  # all but the one under the cursor: many enough for a job
-    expect(page.get_by_text("1 coin", exact=True)).to_be_visible()
+    expect(page.get_by_role("gridcell")).to_have_count(1)
     with app.stored() as library:
-        assert pending(library) == before - even + 1
+        assert eventually(lambda: pending(library) == before - even + 1)
     grid.press("z")
-    expect(page.get_by_text(f"1–60 of {even}")).to_be_visible()
+    expect(page.get_by_text(f"1–60 of {even}")).to_be_attached()
     with app.stored() as library:
-        assert pending(library) == before
+        assert eventually(lambda: pending(library) == before)

@@ -187,7 +187,7 @@ class Keys {
 
   constructor() {
     window.addEventListener("keydown", (event) => this.press(event), true);
-    window.addEventListener("keydown", (event) => this.pressSlash(event));
+    window.addEventListener("keydown", (event) => this.pressLate(event));
   }
 
   /** @param {Palette} palette of the page that is shown */
@@ -204,30 +204,34 @@ class Keys {
     else this.waiting = act;
   }
 
-  /** Ctrl+K anywhere; `g` and a letter unless somebody types. @param {KeyboardEvent} event */
+  /** Ctrl+K anywhere, and the letter after `g`, before anything else on the page. @param {KeyboardEvent} event */
   press(event) {
     const { key, ctrlKey, metaKey, altKey, shiftKey, timeStamp } = event;
     if (!this.palette || event.isComposing) return;
     if ((ctrlKey || metaKey) && !altKey && !shiftKey && key.toLowerCase() === "k") {
       if (!this.palette.dialog.open && isCovered()) return;
       this.with((palette) => palette.toggle());
-    } else if (ctrlKey || metaKey || altKey || key.length > 1 || isTyping(event) || isCovered() || !areOn()) {
-      return;
-    } else if (timeStamp - this.prefixed < SOON) {
+    } else if (timeStamp - this.prefixed < SOON && this.isFree(event)) {
       this.prefixed = -Infinity;
       this.with((palette) => palette.goByLetter(key.toLowerCase()));
-    } else if (key === PREFIX && !event.repeat) this.prefixed = timeStamp;
-    else return;
+    } else return;
     event.preventDefault();
     event.stopImmediatePropagation();
   }
 
-  /** `/` opens it where no grid takes the key for its filter. @param {KeyboardEvent} event */
-  pressSlash(event) {
-    if (event.key !== "/" || event.defaultPrevented || !this.palette) return;
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || isCovered() || !areOn()) return;
+  /** `g`, and `/` which opens the palette, where no grid takes the key for its filter. @param {KeyboardEvent} event */
+  pressLate(event) {
+    if (!this.palette || event.defaultPrevented || !this.isFree(event)) return;
+    if (event.key === PREFIX && !event.repeat) this.prefixed = event.timeStamp;
+    else if (event.key === "/") this.with((palette) => palette.open());
+    else return;
     event.preventDefault();
-    this.with((palette) => palette.open());
+  }
+
+  /** Whether a single character means neither text nor something that covers the page. @param {KeyboardEvent} event */
+  isFree(event) {
+    const { key, ctrlKey, metaKey, altKey } = event;
+    return key.length === 1 && !ctrlKey && !metaKey && !altKey && !isTyping(event) && !isCovered() && areOn();
   }
 }
 

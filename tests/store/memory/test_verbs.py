@@ -43,7 +43,7 @@ def test_every_verb_has_the_same_name_everywhere(verb: str, tools: set[str]) -> 
     assert f"{verb}_memory" in tools, "for agents"
     pages = (
         "".join(path.read_text() for path in (PROJECT / "components/memory").glob("*.py"))
-        + (PROJECT / "pages/lore.py").read_text()
+        + (PROJECT / "pages/memory.py").read_text()
         + (PROJECT / "components/shell/page/undo.py").read_text()
     )
     assert f'"{VERBS[verb]}' in pages, "on the page"
