@@ -74,3 +74,22 @@ def test_g_and_a_letter_go_to_a_place_and_decide_nothing(page: Page, shared: Ser
         expect(page.get_by_role("heading", level=1)).to_have_text(place)
     with shared.stored() as library:
         assert library.get(PENDING.address).tier == "pending"
+
+
+def test_the_key_after_the_one_that_closes_it_is_not_taken_for_text(page: Page, shared: Server) -> None:
+    arrive(page, shared, "", "Home")
+    for key in ("Enter", "Escape"):
+        page.keyboard.press("Control+k")
+        expect(palette(page).get_by_role("combobox")).to_be_focused()
+        focused = page.evaluate(
+            """(key) => {
+                const options = { key, bubbles: true, composed: true, cancelable: true };
+                const { activeElement } = document;
+                const field = activeElement?.shadowRoot?.activeElement;
+                field?.dispatchEvent(new KeyboardEvent("keydown", options));
+                return document.activeElement?.tagName;
+            }""",
+            key,
+        )
+        assert focused == "BODY"
+        expect(palette(page)).to_be_hidden()

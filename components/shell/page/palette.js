@@ -47,7 +47,7 @@ export class Palette {
     this.list = el("ul", { role: "listbox", id: "memedex-palette-rows", "aria-label": "Found" });
     this.none = el("p", { role: "status" });
     this.dialog = el("dialog", { "aria-label": "Go to, find, do" }, this.field, this.list, this.none);
-    this.dialog.addEventListener("click", (event) => event.target === this.dialog && this.dialog.close());
+    this.dialog.addEventListener("click", (event) => event.target === this.dialog && this.close());
     this.dialog.addEventListener("keydown", (event) => this.press(event));
     const opens = el(
       "button",
@@ -59,8 +59,14 @@ export class Palette {
   }
 
   toggle() {
-    if (this.dialog.open) this.dialog.close();
+    if (this.dialog.open) this.close();
     else this.open();
+  }
+
+  /** The browser would leave the focus in the hidden field until it draws again: keys would be taken for text. */
+  close() {
+    this.dialog.close();
+    this.field.blur();
   }
 
   /** @param {string} letter */
@@ -80,10 +86,11 @@ export class Palette {
 
   /** @param {KeyboardEvent} event in the dialog */
   press(event) {
-    const { key } = event;
+    const key = event.isComposing ? "" : event.key; // else it belongs to the input method
     const step = { ArrowDown: 1, ArrowUp: -1 }[key];
     if (step) this.at = (this.at + step + this.rows.length) % Math.max(1, this.rows.length);
     else if (key === "Enter") this.choose(this.rows[this.at]);
+    else if (key === "Escape") this.close();
     else {
       event.stopPropagation();
       return;
@@ -96,7 +103,7 @@ export class Palette {
   /** @param {Row | undefined} row */
   choose(row) {
     if (!row) return;
-    this.dialog.close();
+    this.close();
     row.do();
   }
 
