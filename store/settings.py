@@ -130,6 +130,9 @@ class Settings(BaseSettings):
 @lru_cache(maxsize=1)
 def settings() -> Settings:
     """The settings of this process, read once. Raises WrongSetting with each variable that is wrong."""
+    from dotenv import load_dotenv
+
+    load_dotenv(_FILE)  # keys of providers too, which litellm looks for in the environment
     try:
         return Settings()
     except ValidationError as error:

@@ -1,5 +1,6 @@
 """The language model: which one, where it answers, its key, and whether it does."""
 
+import os
 import time
 from dataclasses import dataclass
 
@@ -95,8 +96,8 @@ def _use(provider: Provider, model: str, address: str, key: str, *, is_kept: boo
     keep({"MEMEDEX_CAPTION_MODEL": provider.prefix + model, "MEMEDEX_CAPTION_API_BASE": address})
     if provider.key and key:
         (keep if is_kept else keep_until_end)({provider.key: key})
-    elif provider.key and address and provider.prefix == "openai/":
-        keep_until_end({provider.key: "none"})  # litellm asks for some key, a local server for none
+    elif provider.prefix == "openai/" and not os.environ.get(provider.key):
+        keep({provider.key: "none"})  # litellm asks for some key, a local server for none
 
 
 def _current() -> int:

@@ -113,6 +113,7 @@ def test_a_whole_review_session_by_keyboard(app: Server, page: Page) -> None:
     expect(page.get_by_role("gridcell")).to_have_count(1)
     with app.stored() as library:
         assert eventually(lambda: pending(library) == before - even + 1)
+    expect(page.get_by_text(f"1–60 of {even}")).to_have_count(0, timeout=40_000)  # the page knows it
     grid.press("z")
     expect(page.get_by_text(f"1–60 of {even}")).to_be_attached()
     with app.stored() as library:

@@ -55,7 +55,11 @@ def test_a_local_server_is_chosen_and_kept_without_a_key(
     assert settings().caption_model == "openai/llava"
     assert settings().caption_api_base == server.address
     assert "MEMEDEX_CAPTION_MODEL='openai/llava'" in file.read_text()
-    assert "OPENAI_API_KEY" not in file.read_text()
+    for name in NAMES:
+        os.environ.pop(name, None)  # as in another run of the program
+    settings.cache_clear()
+    assert settings().caption_model == "openai/llava"
+    assert os.environ["OPENAI_API_KEY"] == "none"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
