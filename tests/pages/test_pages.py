@@ -172,8 +172,9 @@ def test_a_coin_with_an_unsaved_draft_cannot_be_promoted(library: Library) -> No
     assert is_locked(f"promote-{UNCAPTIONED.address}")
 
 
-def test_without_a_language_model_the_editor_says_what_to_set(library: Library) -> None:
-    assert "MEMEDEX_CAPTION_MODEL" in words(opened("captions", address=DOG.address))
+def test_without_a_language_model_the_editor_leads_to_its_choice(library: Library) -> None:
+    app = opened("captions", address=DOG.address)
+    assert "Choose a language model" in [link.label for link in app.main.page_link]
 
 
 def test_a_link_to_a_missing_coin_says_so(library: Library) -> None:
