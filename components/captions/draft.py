@@ -41,7 +41,7 @@ def show(library: Library) -> None:
 def preselect(chosen: Sequence[str]) -> None:
     """Grid handler: take the selection to the page that drafts."""
     st.session_state[CHOSEN] = list(chosen)
-    lead_to(**places.DRAFTS)
+    lead_to(places.DRAFTS)
 
 
 def how(library: Library, *, key: str, prompt: str = DEFAULT_PROMPT) -> tuple[str, str]:

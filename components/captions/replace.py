@@ -79,7 +79,7 @@ def _wanted() -> ReplaceRequest:
 def preselect(chosen: Sequence[str]) -> None:
     """Grid handler: continue with the selection."""
     st.session_state[_CHOSEN] = list(chosen)
-    lead_to(**places.REPLACE)
+    lead_to(places.REPLACE)
 
 
 def _selection(library: Library) -> tuple[list[Record], list[str]]:

@@ -66,7 +66,7 @@ def show(library: Library) -> None:
 def preselect(chosen: Sequence[str]) -> None:
     """Grid handler: continue with the selection."""
     choose(chosen)
-    lead_to(**places.IMPORT)
+    lead_to(places.IMPORT)
 
 
 def choose(addresses: Sequence[str]) -> None:

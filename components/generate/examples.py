@@ -25,8 +25,7 @@ def preselect(line: str) -> Handler:
 
     def handler(chosen: Sequence[str]) -> None:
         if chosen:
-            found = places.prompt({_QUESTION: line, _PICKED: ",".join(chosen[:MOST])})
-            lead_to(found["page"], found["query_params"])
+            lead_to(places.prompt({_QUESTION: line, _PICKED: ",".join(chosen[:MOST])}))
 
     return handler
 

@@ -25,7 +25,7 @@ from components.grid.actions import (
 from components.grid.browse import View, browse, no_matches, show_view
 from components.grid.cards import Mark, tier_mark
 from components.grid.decisions import missing_facets, start_promotion
-from components.grid.grid import go_to, lead_to, show_cards
+from components.grid.grid import lead_to, show_cards
 from components.grid.ordering import resembling
 from components.grid.page_number import turning
 from components.grid.results import (
@@ -72,7 +72,6 @@ __all__ = [
     "chosen_held",
     "chosen_view",
     "chosen_weights",
-    "go_to",
     "last_moved",
     "lead_to",
     "missing_facets",

@@ -16,7 +16,8 @@ class Action:
 
     `leaves`: the card leaves at once, before the server has answered; otherwise it stays. `reasons` are
     offered on the digits 1 to 9. `goes`: the page does it instead of the store, and leads elsewhere (until
-    that is shown, keys are meant for it) or only runs again; or a dialog asks first.
+    that is shown, keys are meant for it) or only runs again; or a dialog asks first. `to` is where it leads
+    unless the page does something else: the beginning of an address, which the coin's own ends.
     `message` is shown once it is done, with the coin's name in place of {} (or at its end). The grid
     itself draws the dialog for tags.
     """
@@ -30,6 +31,7 @@ class Action:
     message: str = ""
     reasons: tuple[str, ...] = ()
     goes: Literal["", "elsewhere", "run", "dialog"] = ""
+    to: str = ""
     glyph: str = ""  # of its button on the card under the cursor; without one, it has none there
 
     def as_json(self) -> dict[str, Any]:
@@ -57,13 +59,17 @@ DELETE = Action("delete", "Delete", "x", "bad", message="Deleted")
 RESTORE = Action("restore", "Restore", "v", "good", message="Restored", glyph="↺")
 DEGRADE = Action("degrade", "Remove from library", "t", message="Removed {} from the library")
 PROMOTE = Action("promote", "Promote", "p", "main", leaves=False, glyph="↑")
-CAPTION = Action("caption", "Captions", "e", leaves=False, single=True, goes="elsewhere", glyph="✎")
+CAPTION = Action(
+    "caption", "Captions", "e", leaves=False, single=True, goes="elsewhere", to="captions?address=", glyph="✎"
+)
 DRAFT = Action("draft", "Draft", "f", leaves=False, goes="elsewhere")
 REPLACE = Action("replace", "Replace", "w", leaves=False, goes="elsewhere")
 EXPORT = Action("export", "Export", "o", leaves=False, goes="elsewhere")
 MODEL = Action("model", "Generate", "i", leaves=False, goes="elsewhere")
 TAGS = Action("tags", "Tags", "n", leaves=False, goes="dialog", glyph="#")
-LIKE = Action("like", "More like this", "m", leaves=False, single=True, goes="elsewhere", glyph="≈")
+LIKE = Action(
+    "like", "More like this", "m", leaves=False, single=True, goes="elsewhere", to="search?like=", glyph="≈"
+)
 STYLE = Action("style", "Same style", "s", leaves=False, single=True, goes="elsewhere")
 GOOD = Action("good", "Good", ".", "good", leaves=False, goes="run")
 BAD = Action("bad", "Bad", ",", "bad", leaves=False, goes="run")

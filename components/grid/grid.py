@@ -13,11 +13,11 @@ from components.grid.cards import Mark, card, comparison, details, twins
 from components.grid.matching import addresses
 from components.grid.remote_decisions import shadows
 from components.shell import format
+from components.shell.page import places
 from components.shell.page.query_pictures import LINE
 from components.shell.page.streamlit_style import TOOLS
 from components.shell.server import messages
 from components.shell.session import presenter, safe_mode, session
-from components.shell.session.session import LINK
 from store import Library, MemedexError, Reader, Record
 from store.catalog import filter_conditions, filter_syntax
 from store.tasks import undo
@@ -32,18 +32,8 @@ _place = st.components.v2.component(
     js=assets.script("place.js"),
 )
 _UNDONE = 50  # decisions that can be undone one after the other before the page runs again
-_AGAIN = 4  # times that a link is followed again
-_OPENED = 3  # the coin in the large view and its two neighbours
-
-
-@dataclass(frozen=True, slots=True)
-class _Link:
-    """The page that a verb leads to, and the page that it came from."""
-
-    page: str
-    parameters: Mapping[str, str]
-    client: str | None = None  # not followed yet
-    again: int = _AGAIN
+_LINK = "memedex.link"  # where the verb of a handler leads
+_OPENED = 3
 
 
 def show_cards(
@@ -110,13 +100,11 @@ def mount(
     """Mount the component with what every kind of grid needs in addition to its cards."""
     if not library.can_write:
         actions = [
-            replace(action, label=_HARMLESS[action.verb])
-            for action in actions
-            if action.verb in handlers and action.verb in _HARMLESS
+            replace(action, label=_HARMLESS[action.verb]) for action in actions if action.verb in _HARMLESS
         ]
-    actions = [each for each in actions if each.goes in ("", "dialog") or each.verb in handlers]
+    actions = [replace(each, to="") if each.verb in handlers else each for each in actions]
+    actions = [each for each in actions if each.goes in ("", "dialog") or each.to or each.verb in handlers]
     state = session.sent(key)
-    _follow_link(state)
     _component(
         key=key,
         data={
@@ -154,19 +142,9 @@ def tools_place() -> None:
     _place(key=TOOLS)
 
 
-def go_to(page: str, parameter: str) -> Handler:
-    """A handler that opens a page about the coin: `?parameter=address`."""
-
-    def handler(chosen: Sequence[str]) -> None:
-        for address in chosen[:1]:
-            lead_to(page, {parameter: address})
-
-    return handler
-
-
-def lead_to(page: str, query_params: Mapping[str, str]) -> None:
-    """Go to this page on the next run; for handlers, which run before the page."""
-    st.session_state[LINK] = _Link(page, query_params)
+def lead_to(link: places.Link) -> None:
+    """Let the browser follow this link once the run is drawn; for handlers, which run before the page."""
+    st.session_state[_LINK] = places.address(link)
 
 
 _HARMLESS = {"caption": "Captions", "like": "More like this", "style": "Same style", "model": "Generate"}
@@ -206,33 +184,20 @@ def _act(key: str, library: Library, handlers: Mapping[str, Handler]) -> None:
         if entry.n <= last:
             continue
         last = entry.n
-        st.session_state[_acted(key)] = {"client": asked.client, "n": last}
+        st.session_state.pop(_LINK, None)
         chosen = entry.addresses if entry.matching is None else addresses(library, entry.matching)
         if entry.verb in handlers:
             try:
                 handlers[entry.verb](chosen)
             except MemedexError as error:
                 session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
+        link = st.session_state.pop(_LINK, "")
+        st.session_state[_acted(key)] = {"client": asked.client, "n": last, "link": link}
 
 
 def _acted(key: str) -> str:
-    """In the session's state: the number of the last press that a handler has done."""
+    """In the session's state: the number of the last press that a handler has done, and where it leads."""
     return f"{key}.acted"
-
-
-def _follow_link(state: Mapping[str, Any]) -> None:
-    """Go where a verb leads; again if the same grid sends once more before its browser knows of the new page.
-
-    Otherwise that message would bring its own page back.
-    """
-    link: _Link | None = st.session_state.pop(LINK, None)
-    if link is None:
-        return
-    asked = state.get("asked")
-    client = asked.get("client") if isinstance(asked, Mapping) else None
-    if link.client is None or (link.client == client and link.again):
-        st.session_state[LINK] = replace(link, client=client or "", again=link.again - 1)
-        st.switch_page(link.page, query_params=link.parameters)
 
 
 def _opened(library: Reader, addresses: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -1,13 +1,11 @@
 """The newest coins of the library, to start with."""
 
-from components.grid import CAPTION, LIKE, go_to, show_cards
+from components.grid import CAPTION, LIKE, show_cards
 from store import Filter, Library
-
-WAYS = {"like": go_to("pages/search.py", "like"), "caption": go_to("pages/captions.py", "address")}
 
 
 def show(key: str, library: Library, *, limit: int) -> None:
     """Some pictures, each with links to its caption and to similar coins."""
     records = library.find(Filter(tier="library"), limit=limit)
     if records:
-        show_cards(key, library, records, actions=[LIKE, CAPTION], handlers=WAYS)
+        show_cards(key, library, records, actions=[LIKE, CAPTION])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from components.captions import draft, replace
 from components.exchange import export
-from components.grid import Handler, go_to, resembling
+from components.grid import Handler, resembling
 
 
 def handlers(key: str) -> Mapping[str, Handler]:
@@ -13,8 +13,6 @@ def handlers(key: str) -> Mapping[str, Handler]:
 
 
 ELSEWHERE: Mapping[str, Handler] = {
-    "like": go_to("pages/search.py", "like"),
-    "caption": go_to("pages/captions.py", "address"),
     "draft": draft.preselect,
     "replace": replace.preselect,
     "export": export.preselect,

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.grid import CAPTION, LIKE, Mark, newest, show_cards
+from components.grid import CAPTION, LIKE, Mark, show_cards
 from components.shell import format
 from components.shell.session import resources
 from store import Library, MemedexError, Record
@@ -44,7 +44,6 @@ def show(library: Library) -> None:
         library,
         library.records(fits),
         actions=[CAPTION, LIKE],
-        handlers=newest.WAYS,
         mark=lambda record: _mark(fits, record),
     )
 

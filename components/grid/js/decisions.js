@@ -2,6 +2,7 @@
 
 import { isBusy, isLeaving } from "../../shell/js/hand.js";
 import { newId } from "../../shell/js/post.js";
+import { follow } from "../../shell/js/streamlit_page.js";
 import { count } from "./dom.js";
 import { undoable } from "./log.js";
 
@@ -24,6 +25,7 @@ import { undoable } from "./log.js";
  *   message: string,
  *   reasons: string[],
  *   goes: "" | "elsewhere" | "run" | "dialog",
+ *   to: string,
  * }} Action
  */
 /**
@@ -86,7 +88,8 @@ export class Decisions {
     const about = everything ? aboutAll(everything) : this.about(addresses);
     if (action.goes === "dialog")
       return this.grid.tagging.show(about, { number, name: addresses.length === 1 ? this.called(addresses, 1) : "" });
-    if (action.goes) this.grid.acts.add({ verb: action.verb, goes: action.goes, ...about });
+    if (action.to) follow(action.to + encodeURIComponent(addresses[0]));
+    else if (action.goes) this.grid.acts.add({ verb: action.verb, goes: action.goes, ...about });
     else this.add({ verb: action.verb, reason, ...about }, { hides: action.leaves ? addresses : null });
     if (everything) model.drop();
     model.passShadows();
@@ -320,6 +323,7 @@ export class Acts {
     this.next = 1;
     this.sendings = 0;
     this.inVain = 0;
+    this.led = 0; // the last press whose link was followed
   }
 
   /** @param {Act} act */
@@ -346,15 +350,18 @@ export class Acts {
   }
 
   /**
-   * A run of the page says how far it came.
+   * A run of the page says how far it came, and where the last press leads.
    *
-   * @param {{client: string, n: number} | null} [acted]
+   * @param {{client: string, n: number, link: string} | null} [acted]
    */
   take(acted) {
     if (acted?.client !== this.client) return;
     this.entries = this.entries.filter(({ n }) => n > acted.n);
     if (!this.entries.length) clearTimeout(this.timer);
     this.inVain = 0;
+    if (!acted.link || acted.n <= this.led) return;
+    this.led = acted.n;
+    follow(acted.link);
   }
 
   stop() {

@@ -54,7 +54,7 @@ import { Viewer } from "./viewer.js";
  *   switches?: Switch[],
  *   undo: string[],
  *   redo: string[],
- *   acted: {client: string, n: number} | null,
+ *   acted: {client: string, n: number, link: string} | null,
  *   safe: Parameters | null,
  *   presents: boolean,
  *   details: Record<string, Detail>,

@@ -51,6 +51,22 @@ export const PAGE_LINK = "[data-testid=stPageLink] a[href]";
 /** A link in markup of our own, which Streamlit would open as another website. */
 export const OWN_LINK = "a.memedex-link[href]";
 
+/**
+ * Goes to an address of the app, as a click on such a link does.
+ *
+ * @param {string} href
+ */
+export function follow(href) {
+  let link = document.querySelector("a.memedex-link[hidden]");
+  if (!(link instanceof HTMLAnchorElement)) {
+    link = document.createElement("a");
+    document.body.append(link);
+    Object.assign(link, { className: "memedex-link", hidden: true });
+  }
+  link.setAttribute("href", href);
+  if (link instanceof HTMLAnchorElement) link.click();
+}
+
 /** Whether the server works for this page. */
 export function isAtWork() {
   const state = document.querySelector("[data-testid=stApp]")?.getAttribute("data-test-script-state");

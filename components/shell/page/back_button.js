@@ -95,7 +95,7 @@ function followLinks() {
       if (!isFollowed(event, link, location, link.matches(OWN_LINK))) return;
       event.preventDefault();
       event.stopPropagation();
-      history.pushState(history.state, "", link.href);
+      history.pushState({}, "", link.href);
       dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
     },
     { capture: true },

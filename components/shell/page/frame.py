@@ -53,7 +53,6 @@ def open_page(
         _header(title, library, None if is_grid else undo)
         job_bar.watch(library, are_bars_drawn=title != "Activity")  # there they are shown in full
         tour.show(library, title)
-    session.drop_old_links()
     session.show_messages()
     return library
 

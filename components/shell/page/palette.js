@@ -3,14 +3,13 @@
 import { el, fill, part } from "../js/elements.js";
 import { post } from "../js/post.js";
 import { KEYS, read } from "../js/storage.js";
-import { COVERS, ICON } from "../js/streamlit_page.js";
+import { COVERS, follow, ICON } from "../js/streamlit_page.js";
 
 /** @import { Server } from "../js/post.js" */
 /** @import { Mount } from "../js/streamlit_page.js" */
 
-/** @typedef {{page: string, query_params: Record<string, string>}} Link */
-/** @typedef {{name: string, about: string, letter: string, link: Link}} Place letter: that goes there after `g` */
-/** @typedef {{name: string, ticker: string, tier: string, picture: string, link: Link}} Coin */
+/** @typedef {{name: string, about: string, letter: string, link: string}} Place letter: that goes there after `g` */
+/** @typedef {{name: string, ticker: string, tier: string, picture: string, link: string}} Coin */
 /** @typedef {{server: Server, places: Place[]}} PaletteData */
 /** @typedef {{id: string, kind: string, name: string, about: string, picture?: string, do: () => void}} Row */
 
@@ -27,11 +26,10 @@ export class Palette {
   at = 0;
   timer = 0;
 
-  /** @param {HTMLElement} root @param {PaletteData} data @param {(link: Link) => void} go */
-  constructor(root, data, go) {
+  /** @param {HTMLElement} root @param {PaletteData} data */
+  constructor(root, data) {
     this.root = root;
     this.data = data;
-    this.go = go;
     this.field = el("input", {
       type: "text",
       role: "combobox",
@@ -72,7 +70,7 @@ export class Palette {
   /** @param {string} letter */
   goByLetter(letter) {
     const place = this.data.places.find((each) => each.letter === letter);
-    if (place) this.go(place.link);
+    if (place) follow(place.link);
   }
 
   open() {
@@ -118,18 +116,19 @@ export class Palette {
     const { answer } = words ? await post(this.data.server, "find-coins", { words }, { keepalive: false }) : {};
     if (words !== this.field.value.trim()) return;
     this.coins = answer?.coins ?? [];
-    this.show();
+    this.show({ marked: this.rows[this.at]?.id });
   }
 
-  show() {
+  /** @param {{marked?: string}} kept the row that stays marked when coins arrive: Enter may be on its way */
+  show({ marked = "" } = {}) {
     const words = this.field.value.trim().toLowerCase();
     const named = this.data.places.filter(({ name }) => matches(words, name));
     const described = this.data.places.filter((each) => !named.includes(each) && matches(words, each.about));
     const places = [...named, ...(words.length > 2 ? described : [])].map(({ name, about, letter, link }) =>
-      row("Go to", name, letter ? `${PREFIX} ${letter}` : about, () => this.go(link)),
+      row("Go to", name, letter ? `${PREFIX} ${letter}` : about, () => follow(link)),
     );
     const coins = this.coins.map(({ name, ticker, tier, picture, link }) => ({
-      ...row("Coin", name, [ticker, tier].filter(Boolean).join(" · "), () => this.go(link)),
+      ...row("Coin", name, [ticker, tier].filter(Boolean).join(" · "), () => follow(link)),
       picture,
     }));
     const verbs = (words ? (this.offers ?? []) : [])
@@ -138,7 +137,7 @@ export class Palette {
     const isName = coins.length && !places.some(({ name }) => name.toLowerCase().startsWith(words));
     const kinds = isName ? [coins, verbs, places] : [places, verbs, coins];
     this.rows = kinds.flatMap((kind) => kind.slice(0, words ? MOST : Infinity));
-    this.at = 0;
+    this.at = Math.max(0, marked ? this.rows.findIndex(({ id }) => id === marked) : 0);
     this.none.textContent = this.rows.length ? "" : "Nothing found.";
     fill(this.list, this.rows, (each) => this.item(each));
     this.mark();
@@ -300,11 +299,10 @@ function* buttonsIn(parent) {
 const palettes = new WeakMap();
 
 /** @param {Mount<PaletteData>} mount */
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement }) {
   const root = part(parentElement, ".memedex-palette", HTMLElement);
-  const go = (/** @type {Link} */ link) => setTriggerValue("go", link);
-  const palette = palettes.get(root) ?? new Palette(root, data, go);
+  const palette = palettes.get(root) ?? new Palette(root, data);
   palettes.set(root, palette);
-  Object.assign(palette, { data, go });
+  palette.data = data;
   (tab.memedexPaletteKeys ??= new Keys()).take(palette);
 }

@@ -43,11 +43,9 @@ class CoinsQuestion:
 
 
 def show(library: Library) -> None:
-    """The button that opens it; goes to what was chosen last."""
+    """The button that opens it."""
     data = {"server": messages.server(library), "places": [*_places(), *_views()]}
-    chosen = _component(key="memedex-palette", data=data, on_go_change=lambda: None).go
-    if chosen and chosen.get("page") in _scripts():
-        st.switch_page(chosen["page"], query_params=dict(chosen["query_params"]))
+    _component(key="memedex-palette", data=data)
 
 
 def answer(library: Library, question: CoinsQuestion, _: Sender) -> object:
@@ -63,23 +61,27 @@ def _coin(library: Library, record: Record) -> dict[str, object]:
         "ticker": shown.ticker,
         "tier": format.TIERS[record.tier],
         "picture": pictures.address(library, record.image_hash) if record.image_hash else "",
-        "link": places.coin(record.address, record.tier),
+        "link": places.address(places.coin(record.address, record.tier)),
     }
 
 
 def _places() -> list[dict[str, object]]:
     return [
-        {"name": place.name, "about": place.about, "letter": place.letter, "link": places.to(place.name)}
+        {
+            "name": place.name,
+            "about": place.about,
+            "letter": place.letter,
+            "link": places.address(places.to(place.name)),
+        }
         for place in places.PLACES.values()
     ]
 
 
 def _views() -> list[dict[str, object]]:
-    return [{"name": name, "about": "", "letter": "", "link": link} for name, link in _VIEWS.items()]
-
-
-def _scripts() -> set[str]:
-    return {place.script for place in places.PLACES.values()}
+    return [
+        {"name": name, "about": "", "letter": "", "link": places.address(link)}
+        for name, link in _VIEWS.items()
+    ]
 
 
 KIND = Kind("find-coins", CoinsQuestion, answer)

@@ -61,7 +61,8 @@ def to(name: str) -> Link:
 def address(link: Link) -> str:
     """This link below the app's path."""
     query = urlencode(link["query_params"])
-    return PurePath(link["page"]).stem + (f"?{query}" if query else "")
+    path = "./" if link["page"] == PLACES["Home"].script else PurePath(link["page"]).stem
+    return path + (f"?{query}" if query else "")
 
 
 def all_coins(line: str) -> Link:

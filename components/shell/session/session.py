@@ -12,7 +12,6 @@ from components.shell.session import presenter
 from store import Job, Library, LruCache
 from store.tasks import QUIET
 
-LINK = "memedex.link"  # where a verb leads, until one is there
 _MESSAGES = "memedex.messages"
 _BEGINNING = "memedex.beginning"
 _NEWEST = 20  # jobs among which there is one that somebody began
@@ -22,13 +21,6 @@ _from_routes: LruCache[str, tuple[tuple[str, str | None], ...]] = LruCache(_SESS
 _DECISIONS = 50  # of one session
 _decided: LruCache[str, tuple[str, ...]] = LruCache(_SESSIONS)
 _lock = threading.Lock()
-
-
-def drop_old_links() -> None:
-    """Drop links that were made before: the browser's Back button follows none of them."""
-    run = get_script_run_ctx()
-    if run and run.is_history_navigation:
-        st.session_state.pop(LINK, None)
 
 
 @dataclass(frozen=True)

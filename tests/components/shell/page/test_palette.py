@@ -25,7 +25,7 @@ def test_a_coin_is_found_by_ticker_name_or_address_in_every_tier(client: Client,
     rejected = found(client, library, "🐸")[0]
     assert rejected["name"] == "Rain"
     assert rejected["tier"] == "Rejected"
-    assert rejected["link"] == places.coin(address(101), "trash")
+    assert rejected["link"] == places.address(places.coin(address(101), "trash"))
     assert found(client, library, "nothing is called so") == []
 
 
