@@ -32,7 +32,7 @@ _PAGES = {
     "Approved": ("approved", ".card"),
     "Captions": ("captions", "[data-testid=stSelectbox]"),
     "Search": ("search", "[data-testid=stTextInput]"),
-    "Insights": ("insights", "[data-testid=stPlotlyChart]"),
+    "Insights": ("insights", "[data-testid=stEChartsChart]"),
     "Memory": ("memory", ".memedex-views"),
     "Activity": ("activity", "[data-testid=stDownloadButton]"),
     "Settings": ("settings", "[data-testid=stFileUploader]"),

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-DRAWING = {"pandas", "plotly"}  # Streamlit itself imports a part of plotly, a tenth of a second
+DRAWING = {"pandas"}
 HEAVY = {"chromadb", "torch", "torchvision", "open_clip", "sentence_transformers", "transformers", "litellm"}
 
 # From the top down. Entries on one line may import each other, but never in a cycle.
@@ -338,7 +338,7 @@ def test_heavy_modules_are_imported_only_when_used() -> None:
     assert early == []
 
 
-def test_pandas_and_plotly_stay_out_of_the_store_and_load_lazily() -> None:
+def test_pandas_stays_out_of_the_store_and_loads_lazily() -> None:
     assert [name for name in files() if name.startswith("store") and top_level_packages(name) & DRAWING] == []
     assert [name for name in files() if top_level_packages(name, at_once=True) & DRAWING] == []
 

@@ -179,9 +179,9 @@ def spending(library: Library) -> None:
     else:
         st.caption(f"Spent per day (UTC), {format.dollars(priced['cost'].sum())} in all")
         figure = charts.days(
-            priced.rename(columns={"model": "kind", "cost": "value"}),
+            list(priced[["day", "model", "cost"]].itertuples(index=False)),
             title="US dollars",
-            money=True,
+            form="dollars",
             colors=charts.in_colors(models["model"]),
         )
         charts.show(figure, key="spending-by-day", alt="US dollars spent per day, by model")

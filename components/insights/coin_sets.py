@@ -42,7 +42,7 @@ def choose(library: Library) -> list[CoinSet]:
     return sets
 
 
-def colors(sets: list[CoinSet]) -> dict[str, str]:
+def colors(sets: list[CoinSet]) -> dict[str, int]:
     """A colour for each set by its label."""
     return dict(zip((one.label for one in sets), COLORS, strict=False))
 

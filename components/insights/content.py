@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -14,12 +13,8 @@ from store import Filter, Library
 from store.reading import statistics
 from store.records import TIERS
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 _MOST = 15  # tags or categories that are drawn
 _SUBJECTS = 6  # categories over time, as many as there are colours
-COLUMNS = ["name", "kind", "value", "coins", "text", "line"]
 
 
 def show(library: Library, sets: list[CoinSet]) -> None:
@@ -46,9 +41,9 @@ def show(library: Library, sets: list[CoinSet]) -> None:
     of = [f" · {format.plain(one.label)}" if len(sets) > 1 else "" for one in sets]
     for number, one in enumerate(sets):  # a figure of each set next to that of the other
         with grid.cell():
-            frame = by_month(statistics.tiers_by_month(library, one.filter), one, subject="tier")
+            bars = by_month(statistics.tiers_by_month(library, one.filter), one, subject="tier")
             figures.show(
-                figures.months(frame, title="Coins", colors=_present(frame, charts.TIERS)), frame,
+                charts.months(bars, title="Coins", colors=present(bars, charts.TIERS)),
                 title=f"Coins by month of creation{of[number]}", key=f"insights-months-{number}",
                 alt="How many coins were created in each month, by where they are now",
             )  # fmt: skip
@@ -70,55 +65,52 @@ def labels(
     about: str | None = None,
 ) -> None:
     """The most frequent tags, scripts or reasons; of two sets as shares, since they differ in size."""
-    frame = ranking(counts, sets, narrow=narrow)
-    if frame.empty:
+    bars = ranking(counts, sets, narrow=narrow)
+    if not bars:
         st.caption(f"No coin has {what} yet.")
         return
     number = len(set().union(*counts))
     title = f"The {_MOST} most frequent of {number:,} {what}" if number > _MOST else what.capitalize()
     is_shared = len(sets) > 1
-    figure = figures.bars(
-        frame, title="Share of coins" if is_shared else "Coins",
-        colors=coin_sets.colors([*sets]), percent=is_shared,
+    figure = charts.bars(
+        bars, title="Share of coins" if is_shared else "Coins",
+        colors=coin_sets.colors([*sets]), form="share" if is_shared else "count",
     )  # fmt: skip
     alt = f"How many coins have which {what}"
-    figures.show(figure, frame, title=title, key=f"insights-{what}", alt=alt, about=about)
+    figures.show(figure, title=title, key=f"insights-{what}", alt=alt, about=about)
 
 
 def ranking(
     counts: Sequence[Mapping[str, int]], sets: Sequence[CoinSet], *, narrow: Callable[[Filter, str], Filter]
-) -> "pd.DataFrame":
+) -> list[charts.Bar]:
     """The names that are most frequent in any set, with their counts; two sets have shares as values."""
-    import pandas as pd
 
     def share(name: str) -> float:
         return max(found.get(name, 0) / one.coins for found, one in zip(counts, sets, strict=True))
 
     names = sorted(set().union(*counts), key=lambda name: (-share(name), name))[:_MOST]
-    rows = []
+    bars = []
     for name in names:
         for found, one in zip(counts, sets, strict=True):
             coins = found.get(name, 0)
             value = coins / one.coins if len(sets) > 1 else coins
             text = f"{name or 'no reason given'}: {coins:,} of {one.coins:,}"
             line = figures.line_of(narrow(one.filter, name)) if coins else ""
-            rows.append((name or "no reason given", one.label, value, coins, text, line))
-    return pd.DataFrame(rows, columns=COLUMNS)
+            bars.append(charts.Bar(name or "no reason given", one.label, value, coins, text, line))
+    return bars
 
 
-def by_month(found: Sequence[statistics.MonthCount], one: CoinSet, *, subject: str) -> "pd.DataFrame":
+def by_month(found: Sequence[statistics.MonthCount], one: CoinSet, *, subject: str) -> list[charts.Bar]:
     """Coins by month and kind, each with the line that finds them; `subject` is tier or category."""
-    import pandas as pd
-
-    rows = []
+    bars = []
     for month, kind, coins in found:
         label = format.TIERS[kind] if subject == "tier" else kind
         tier = next((tier for tier in TIERS if subject == "tier" and tier == kind), None)
         category = kind if subject == "category" else ""
         line = figures.line_of(statistics.narrowed(one.filter, month=month, tier=tier, category=category))
         text = f"{format.counted(coins, 'coin')}, {label}, {month}"
-        rows.append((month, label, coins, coins, text, line))
-    return pd.DataFrame(rows, columns=COLUMNS)
+        bars.append(charts.Bar(month, label, coins, coins, text, line))
+    return bars
 
 
 def _scripts(library: Library, filter: Filter) -> dict[str, int]:
@@ -131,18 +123,19 @@ def _subjects(library: Library, one: CoinSet, number: int, of: str) -> None:
     for count in found:
         total[count.kind] += count.coins
     most = [kind for kind, _ in total.most_common(_SUBJECTS)]
-    frame = by_month([count for count in found if count.kind in most], one, subject="category")
-    if frame.empty:
+    bars = by_month([count for count in found if count.kind in most], one, subject="category")
+    if not bars:
         st.caption(f"No coin has a category yet{of}.")
         return
     figures.show(
-        figures.months(frame, title="Coins", colors=charts.in_colors(most)), frame,
+        charts.months(bars, title="Coins", colors=charts.in_colors(most)),
         title=f"Subjects over time{of}", key=f"insights-subjects-{number}",
         alt="How many coins of each frequent category were created in each month",
         about=f"The {_SUBJECTS} most frequent categories. A coin counts in each of its categories.",
     )  # fmt: skip
 
 
-def _present(frame: "pd.DataFrame", colors: Mapping[str, str]) -> dict[str, str]:
-    kinds = set(frame["kind"])
+def present(bars: Sequence[charts.Bar], colors: Mapping[str, int]) -> dict[str, int]:
+    """The colours of the kinds that have a bar."""
+    kinds = {bar.kind for bar in bars}
     return {kind: color for kind, color in colors.items() if kind in kinds}

@@ -1,5 +1,7 @@
 """Decisions per day, and the share of reviewed coins that were approved."""
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,6 @@ from store import Library
 from store.reading import audit
 
 if TYPE_CHECKING:
-    import pandas as pd
     from streamlit.elements.lib.grid_container import GridContainer
 
 DAYS = 90
@@ -32,42 +33,39 @@ _COLORS = {
 
 def show(library: Library, grid: "GridContainer") -> None:
     """Both figures of the last days, of all coins; nothing if nothing was decided then."""
-    import pandas as pd
-
     zone, name = local_time.zone(), local_time.zone_name()
     first = local_time.now().date() - timedelta(days=DAYS - 1)
     filter = audit.AuditFilter(since=local_time.midnight(first))
-    decisions = pd.DataFrame(
-        audit.decisions_by_day(library, filter, zone), columns=audit.DecisionsOfDay._fields
-    )
-    if decisions.empty:
+    decisions = audit.decisions_by_day(library, filter, zone)
+    if not decisions:
         return
     with grid.cell():
         st.caption(f"Decisions about coins per day ({name}), last {DAYS} days")
         figure = charts.days(by_kind(decisions), title="Decisions", colors=_COLORS)
         charts.show(figure, key="decisions-by-day", alt="Decisions about coins per day, by kind")
-    reviews = pd.DataFrame(audit.reviews_by_day(library, filter, zone), columns=audit.ReviewsOfDay._fields)
-    if reviews.empty:
+    reviews = audit.reviews_by_day(library, filter, zone)
+    if not reviews:
         return
     with grid.cell():
         st.caption(f"Approval rate per day ({name}), last {DAYS} days")
-        figure = charts.shares(approval(reviews), title="Approved", hover="approved", over=decisions["day"])
+        figure = charts.shares(approval(reviews), title="Approved", over=[one.day for one in decisions])
         alt = "Share of reviewed coins that were approved, by day"
         charts.show(figure, key="approval-by-day", alt=alt)
 
 
-def by_kind(decisions: "pd.DataFrame") -> "pd.DataFrame":
-    """Decisions by day and kind: columns day, kind and value."""
-    kinds = decisions["verb"].map(_KINDS).fillna(_OTHER)
-    found = decisions.assign(kind=kinds).groupby(["day", "kind"], as_index=False)["decisions"].sum()
-    return found.rename(columns={"decisions": "value"})
+def by_kind(decisions: Sequence[audit.DecisionsOfDay]) -> list[tuple[int, str, int]]:
+    """The number of decisions by day and kind."""
+    counts: Counter[tuple[int, str]] = Counter()
+    for one in decisions:
+        counts[one.day, _KINDS.get(one.verb, _OTHER)] += one.decisions
+    return [(day, kind, count) for (day, kind), count in counts.items()]
 
 
-def approval(reviews: "pd.DataFrame") -> "pd.DataFrame":
-    """The share of each day's reviewed coins that were approved, with its text."""
-    looked_at = reviews["approved"] + reviews["rejected"]
-    text = [
-        f"{approved:,} of {format.counted(total, 'coin')}"
-        for approved, total in zip(reviews["approved"], looked_at, strict=True)
-    ]
-    return reviews.assign(share=reviews["approved"] / looked_at, text=text)[["day", "share", "text"]]
+def approval(reviews: Sequence[audit.ReviewsOfDay]) -> list[tuple[int, float, str]]:
+    """Each day's share of reviewed coins that were approved, with its text."""
+    shares = []
+    for day, approved, rejected in reviews:
+        total = approved + rejected
+        text = f"{approved / total:.0%} approved\n{approved:,} of {format.counted(total, 'coin')}"
+        shares.append((day, approved / total, text))
+    return shares

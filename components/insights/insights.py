@@ -1,8 +1,8 @@
 """The page Insights: its sets and its views; the figures next to an evaluation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -11,10 +11,6 @@ from components.search import scores
 from components.shell.page import charts, places
 from store import Filter, Library
 from store.evaluation import evaluation
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _WEAKEST = 15  # tags that are drawn
 
@@ -42,15 +38,20 @@ def of_quality(library: Library, one: evaluation.Evaluation, k: int) -> tuple[Ca
     return weak, partial(spread.query_gains, library, one.gains(best, k=k), answers, k=k)
 
 
-def _weak(found: list[evaluation.TagScore]) -> None:
-    frame = by_tag(found)
-    if frame.empty:
+def _weak(weakest: list[evaluation.TagScore]) -> None:
+    found = weakest[:_WEAKEST]
+    if not found:
         st.caption(f"No tag has {evaluation.FEWEST} golden queries or more.")
         return
-    figure = figures.bars(frame, title=f"nDCG@{evaluation.TOP}", colors={"": charts.ACCENT})
-    figure.update_xaxes(range=[0, 1], dtick=0.25, tickformat=".2f")
+    bars = by_tag(found)
+    figure = charts.bars(bars, title=f"nDCG@{evaluation.TOP}", colors={"": charts.ACCENT}, form="score")
+    rows = [
+        {"tag": one.tag, "ndcg": one.ndcg.mean, "low": one.ndcg.low, "high": one.ndcg.high,
+         "queries": one.queries, "line": bar.line}
+        for one, bar in zip(found, bars, strict=True)
+    ]  # fmt: skip
     figures.show(
-        figure, frame,
+        replace(figure, rows=rows),
         title="Weakest tags", key="insights-weak",
         alt="nDCG of the queries whose relevant coins have a tag, the worst tags first",
         about=f"Tags of at least {evaluation.FEWEST} golden queries, by the mean nDCG@{evaluation.TOP} of "
@@ -58,16 +59,14 @@ def _weak(found: list[evaluation.TagScore]) -> None:
     )  # fmt: skip
 
 
-def by_tag(found: list[evaluation.TagScore]) -> "pd.DataFrame":
-    """The weakest tags with the line of their library coins; `coins` is the number of queries."""
-    import pandas as pd
-
-    rows = []
-    for one in found[:_WEAKEST]:
+def by_tag(found: Sequence[evaluation.TagScore]) -> list[charts.Bar]:
+    """The tags with the line of their library coins; `coins` is the number of queries."""
+    bars = []
+    for one in found:
         text = (
             f"{one.tag}: {one.ndcg.mean:.2f} ({one.ndcg.low:.2f} to {one.ndcg.high:.2f}), "
             f"{one.queries} queries"
         )
         line = figures.line_of(Filter(tier="library", tags=(one.tag,)))
-        rows.append((one.tag, "", one.ndcg.mean, one.ndcg.low, one.ndcg.high, one.queries, text, line))
-    return pd.DataFrame(rows, columns=["name", "kind", "value", "low", "high", "queries", "text", "line"])
+        bars.append(charts.Bar(one.tag, "", one.ndcg.mean, one.queries, text, line))
+    return bars

@@ -3,22 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from components.insights import coin_sets, days, figures
 from components.insights.coin_sets import CoinSet
-from components.insights.content import COLUMNS, labels
+from components.insights.content import labels, present
 from components.shell import format
 from components.shell.page import charts
 from components.shell.session import presenter
 from store import Filter, Library
 from store.reading import statistics
 from store.records import TIERS, Tier
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST = 12  # sources or people that are drawn
 _DRAFTS = {"Saved as written": charts.GREEN, "Edited": charts.YELLOW, "Dismissed": charts.RED}
@@ -41,12 +37,12 @@ def show(library: Library, sets: list[CoinSet]) -> None:
             narrow=lambda filter, name: statistics.narrowed(filter, tier="trash", reason=name),
         )  # fmt: skip
     with grid.cell():
-        frame = speeds([statistics.review_speed(library, one.filter) for one in sets], sets)
-        if frame.empty:
+        bars = speeds([statistics.review_speed(library, one.filter) for one in sets], sets)
+        if not bars:
             st.caption("None of these coins is approved or rejected yet.")
         else:
             figures.show(
-                figures.bars(frame, title="Coins reviewed per hour", colors=coin_sets.colors(sets)), frame,
+                charts.bars(bars, title="Coins reviewed per hour", colors=coin_sets.colors(sets)),
                 title="Coins reviewed per hour", key="insights-speed",
                 alt="How many coins each person reviews per hour of work",
                 about="Approvals and rejections that were not undone, divided by the hours in which the "
@@ -66,32 +62,27 @@ def _rejected(library: Library, sets: Sequence[CoinSet]) -> list[CoinSet]:
 
 
 def _tiers(counts: Sequence[Mapping[Tier, int]], sets: Sequence[CoinSet]) -> None:
-    import pandas as pd
-
-    rows = []
+    bars = []
     for tier in TIERS:
         for found, one in zip(counts, sets, strict=True):
             value = found[tier] / one.coins if len(sets) > 1 else found[tier]
             line = figures.line_of(statistics.narrowed(one.filter, tier=tier)) if found[tier] else ""
             text = f"{format.TIERS[tier]}: {found[tier]:,} of {one.coins:,}"
-            rows.append((format.TIERS[tier], one.label, value, found[tier], text, line))
-    frame = pd.DataFrame(rows, columns=COLUMNS)
+            bars.append(charts.Bar(format.TIERS[tier], one.label, value, found[tier], text, line))
     is_shared = len(sets) > 1
     figures.show(
-        figures.bars(
-            frame, title="Share of coins" if is_shared else "Coins",
-            colors=coin_sets.colors([*sets]), percent=is_shared,
+        charts.bars(
+            bars, title="Share of coins" if is_shared else "Coins",
+            colors=coin_sets.colors([*sets]), form="share" if is_shared else "count",
         ),
-        frame, title="Where coins are", key="insights-tiers",
+        title="Where coins are", key="insights-tiers",
         alt="How many coins wait for review, are approved, in the library or rejected",
     )  # fmt: skip
 
 
-def speeds(found: Sequence[Sequence[statistics.ReviewSpeed]], sets: Sequence[CoinSet]) -> "pd.DataFrame":
+def speeds(found: Sequence[Sequence[statistics.ReviewSpeed]], sets: Sequence[CoinSet]) -> list[charts.Bar]:
     """Coins reviewed per hour by each person and set, each with the line of the coins decided."""
-    import pandas as pd
-
-    rows = []
+    bars = []
     for people, one in zip(found, sets, strict=True):
         for person in people[:_MOST]:
             coins = person.approved + person.rejected
@@ -104,18 +95,18 @@ def speeds(found: Sequence[Sequence[statistics.ReviewSpeed]], sets: Sequence[Coi
                 if presenter.is_on()
                 else figures.line_of(statistics.narrowed(one.filter, actor=person.actor))
             )
-            rows.append((presenter.name(person.actor), one.label, person.an_hour, coins, text, line))
-    return pd.DataFrame(rows, columns=COLUMNS)
+            bars.append(
+                charts.Bar(presenter.name(person.actor), one.label, person.an_hour, coins, text, line)
+            )
+    return bars
 
 
-def by_source(found: Sequence[statistics.SourceCount], one: CoinSet) -> "pd.DataFrame":
+def by_source(found: Sequence[statistics.SourceCount], one: CoinSet) -> list[charts.Bar]:
     """Coins by source and tier, the largest source first, with each source's approval rate."""
-    import pandas as pd
-
     counts: dict[str, dict[str, int]] = {}
     for source, tier, coins in found:
         counts.setdefault(source, {})[tier] = coins
-    rows = []
+    bars = []
     for source in sorted(counts, key=lambda source: (-sum(counts[source].values()), source))[:_MOST]:
         of = counts[source]
         approved = of.get("approved", 0) + of.get("library", 0)
@@ -125,19 +116,17 @@ def by_source(found: Sequence[statistics.SourceCount], one: CoinSet) -> "pd.Data
             if coins := of.get(tier, 0):
                 text = f"{format.TIERS[tier]}: {format.counted(coins, 'coin')} of {source} ({rate})"
                 line = figures.line_of(statistics.narrowed(one.filter, source=source, tier=tier))
-                rows.append((source, format.TIERS[tier], coins, coins, text, line))
-    return pd.DataFrame(rows, columns=COLUMNS)
+                bars.append(charts.Bar(source, format.TIERS[tier], coins, coins, text, line))
+    return bars
 
 
 def _sources(library: Library, one: CoinSet, number: int, of: str) -> None:
-    frame = by_source(statistics.sources(library, one.filter), one)
-    if frame.empty:
+    bars = by_source(statistics.sources(library, one.filter), one)
+    if not bars:
         st.caption(f"No source is known of these coins{of}.")
         return
-    kinds = set(frame["kind"])
-    colors = {kind: color for kind, color in charts.TIERS.items() if kind in kinds}
     figures.show(
-        figures.bars(frame, title="Coins", colors=colors, stacked=True), frame,
+        charts.bars(bars, title="Coins", colors=present(bars, charts.TIERS), stacked=True),
         title=f"Coins by source{of}", key=f"insights-sources-{number}",
         alt="How many coins of each source are where; hovering says its approval rate",
         about="The approval rate of a source: coins approved or in the library, of those decided.",
@@ -145,30 +134,28 @@ def _sources(library: Library, one: CoinSet, number: int, of: str) -> None:
 
 
 def _drafts(library: Library, one: CoinSet, number: int, of: str) -> None:
-    frame = agreement(statistics.drafts_kept(library, one.filter))
-    if frame.empty:
+    bars = agreement(statistics.drafts_kept(library, one.filter))
+    if not bars:
         st.caption(f"No draft of a model was saved or dismissed yet{of}.")
         return
     figures.show(
-        figures.bars(frame, title="Texts", colors=_DRAFTS, stacked=True), frame,
+        charts.bars(bars, title="Texts", colors=_DRAFTS, stacked=True),
         title=f"Drafts kept, by model{of}", key=f"insights-drafts-{number}",
         alt="How many texts of each model people saved as written, edited or dismissed",
         coins=figures.stored(library, partial(_drafted, library, one.filter)),
     )  # fmt: skip
 
 
-def agreement(found: Sequence[statistics.DraftsKept]) -> "pd.DataFrame":
+def agreement(found: Sequence[statistics.DraftsKept]) -> list[charts.Bar]:
     """Texts by model and what became of them, with the name of their coins: no filter finds them."""
-    import pandas as pd
-
-    rows = []
+    bars = []
     for one in found:
         model = format.model(one.model)
         for (kind, fate), texts in zip(_FATES.items(), (one.unchanged, one.edited, one.refused), strict=True):
             if texts:
                 text = f"{kind}: {texts:,} texts of {model} ({one.agreement:.0%} saved as written)"
-                rows.append((model, kind, texts, texts, text, f"{figures.NAMED}{fate} {one.model}"))
-    return pd.DataFrame(rows, columns=COLUMNS)
+                bars.append(charts.Bar(model, kind, texts, texts, text, f"{figures.NAMED}{fate} {one.model}"))
+    return bars
 
 
 def _drafted(library: Library, filter: Filter, name: str) -> list[str]:

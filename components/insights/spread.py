@@ -21,8 +21,6 @@ from store.records import CAPTION_FACETS, FACETS, Facet
 from store.settings import settings
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from store.embedding import Vector
 
 _LENGTHS, _SIMILARITY = "insights-lengths", "insights-similarity"
@@ -34,7 +32,6 @@ ABOUT_SIMILARITY = (
     f"Cosines of {similarity.SAMPLE} coins, always the same, with the most similar other coin of the "
     "library, and with each other. Where both meet, the facet hardly tells coins apart."
 )
-COLUMNS = ["kind", "start", "value", "text", "line"]
 
 
 def caption_lengths(library: Library) -> None:
@@ -46,29 +43,31 @@ def caption_lengths(library: Library) -> None:
         choose()
         st.caption("No coin of the library has this caption yet.")
         return
-    frame = lengths(found, facet)
     color = dict(zip(PURPOSES, charts.COLORS, strict=False))[facet]
-    figure = figures.classes(
-        frame, x="Characters", y="Captions", colors={PURPOSES[facet].label: color}, width=statistics.LENGTH
+    figure = charts.classes(
+        lengths(found, facet),
+        x="Characters",
+        y="Captions",
+        colors={PURPOSES[facet].label: color},
+        width=statistics.LENGTH,
     )
     figures.show(
-        figure, frame, title="Length of captions", key=_LENGTHS, control=choose,
+        figure, title="Length of captions", key=_LENGTHS, control=choose,
         alt="How many captions have how many characters",
     )  # fmt: skip
 
 
-def lengths(found: Sequence[statistics.CaptionLengths], facet: Facet) -> "pd.DataFrame":
+def lengths(found: Sequence[statistics.CaptionLengths], facet: Facet) -> list[charts.Class]:
     """One facet's captions by length, each class with the line of its coins."""
-    import pandas as pd
-
-    rows = []
+    classes = []
     for one in found:
         last = one.start + statistics.LENGTH - 1
         # From 1: coins without this caption have 0 characters, and are not counted.
         filter = Filter(tier="library", lengths=(FacetLength(facet, max(1, one.start), last),))
         text = f"{format.counted(one.texts, 'caption')} of {one.start} to {last} characters"
-        rows.append((PURPOSES[facet].label, one.start, one.texts, text, figures.line_of(filter)))
-    return pd.DataFrame(rows, columns=COLUMNS)
+        label = PURPOSES[facet].label
+        classes.append(charts.Class(label, one.start, one.texts, text, figures.line_of(filter)))
+    return classes
 
 
 def similarity_of_coins(library: Library) -> None:
@@ -79,12 +78,11 @@ def similarity_of_coins(library: Library) -> None:
     if found is None:
         choose()
         return
-    frame = similarities(found)
-    figure = figures.classes(
-        frame, x="Cosine", y="Share", colors=SIMILARITY_COLORS, width=CLASS, percent=True
+    figure = charts.classes(
+        similarities(found), x="Cosine", y="Share", colors=SIMILARITY_COLORS, width=CLASS, form="share"
     )
     figures.show(
-        figure, frame, title="Similarity of coins", key=_SIMILARITY, control=choose,
+        figure, title="Similarity of coins", key=_SIMILARITY, control=choose,
         alt="How similar coins are to the nearest other, and to any other",
         about=f"{ABOUT_SIMILARITY} A click on a bar of the nearest coins opens these coins; "
         "the other bars count pairs.",
@@ -92,17 +90,20 @@ def similarity_of_coins(library: Library) -> None:
     )  # fmt: skip
 
 
-def similarities(found: similarity.SimilaritySample) -> "pd.DataFrame":
+def similarities(found: similarity.SimilaritySample) -> list[charts.Class]:
     """The shares of both kinds of cosines by class; those of nearest coins have the name of their coins."""
-    frame = cosines({NEAREST: found.nearest, CHANCE: found.by_chance})
     coins = _nearest_coins(found)
-    texts, lines = [], []
-    for kind, start, value in zip(frame["kind"], frame["start"], frame["value"], strict=True):
-        name = _name(round(start / CLASS))
-        count = f" ({format.counted(len(coins[name]), 'coin')})" if kind == NEAREST and name in coins else ""
-        texts.append(f"{kind}: {value:.0%}{count}, cosine {start:.2f} to {start + CLASS:.2f}")
-        lines.append(f"{figures.NAMED}{name}" if count else "")
-    return frame.assign(text=texts, line=lines)
+    classes = []
+    for kind, cosines in ((NEAREST, found.nearest), (CHANCE, found.by_chance)):
+        for number, value in shares(cosines).items():
+            name, start = _name(number), number * CLASS
+            is_found = kind == NEAREST and name in coins
+            count = f" ({format.counted(len(coins[name]), 'coin')})" if is_found else ""
+            text = f"{kind}: {value:.0%}{count}, cosine {start:.2f} to {start + CLASS:.2f}"
+            classes.append(
+                charts.Class(kind, start, value, text, f"{figures.NAMED}{name}" if is_found else "")
+            )
+    return classes
 
 
 def nearest_coins(library: Library, found: similarity.SimilaritySample) -> figures.Coins | None:
@@ -121,31 +122,28 @@ def query_gains(
         ]
         for number in set(classes.tolist())
     }
-    frame = query_classes(gains, coins)
-    figure = figures.classes(
-        frame, x=f"nDCG@{k}", y="Share of queries", colors={"Best setting": charts.ACCENT}, width=_GAIN,
-        percent=True,
+    figure = charts.classes(
+        query_classes(gains, coins), x=f"nDCG@{k}", y="Share of queries", width=_GAIN, form="share",
+        colors={"Best setting": charts.ACCENT},
     )  # fmt: skip
     figures.show(
-        figure, frame, title=f"Distribution of nDCG@{k} over the queries", key="insights-gains",
+        figure, title=f"Distribution of nDCG@{k} over the queries", key="insights-gains",
         alt="How many queries reach which nDCG with the best setting",
         about="A click on a bar opens the coins that these queries should find.",
         coins=_stored(library, coins),
     )  # fmt: skip
 
 
-def query_classes(gains: NDArray[np.float64], coins: Mapping[str, Sequence[str]]) -> "pd.DataFrame":
+def query_classes(gains: NDArray[np.float64], coins: Mapping[str, Sequence[str]]) -> list[charts.Class]:
     """The share of queries in each class of nDCG, with the name of the coins that they should find."""
-    import pandas as pd
-
     counts = np.bincount(classes_of_gains(gains), minlength=round(1 / _GAIN))
-    rows = []
+    classes = []
     for number, queries in enumerate(counts.tolist()):
         start, asked = number * _GAIN, "query" if queries == 1 else "queries"
         line = f"{figures.NAMED}{_name(number)}" if coins.get(_name(number)) else ""
         text = f"{queries} {asked}, nDCG {start:.1f} to {start + _GAIN:.1f}"
-        rows.append(("Best setting", start, queries / len(gains), text, line))
-    return pd.DataFrame(rows, columns=COLUMNS)
+        classes.append(charts.Class("Best setting", start, queries / len(gains), text, line))
+    return classes
 
 
 def classes_of_gains(gains: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -218,24 +216,12 @@ def _similarities(
     return similarity.similarities(_library.snapshot(), facet)
 
 
-def cosines(of: "dict[str, Vector]") -> "pd.DataFrame":
-    """The histogram of cosines by kind, as shares: columns kind, start and value."""
-    import pandas as pd
-
-    classes = {kind: classes_of(found) for kind, found in of.items()}
-    first = min(int(found.min()) for found in classes.values())
-    last = max(int(found.max()) for found in classes.values())
-    frames = [
-        pd.DataFrame(
-            {
-                "kind": kind,
-                "start": np.arange(first, last + 1) * CLASS,
-                "value": np.bincount(found - first, minlength=last - first + 1) / len(found),
-            }
-        )
-        for kind, found in classes.items()
-    ]
-    return pd.concat(frames, ignore_index=True)
+def shares(cosines: "Vector") -> dict[int, float]:
+    """The share of these cosines in each class by its number, from the first class to the last."""
+    found = classes_of(cosines)
+    first = int(found.min())
+    counts = np.bincount(found - first) / len(found)
+    return dict(enumerate(counts.tolist(), start=first))
 
 
 def classes_of(cosines: "Vector") -> NDArray[np.int64]:

@@ -2,15 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from math import isclose
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from components.shell.page import charts, tables
 from store.evaluation import evaluation
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _COLORS = {"raw + words": charts.ACCENT, "raw": charts.QUIET, "calibrated": charts.YELLOW}
 _RANKS = {  # from, to; rank 0: none was found
@@ -40,7 +36,8 @@ def show(one: evaluation.Evaluation, *, k: int, more: Sequence[Callable[[], obje
     with grid.cell():
         st.caption(f"Rank of the first relevant coin ({winner.title})")
         charts.show(
-            charts.ranked(first_ranks(winner), title="Queries"), key=f"first-ranks-{one.model}",
+            charts.bars(first_ranks(winner), title="Queries", colors={"": charts.ACCENT}),
+            key=f"first-ranks-{one.model}",
             alt="How many queries find their first relevant coin at which rank",
         )  # fmt: skip
     for draw in more:
@@ -59,13 +56,14 @@ def best(one: evaluation.Evaluation, *, k: int) -> evaluation.PresetResult:
     return max(one.rows, key=lambda row: one.scores(row, k=k).ndcg.mean)
 
 
-def first_ranks(row: evaluation.PresetResult) -> "pd.DataFrame":
-    """How many queries find their first relevant coin in each range of ranks: columns name and count."""
-    import pandas as pd
-
+def first_ranks(row: evaluation.PresetResult) -> list[charts.Bar]:
+    """How many queries find their first relevant coin in each range of ranks."""
     firsts = [places[0] if places else 0 for places in row.places]
-    counts = [sum(low <= first <= high for first in firsts) for low, high in _RANKS.values()]
-    return pd.DataFrame({"name": list(_RANKS), "count": counts})
+    bars = []
+    for name, (low, high) in _RANKS.items():
+        count = sum(low <= first <= high for first in firsts)
+        bars.append(charts.Bar(name, "", count, 0, f"{count:,} {name}"))
+    return bars
 
 
 def measures(k: int) -> tuple[str, str, str]:
@@ -73,24 +71,27 @@ def measures(k: int) -> tuple[str, str, str]:
     return f"Recall@{k}", "MRR", f"nDCG@{k}"
 
 
-def by_setting(one: evaluation.Evaluation, *, k: int) -> "pd.DataFrame":
-    """Recall and nDCG of each setting: columns name, series, measure, mean, low, high and best."""
-    import pandas as pd
-
+def by_setting(one: evaluation.Evaluation, *, k: int) -> list[charts.Interval]:
+    """Recall and nDCG of each setting, the best of each measure marked."""
     recall, _, ndcg = measures(k)
-    rows = []
-    for row in one.rows:
-        scores = one.scores(row, k=k)
-        for measure, figure in ((recall, scores.recall), (ndcg, scores.ndcg)):
-            rows.append((row.preset, row.scale, measure, figure.mean, figure.low, figure.high))
-    frame = pd.DataFrame(rows, columns=["name", "series", "measure", "mean", "low", "high"])
-    return frame.assign(best=frame["mean"] == frame.groupby("measure")["mean"].transform("max"))
+    scores = [(row, one.scores(row, k=k)) for row in one.rows]
+    of = {
+        recall: [(row, figures.recall) for row, figures in scores],
+        ndcg: [(row, figures.ndcg) for row, figures in scores],
+    }
+    highest = {measure: max(figure.mean for _, figure in found) for measure, found in of.items()}
+    return [
+        charts.Interval(
+            row.preset, row.scale, measure, figure.mean, figure.low, figure.high,
+            is_best=figure.mean == highest[measure],
+        )
+        for measure, found in of.items()
+        for row, figure in found
+    ]  # fmt: skip
 
 
-def figures(one: evaluation.Evaluation, *, k: int) -> "pd.DataFrame":
+def figures(one: evaluation.Evaluation, *, k: int) -> list[dict[str, object]]:
     """A row for each setting, the best first: its measures, each with its 95 % interval as text."""
-    import pandas as pd
-
     rows = []
     for row in sorted(one.rows, key=lambda row: -one.scores(row, k=k).ndcg.mean):
         scores = one.scores(row, k=k)
@@ -98,7 +99,7 @@ def figures(one: evaluation.Evaluation, *, k: int) -> "pd.DataFrame":
         for name, figure in zip(measures(k), (scores.recall, scores.mrr, scores.ndcg), strict=True):
             cells |= {name: figure.mean, f"{name}, 95 %": _interval(figure)}
         rows.append(cells)
-    return pd.DataFrame(rows)
+    return rows
 
 
 def _interval(figure: evaluation.Figure) -> str:

@@ -37,7 +37,7 @@ def test_the_page_shows_the_cost_of_drafting(empty: Library) -> None:
             [json.dumps({"spent": spent})],
         )
     app = opened("captions", view="AI drafts")
-    assert len(app.get("plotly_chart")) == 1
+    assert len(app.get("echarts_chart")) == 1
     assert "$0.7500 in all" in words(app)
     table = app.dataframe[0].value
     assert list(table["model"]) == ["a/b", "free"]

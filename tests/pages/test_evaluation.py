@@ -28,14 +28,14 @@ def test_golden_queries_are_saved_evaluated_and_shown(library: Library) -> None:
     assert figures["MRR"][0] == 1
     assert figures["MRR, 95 %"][0] == "", "one query gives no meaningful interval"
     drawn = scores.by_setting(kept, k=10)
-    assert set(drawn["measure"]) == {"Recall@10", "nDCG@10"}
-    assert list(drawn["mean"][drawn["measure"] == "Recall@10"]) == [
+    assert {one.measure for one in drawn} == {"Recall@10", "nDCG@10"}
+    assert [one.mean for one in drawn if one.measure == "Recall@10"] == [
         kept.scores(row).recall.mean for row in kept.rows
     ]
-    assert drawn["best"].any()
-    assert list(scores.first_ranks(kept.rows[0])["count"]) == [1, 0, 0, 0, 0, 0]
+    assert any(one.is_best for one in drawn)
+    assert [bar.value for bar in scores.first_ranks(kept.rows[0])] == [1, 0, 0, 0, 0, 0]
     assert f"Best by nDCG@10: {kept.rows[0].preset}" in words(app), "of equals the first"
-    assert len(app.get("plotly_chart")) == 3
+    assert len(app.get("echarts_chart")) == 3
     links = [str(getattr(link, "label", "")) for link in app.main.get("page_link")]
     assert COINS[0].entity in links, "it leads to the search"
     send(app, "golden-remove")

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.insights import figures, spread
@@ -17,9 +18,16 @@ ALL = len(COINS) + 2  # one approved, one pending
 
 
 def bars(app: AppTest) -> list[dict[str, Any]]:
-    """All bars that lead to coins, each series with its name, its lines (customdata) and its texts."""
-    specs = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    return [trace for spec in specs for trace in spec["data"] if "hovertext" in trace]
+    """All bars that lead to coins: each series with its name, values, lines and texts, without empty bars."""
+    found = []
+    for spec in (json.loads(chart.proto.spec) for chart in app.get("echarts_chart")):
+        for one in (one for one in spec["series"] if one["type"] == "bar"):
+            at = 0 if spec["yAxis"]["type"] == "category" else 1  # of the value
+            drawn = [row for row in one["data"] if len(row) == 4 and row[2]]
+            values, texts, lines = ([row[place] for row in drawn] for place in (at, 2, 3))
+            if drawn:
+                found.append({"name": one["name"], "values": values, "texts": texts, "lines": lines})
+    return found
 
 
 def coins_of(library: Library, line: str) -> int:
@@ -41,7 +49,7 @@ def test_every_bar_leads_to_as_many_coins_as_it_counts(library: Library) -> None
     checked = 0
     for app in pages:
         for bar in bars(app):
-            for line, text in zip(bar["customdata"], bar["hovertext"], strict=True):
+            for line, text in zip(bar["lines"], bar["texts"], strict=True):
                 if " per hour" not in text and line and not line.startswith(figures.NAMED):
                     number = text.split(":")[-1].split(" of ")[0] if ":" in text else text
                     assert coins_of(library, line) == int("".join(filter(str.isdigit, number.split()[0])))
@@ -53,29 +61,29 @@ def test_a_class_of_lengths_or_similarities_leads_to_its_coins(library: Library)
     app = opened("insights")
     app.session_state["insights-lengths-facet"] = "visual"
     (lengths,) = [bar for bar in bars(rerun(app)) if bar["name"] == "Visual"]
-    counts = [coins_of(library, line) for line in lengths["customdata"]]
-    assert counts == [int(text.split()[0]) for text in lengths["hovertext"]]
+    counts = [coins_of(library, line) for line in lengths["lines"]]
+    assert counts == [int(text.split()[0]) for text in lengths["texts"]]
     assert sum(counts) == library.count(Filter(tier="library", having=("visual",)))
 
     sample = similarity.similarities(library.snapshot(), "entity")
     assert sample is not None
-    frame = spread.similarities(sample)
+    classes = spread.similarities(sample)
     find = spread.nearest_coins(library, sample)
     assert find is not None
     found = {
-        line: library.addresses(parsed(find(line.removeprefix(figures.NAMED))).filter)
-        for line in frame["line"]
-        if line
+        one.line: library.addresses(parsed(find(one.line.removeprefix(figures.NAMED))).filter)
+        for one in classes
+        if one.line
     }
     assert sum(map(len, found.values())) == len(COINS), "each coin has one nearest"
-    shares = frame[frame["line"] != ""]["value"] * len(COINS)
-    assert [len(coins) for coins in found.values()] == [round(share) for share in shares]
+    shares = [one.value for one in classes if one.line]
+    assert [len(coins) for coins in found.values()] == [round(share * len(COINS)) for share in shares]
 
 
 def test_bars_of_what_the_line_asks_for_lead_to_its_coins(library: Library) -> None:
     tag, category = DOG.tags[0], library.taxonomy.category(DOG.tags[0])
     for line in (f"tag:{tag}", f"category:{category}"):
-        drawn = [one for bar in bars(opened("insights", insights_words=line)) for one in bar["customdata"]]
+        drawn = [one for bar in bars(opened("insights", insights_words=line)) for one in bar["lines"]]
         assert line in drawn
 
 
@@ -89,16 +97,16 @@ def test_coins_of_drafts_are_found_by_model_and_fate(library: Library) -> None:
 def test_a_reason_that_no_line_can_say_leads_nowhere(library: Library) -> None:
     library.reject([PENDING.address], reason='a "quote"')
     app = opened("insights", view="Reviewing")
-    (reason,) = [bar for bar in bars(app) if 'a "quote"' in bar["hovertext"][0]]
-    assert list(reason["customdata"]) == [""]
+    (reason,) = [bar for bar in bars(app) if 'a "quote"' in bar["texts"][0]]
+    assert reason["lines"] == [""]
 
 
 def test_two_sets_are_drawn_as_shares_of_each(library: Library) -> None:
     app = opened("insights", view="Reviewing", insights_compare="true", insights_other="tier:library")
     every, promoted = bars(app)[:2]
     assert (every["name"], promoted["name"]) == ("All coins", "tier:library")
-    assert values(every) == [1 / ALL, 1 / ALL, len(COINS) / ALL, 0]
-    assert values(promoted) == [0, 0, 1, 0]
+    assert every["values"] == pytest.approx([100 / ALL, 100 / ALL, 100 * len(COINS) / ALL, 0], abs=1e-3)
+    assert promoted["values"] == [0, 0, 100, 0]
 
 
 def test_figures_of_two_sets_stand_side_by_side(library: Library) -> None:
@@ -112,20 +120,10 @@ def test_figures_of_two_sets_stand_side_by_side(library: Library) -> None:
     ]
 
 
-def values(bar: dict[str, Any]) -> list[float]:
-    """The numbers of a bar, which Plotly sends as text or in binary."""
-    import base64
-
-    import numpy as np
-
-    x = bar["x"]
-    return list(np.frombuffer(base64.b64decode(x["bdata"]), x["dtype"]) if isinstance(x, dict) else x)
-
-
 def test_a_line_with_a_fault_draws_nothing(library: Library) -> None:
     app = opened("insights", insights_words="colour:red")
     assert "Unknown filter" in words(app)
-    assert not app.get("plotly_chart")
+    assert not app.get("echarts_chart")
     assert "No coin matches" in words(opened("insights", insights_words="tag:nowhere"))
 
 
@@ -138,21 +136,21 @@ def test_search_quality_shows_the_stored_evaluation_with_its_weak_tags(library: 
     app = opened("insights", view="Search quality")
     assert f"{len(COINS)} queries" in words(app)
     frequent = {tag for tag, count in tags.items() if count >= evaluation.FEWEST}
-    drawn = [line for bar in bars(app) for line in bar.get("customdata", []) if "tag:" in str(line)]
+    drawn = [line for bar in bars(app) for line in bar["lines"] if "tag:" in line]
     assert len(drawn) == len(frequent)
 
 
 def test_people_and_their_speed_are_shown_with_the_coins_they_decided(library: Library) -> None:
     library.reject([UNCAPTIONED.address], actor="bob")
     app = opened("insights", view="Reviewing")
-    (speed,) = [bar for bar in bars(app) if any("per hour" in text for text in bar["hovertext"])]
-    by_bob = next(line for line in speed["customdata"] if "by:bob" in line)
+    (speed,) = [bar for bar in bars(app) if any("per hour" in text for text in bar["texts"])]
+    by_bob = next(line for line in speed["lines"] if "by:bob" in line)
     assert coins_of(library, by_bob) == 1
 
 
 def test_scripts_have_their_names_as_written_in_english(library: Library) -> None:
     [languages] = [
-        bar for bar in bars(opened("insights")) if any("language:" in line for line in bar["customdata"])
+        bar for bar in bars(opened("insights")) if any("language:" in line for line in bar["lines"])
     ]
-    assert languages["customdata"] == ["language:latin"]
-    assert languages["hovertext"][0].startswith("Latin: ")
+    assert languages["lines"] == ["language:latin"]
+    assert languages["texts"][0].startswith("Latin: ")

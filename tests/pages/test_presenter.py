@@ -62,16 +62,16 @@ def test_no_page_names_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("presented")
 def test_figures_have_larger_letters_too() -> None:
-    specs = [json.loads(chart.proto.spec) for chart in opened("insights").get("plotly_chart")]
+    specs = [json.loads(chart.proto.spec) for chart in opened("insights").get("echarts_chart")]
     assert specs
-    for layout in (spec["layout"] for spec in specs):
-        sizes = [
-            layout["font"],
-            layout["legend"]["font"],
-            layout["xaxis"]["tickfont"],
-            layout["yaxis"]["title"]["font"],
+    for spec in specs:
+        letters = [
+            spec["legend"]["textStyle"],
+            spec["tooltip"]["textStyle"],
+            spec["xAxis"]["axisLabel"],
+            spec["yAxis"]["nameTextStyle"],
         ]
-        assert {font["size"] for font in sizes} == {15}
+        assert {style["fontSize"] for style in letters} == {15}
 
 
 def test_the_text_memory_names_no_person(presented: Library, tmp_path: Path) -> None:

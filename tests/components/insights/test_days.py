@@ -2,7 +2,6 @@
 
 from zoneinfo import ZoneInfo
 
-import pandas as pd
 import pytest
 
 from components.insights import days
@@ -16,19 +15,16 @@ from tests.pages.conftest import opened, words
 
 def test_decisions_are_counted_by_kind_and_approvals_as_a_share(library: Library) -> None:
     library.reject([PENDING.address], actor="bob")
-    decisions = pd.DataFrame(
-        audit.decisions_by_day(library, AuditFilter()), columns=audit.DecisionsOfDay._fields
-    )
-    drawn = days.by_kind(decisions)
-    assert drawn["value"].sum() == audit.count(library, AuditFilter())
-    assert dict(zip(drawn["kind"], drawn["value"], strict=True)) == {
+    drawn = days.by_kind(audit.decisions_by_day(library, AuditFilter()))
+    assert sum(count for _, _, count in drawn) == audit.count(library, AuditFilter())
+    assert {kind: count for _, kind, count in drawn} == {
         "Approved": 1,
         "Other": 1,
         "Promoted": 1,
         "Rejected": 1,
     }
-    reviews = pd.DataFrame(audit.reviews_by_day(library, AuditFilter()), columns=audit.ReviewsOfDay._fields)
-    assert list(days.approval(reviews)["text"]) == ["5 of 6 coins"]
+    [(_, share, text)] = days.approval(audit.reviews_by_day(library, AuditFilter()))
+    assert (share, text) == (5 / 6, "83% approved\n5 of 6 coins")
 
 
 def test_days_are_named_by_the_zone_of_the_browser(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
