@@ -25,7 +25,7 @@ key = {"Library": "promoted", "Rejected": "trash", "All": "library"}[tab]
 view = browse(
     key,
     library,
-    lead=partial(views.choose, list(tabs), parameter="tab", counts=list(tabs.values())),
+    lead=partial(views.choose, list(tabs), parameter="tab", counts=tabs),
     base=Filter(tier=TIERS.get(tab)),
     more=partial(rejected.empty, library) if tab == "Rejected" else None,
 )

@@ -1,43 +1,19 @@
-"""Memory: what a question would retrieve, why, and what a model then sees."""
+"""Memory: ask what answers a question and what a model is told, browse texts, review what agents wrote."""
 
-import streamlit as st
-
-from components.memory import (
-    asking,
-    browse,
-    connections,
-    context_view,
-    entry_drawer,
-    health,
-    moments,
-    open_memory,
-    pending,
-    probe,
-    welcome,
-)
+from components.memory import ask, browse, entry_drawer, open_memory, pending, welcome
 from components.shell.page import views
 from components.shell.page.frame import open_page
 
 library = open_page("Memory", undo=open_memory.undo_button)
 
 memory = open_memory.memory(can_write=library.can_write)
-of_a_moment = {"Test retrieval": probe.show, "Prompt preview": context_view.show, "Browse": browse.show}
-others = {
-    "Ask": lambda: asking.show(memory),
-    "Pending memories": lambda: pending.show(library, memory),
-    "Connections": lambda: connections.show(library, memory),
-    "Status": lambda: health.show(memory),
-}
-chosen = views.choose([*of_a_moment, *others])
-with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    if chosen != "Pending memories":
-        pending.badge(memory)
-    moment = moments.choose() if chosen in of_a_moment else None
+chosen = views.choose(["Ask", "Browse", "Review"], counts={"Review": memory.pending_count()})
 if welcome.is_needed(memory, chosen):
     welcome.show(memory)
-elif moment is not None:
-    with moments.at(memory, moment) as shown:
-        of_a_moment[chosen](shown)
+elif chosen == "Ask":
+    ask.show(memory)
+elif chosen == "Browse":
+    browse.show(library, memory)
 else:
-    others[chosen]()
+    pending.show(library, memory)
 entry_drawer.show_if_open(library, memory)

@@ -4,7 +4,8 @@ import streamlit as st
 
 from components.captions import import_captions, language_model
 from components.exchange import adopt, export, import_coins
-from components.memory import contexts, open_memory
+from components.memory import contexts, exporting, models, open_memory
+from components.memory import health as memory_health
 from components.overview import health, model_choice, model_download
 from components.review import tags
 from components.shell.page import views
@@ -15,6 +16,8 @@ from store import Library
 def _exchange(library: Library) -> None:
     import_coins.section(library)
     export.show(library)
+    if memory := open_memory.existing(library):
+        exporting.show(memory)
     import_captions.show(library)
     adopt.show(library)
 
@@ -22,6 +25,9 @@ def _exchange(library: Library) -> None:
 def _embedding(library: Library) -> None:
     model_choice.show(library)
     model_download.show(library)
+    if library.can_write and (memory := open_memory.existing(library)):
+        st.header("Text memory", anchor=False)
+        models.show(memory)
 
 
 def _contexts(library: Library) -> None:
@@ -42,6 +48,9 @@ def _status(library: Library) -> None:
         health.places(library)
     with st.expander("Settings", icon=":material/tune:"):
         health.configuration()
+    if open_memory.is_there():
+        st.header("Text memory", anchor=False)
+        memory_health.show(open_memory.memory(can_write=library.can_write))
 
 
 SECTIONS = {

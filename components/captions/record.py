@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from components.shell import format
-from components.shell.page import forms, job_bar, tables
+from components.shell.page import forms, job_bar, places, tables
 from components.shell.page.forms import Button
 from components.shell.session import presenter, safe_mode
 from store import Library, Record
@@ -39,10 +39,9 @@ def verbs(library: Library, record: Record) -> None:
             st.badge("In the library", icon=":material/check:", color="green")  # where "Promote" was
             _more_like(record)
         st.page_link(
-            "pages/memory.py",
+            **places.memory_of(record.address),
             label="In lore and memory",
             icon=":material/auto_stories:",
-            query_params={"view": "Connections", "coin": record.address},
         )
         if library.can_write and record.tier != "approved":
             st.space("stretch")

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, TypedDict
-from urllib.parse import urlencode
 
 from components.shell import format
+from components.shell.page import places
 from components.shell.server import pictures
 from components.shell.session import presenter, safe_mode
 from store import DuplicateFinding, Reader, Record, Suspect, Suspicion
@@ -159,7 +159,7 @@ def _detail(library: Reader, record: Record) -> dict[str, Any]:
         "explorer": explorer(record),
         "mentions": {
             "label": "What lore and memory say of it",
-            "href": f"lore?{urlencode({'view': 'Connections', 'coin': record.address})}",
+            "href": places.address(places.memory_of(record.address)),
         },
         "history": [
             {

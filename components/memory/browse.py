@@ -7,14 +7,14 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from components.memory import adding, duplicates, entry_link, events, scopes, tree
+from components.memory import adding, connections, duplicates, entry_link, events, moments, scopes, tree
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.memory.tree import EVENTS
 from components.shell import format
 from components.shell.page import address, forms, tables
 from components.shell.page.forms import Button, Sent
 from components.shell.session import resources
-from store import MemoryVerbs
+from store import Library, MemoryVerbs
 from store.memory.values import Row
 
 Which = Literal["all", "old", "alike"]
@@ -36,16 +36,24 @@ _OTHER_SORTS = {"transcript_vectors": {"Most tokens": "-token_count"}, "document
 _SHOWN = 160  # characters of a text in the table
 
 
-def show(memory: MemoryVerbs) -> None:
-    """The tree on the left, its selection on the right."""
+def show(library: Library, memory: MemoryVerbs) -> None:
+    """The tree on the left; on the right its selection, or what is said of a coin."""
+    notes = st.container()
     left, right = st.columns([1, 3], gap="medium")
     with left:
-        kind, projects, scope = tree.show(memory)
-    with right:
-        if kind == EVENTS:
-            events.show(memory, session=scope, projects=projects)
-        else:
-            _entries(memory, kind, projects, scope)
+        branches = st.container()
+        coin = connections.choose()
+        moment = moments.choose()
+    with notes, moments.at(memory, moment) as then:
+        with branches:
+            kind, projects, scope = tree.show(then)
+        with right:
+            if coin:
+                connections.show(library, then, coin)
+            elif kind == EVENTS:
+                events.show(then, session=scope, projects=projects)
+            else:
+                _entries(then, kind, projects, scope)
 
 
 def _entries(memory: MemoryVerbs, kind: str, projects: list[str], scope: str | None) -> None:

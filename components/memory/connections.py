@@ -1,4 +1,4 @@
-"""Connections: from a coin to the texts that mention it, and from a text to the coins it mentions."""
+"""From a coin to the texts that mention it, and from a text to the coins that it mentions."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,13 +17,18 @@ _OFFERED = 20  # coins that match what is typed
 _HOW = {"name": "names it", "ticker": "by its ticker", "meaning": "near in meaning"}
 
 
-def show(library: Library, memory: MemoryVerbs) -> None:
-    """A coin to choose, and the texts about it."""
+def choose() -> str:
+    """The words of a coin whose mentions are wanted; "" without one."""
     words = st.text_input(
-        "Coin", **address.kept("coin"), type="search", icon=":material/search:", live=True,
-        placeholder="A coin's name, ticker or address", label_visibility="collapsed",
+        "What is said of a coin", **address.kept("about"), type="search", icon=":material/search:",
+        live=True, placeholder="name, ticker or address",
     )  # fmt: skip
-    record = _chosen(library, (words or "").strip())
+    return (words or "").strip()
+
+
+def show(library: Library, memory: MemoryVerbs, words: str) -> None:
+    """The texts that name the coin of these words, or come near it."""
+    record = _chosen(library, words)
     if record is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -49,9 +54,6 @@ def show(library: Library, memory: MemoryVerbs) -> None:
 
 def _chosen(library: Library, words: str) -> Record | None:
     """The chosen coin: by its address, else by words."""
-    if not words:
-        st.caption("Finds the lore, papers, memories and conversations that name a coin, or come near it.")
-        return None
     with suppress(MemedexError):  # a link names the address
         return library.get(words)
     found = library.find(Filter(words=words), limit=_OFFERED)

@@ -1,5 +1,8 @@
 """Which entry the drawer shows: it is in the page's address, so that a link opens it, and Back closes it."""
 
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
 import streamlit as st
 
 PARAM = "entry"
@@ -11,15 +14,18 @@ def close_entry() -> None:
     st.query_params.pop(PARAM, None)
 
 
-def show(kind: str, id: str, *, label: str = "Open", about: str = "") -> None:
-    """A link to this page, as it is, with this entry in the drawer."""
+def show(kind: str, id: str, *, behind: Mapping[str, str] | None = None) -> None:
+    """A link to this page with this entry in the drawer; `behind` are the parameters of another page's."""
+    others = _others() if behind is None else behind
     st.page_link(
-        _PAGE,
-        label=label,
-        icon=":material/open_in_full:",
-        help=about or None,
-        query_params={**_others(), PARAM: f"{kind}:{id}"},
-    )
+        _PAGE, label="Open", icon=":material/open_in_full:",
+        query_params={**others, PARAM: f"{kind}:{id}"},
+    )  # fmt: skip
+
+
+def address(kind: str, id: str) -> str:
+    """The same link for markup of our own, below this page."""
+    return "?" + urlencode({**_others(), PARAM: f"{kind}:{id}"}, doseq=True)
 
 
 def _others() -> dict[str, list[str]]:

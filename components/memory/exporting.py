@@ -15,7 +15,8 @@ _ENDINGS = {DOCUMENTS: ".jsonl", TRANSCRIPTS: ".sqlite3"}
 
 def show(memory: MemoryVerbs) -> None:
     """A choice of kind, and a button that writes the file when it is pressed."""
-    with st.popover("Export", icon=":material/download:"):
+    st.header("Export the text memory", anchor=False)
+    with st.container(border=True):
         kind = st.selectbox("Kind", list(KINDS), format_func=lambda name: KINDS[name].label)
         ending = _ENDINGS.get(kind, ".zip")
         if ending == ".zip":

@@ -1,4 +1,4 @@
-"""Health of the text memory: figures of each kind, and what needs attention, with the remedy."""
+"""The state of the text memory: figures of each kind, what needs attention with the remedy, the check."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.memory import adding, entry_link, exporting, models
+from components.memory import adding, entry_link
 from components.memory.kinds import KINDS, counted, text_of
 from components.shell import format
 from components.shell.page import forms, job_bar, tables
@@ -28,20 +28,14 @@ def show(memory: MemoryVerbs) -> None:
     if unread := memory.unread_worlds():
         found = [unread, *found]
     _kinds(memory, numbers)
-    with st.container(horizontal=True, gap="small"):
-        exporting.show(memory)
-    if memory.can_write:
-        models.show(memory)
-    st.header("Needs attention", anchor=False)
     for number, concern in enumerate(found):
         _concern(memory, concern, number)
     if not found:
         st.success(
-            "Nothing: every entry has text and a vector, and belongs somewhere.",
+            "Every entry has text and a vector, and belongs somewhere.",
             icon=":material/check_circle:",
         )
     if memory.can_write:
-        st.header("Check", anchor=False)
         _examination(memory)
 
 
@@ -117,7 +111,7 @@ def _concern(memory: MemoryVerbs, concern: Concern, number: int) -> None:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
                 st.text(text_of(kind, rows[id])[:120] if id in rows else id, width="stretch")
                 if id in rows:
-                    entry_link.show(kind, id)
+                    entry_link.show(kind, id, behind={"view": "Browse"})
         if memory.can_write:
             _remedies(memory, concern, number)
 
@@ -164,7 +158,7 @@ def _examination(memory: MemoryVerbs) -> None:
     with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
         job_bar.button(
             "check-memory", library, "Check the text memory", lambda _: memory.check(), kept_as=_JOB,
-            button=Button("Run check", icon="stethoscope", disabled=busy),
+            button=Button("Check the text memory", icon="stethoscope", disabled=busy),
         )  # fmt: skip
         st.caption("Compares files, full text, vectors and Chroma's collections. Changes nothing.")
     job = job_bar.begun(library.jobs, _JOB)

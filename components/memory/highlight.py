@@ -13,25 +13,39 @@ _SIGHT = 260  # characters that a card shows at least
 _STEM = 4  # letters from which endings do not matter
 
 STYLE = """<style>
+.mdx-hits{display:grid;gap:.5rem}
+.mdx-hits>*{padding:.1rem .75rem .35rem;border-left:3px solid color-mix(in srgb,currentColor 16%,transparent)}
+.mdx-hits>.mdx-strong{padding:.6rem .75rem;border:1px solid color-mix(in srgb,currentColor 14%,transparent);
+  border-left-width:3px;border-radius:8px}
+.mdx-hits>.mdx-told{border-left-color:var(--st-primary-color,#6d72f6)}
 .mdx-text{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.9rem;line-height:1.45;margin:0}
 .mdx-text mark{background:color-mix(in srgb,var(--st-primary-color,#6d72f6) 32%,transparent);
   color:inherit;border-radius:3px;padding:0 1px}
 .mdx-around{opacity:.75;font-size:.82rem;white-space:pre-wrap;overflow-wrap:anywhere;margin:0}
-.mdx-head{display:flex;gap:.5rem;align-items:baseline;font-size:.8rem;margin-bottom:.3rem}
-.mdx-head b{flex:none;font-variant-numeric:tabular-nums;font-size:.95rem}
-.mdx-head span{opacity:.65;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.mdx-head .why{margin-left:auto;opacity:.9;flex:none;max-width:65%}
-[class*=st-key-card-] a[href*="entry="]{background:none;padding:.1rem}
-[class*=st-key-card-] a[href*="entry="]:hover{background:color-mix(in srgb,currentColor 12%,transparent)}
-[class*=st-key-card-] a[href*="entry="] p{position:absolute;width:1px;height:1px;overflow:hidden;
-  clip-path:inset(50%)}
-.mdx-bar{height:3px;border-radius:2px;background:color-mix(in srgb,currentColor 12%,transparent);
-  margin-bottom:.45rem}
+summary.mdx-around{width:fit-content;margin-top:.3rem;cursor:pointer}
+.mdx-head{display:flex;flex-wrap:wrap;gap:.1rem .6rem;align-items:center;font-size:.82rem;margin-bottom:.2rem}
+.mdx-place{flex:0 1 auto;min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.mdx-place a{color:inherit!important;text-decoration:none;opacity:.8}
+.mdx-place a:hover{opacity:1;text-decoration:underline}
+.mdx-head .why{margin-left:auto;opacity:.75}
+.mdx-fit{display:inline-flex;align-items:center;gap:.4rem;white-space:nowrap}
+.mdx-fit b{font-weight:600;font-variant-numeric:tabular-nums}
+.mdx-bar{width:3rem;height:4px;border-radius:2px;background:color-mix(in srgb,currentColor 16%,transparent)}
 .mdx-bar i{display:block;height:100%;border-radius:2px;background:var(--st-primary-color,#6d72f6)}
+:is(.mdx-weak,.mdx-miss) .mdx-bar i{background:currentColor;opacity:.6}
+:is(.mdx-weak,.mdx-miss) b{font-weight:400}
 .mdx-miss{opacity:.8}
-.mdx-miss .mdx-bar i{background:currentColor}
 .mdx-cut{display:-webkit-box;-webkit-line-clamp:7;-webkit-box-orient:vertical;overflow:hidden}
-.mdx-miss .mdx-cut{-webkit-line-clamp:3}
+:is(.mdx-weak,.mdx-miss) .mdx-cut{-webkit-line-clamp:2}
+.mdx-sizes{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;font-size:.82rem;margin-bottom:.5rem}
+.mdx-over b,p.mdx-over{color:var(--st-orange-text-color,#b45309)}
+p.mdx-over{font-size:.82rem;margin:0 0 .5rem}
+.mdx-over .mdx-bar i{background:currentColor}
+.mdx-prompt{padding:.75rem;border-radius:8px;background:var(--st-code-background-color,#8881);
+  font:.82rem/1.5 var(--st-code-font,monospace);white-space:pre-wrap;overflow-wrap:anywhere}
+.mdx-lit{color:inherit!important;text-decoration:none;border-radius:3px;
+  background:color-mix(in srgb,var(--st-primary-color,#6d72f6) 20%,transparent)}
+.mdx-lit:hover{background:color-mix(in srgb,var(--st-primary-color,#6d72f6) 36%,transparent)}
 </style>"""
 
 

@@ -21,29 +21,18 @@ class KindLabels:
 
     @property
     def many(self) -> str:
-        """The plural of the kind's name."""
-        return "memories" if self.one == "memory" else f"{self.one}s"
+        """Several entries."""
+        return f"{self.one[:-1]}ies" if self.one.endswith("y") else f"{self.one}s"
 
 
 KINDS = {
-    kind.name: kind
-    for kind in (
-        KindLabels("world_lore", "Lore", ":material/public:", "lore chunk", "world", "Who lights the lamps?"),
-        KindLabels(
-            "session_memory", "Sessions", ":material/forum:", "exchange", "session", "What was bought?"
-        ),
-        KindLabels("memories", "Memories", ":material/psychology:", "memory", "", "What do we prefer?"),
-        KindLabels(
-            "documents", "Papers", ":material/description:", "passage", "protocol", "When is it liquidated?"
-        ),
-        KindLabels(
-            "transcript_vectors",
-            "Transcripts",
-            ":material/terminal:",
-            "transcript chunk",
-            "session",
-            "What was broken?",
-        ),
+    name: KindLabels(name, label, f":material/{icon}:", *words)
+    for name, label, icon, *words in (
+        ("world_lore", "Lore", "public", "lore entry", "world", "Who lights the lamps?"),
+        ("session_memory", "Sessions", "forum", "conversation turn", "session", "What was bought?"),
+        ("memories", "Memories", "psychology", "memory", "", "What do we prefer?"),
+        ("documents", "Papers", "description", "paper passage", "protocol", "When is it liquidated?"),
+        ("transcript_vectors", "Transcripts", "terminal", "transcript chunk", "session", "What was broken?"),
     )
 }
 TYPES = {

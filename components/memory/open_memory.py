@@ -29,9 +29,14 @@ def memory(*, can_write: bool) -> MemoryVerbs:
     return st.stop()
 
 
+def is_there() -> bool:
+    """Whether there is a text memory, even one that cannot be opened."""
+    return has_memory(settings().root)
+
+
 def existing(library: Library) -> MemoryVerbs | None:
     """The text memory, for pages about coins; None if there is none, or if it cannot be opened."""
-    if not has_memory(settings().root):
+    if not is_there():
         return None
     try:
         return MemoryVerbs(_opened(can_write=library.can_write))

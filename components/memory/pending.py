@@ -1,4 +1,4 @@
-"""Pending memories: what agents wrote, to accept or reject by keys, with what speaks against it."""
+"""Review: what agents wrote, to accept or reject by keys, with what speaks against it."""
 
 import time
 from functools import partial
@@ -63,12 +63,6 @@ def show(library: Library, memory: MemoryVerbs) -> None:
         },
         on_done_change=lambda: None,
     )
-
-
-def badge(memory: MemoryVerbs) -> None:
-    """How many wait, if any do."""
-    if count := memory.pending_count():
-        st.badge(f"{count:,} pending", icon=":material/pending:", color="orange")
 
 
 def _card(one: ReviewItem) -> dict[str, Any]:

@@ -9,10 +9,9 @@ from store import MemoryVerbs
 
 
 def is_needed(memory: MemoryVerbs, view: str) -> bool:
-    """Whether there is nothing to see; entries are added in Browse, and decided about in Pending."""
-    status = memory.status()  # with a fault it is not empty, but unusable; Status says why
-    is_empty = not any(status.counts.values()) and not status.faults
-    return is_empty and view not in ("Browse", "Pending memories")
+    """Whether there is nothing to ask; entries are added in Browse, and decided about in Review."""
+    status = memory.status()  # with a fault it is not empty, but unusable; System status says why
+    return view == "Ask" and not any(status.counts.values()) and not status.faults
 
 
 def show(memory: MemoryVerbs) -> None:

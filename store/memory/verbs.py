@@ -62,13 +62,13 @@ VERBS = {
     "show": "Open",
     "edit": "Save and embed again",
     "remove": "Remove",
-    "search": "Test retrieval",
+    "search": "Question",
     "forget": "Delete session permanently",
     "undo": "Undo",
     "redo": "Redo",
     "export": "Export",
-    "assemble": "Prompt preview",
-    "ask": "Ask",
+    "assemble": "What a model is told",
+    "ask": "Answer",
 }
 _MOST = 1_000  # entries of one page
 _EVERYTHING = SearchFilters()

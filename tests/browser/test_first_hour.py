@@ -141,11 +141,11 @@ def finish_a_draft_and_promote_it(page: Page) -> str:
 
 def ask_the_memory(page: Page) -> None:
     go(page, "Memory")
-    everything = re.compile("^Asks 6 lore chunks, .*transcript chunks")
+    everything = re.compile("^Asks 6 lore entries, .*transcript chunks")
     expect(page.get_by_text(everything)).to_be_visible()
     question = page.get_by_role("searchbox", name="Question")
     question.fill("Who guards the vault?")
     question.press("Enter")
-    expect(page.get_by_text("What a model would be told")).to_be_visible()
+    expect(page.get_by_text("What a model is told")).to_be_visible()
     expect(page.get_by_role("main")).to_contain_text("The Silver Skull guards the vault")
-    expect(page.get_by_role("code").first).to_contain_text("The Silver Skull guards the vault")
+    expect(page.locator(".mdx-prompt .mdx-lit").first).to_contain_text("The Silver Skull guards the vault")

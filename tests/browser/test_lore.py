@@ -1,4 +1,4 @@
-"""The inspector in a browser: what only a browser can show."""
+"""The text memory in a browser: what only a browser can show."""
 
 import os
 import re
@@ -41,15 +41,16 @@ def stored_memory(server: Server) -> Memory:
     return Memory.open_for_reading(server.root)
 
 
-def test_retrieval_over_all_kinds_highlights_words_and_greys_near_misses(
+def test_a_question_over_all_kinds_highlights_words_and_greys_near_misses(
     memory_server: Server, page: Page
 ) -> None:
     page.goto(f"{memory_server.url}/memory")
     page.get_by_label("Question").fill(QUESTION)
     page.get_by_label("Question").press("Enter")
-    for title in ("Lore", "Sessions", "Memories", "Papers", "Transcripts"):
-        expect(page.get_by_test_id("stMarkdown").get_by_text(title, exact=True)).to_be_visible()
+    for kind in ("Lore", "Sessions", "Transcripts"):
+        expect(page.get_by_role("link", name=re.compile(f"^{kind} · ")).first).to_be_visible()
     expect(page.locator("mark", has_text="lamps").first).to_be_visible()
+    page.get_by_text("Not found ·").click()
     miss = page.locator(".mdx-miss", has_text="below the threshold").first
     expect(miss).to_be_visible()
     assert float(miss.evaluate("node => getComputedStyle(node).opacity")) < 0.9
@@ -62,7 +63,7 @@ def test_an_entry_is_shared_by_its_link_closed_by_back_and_found_by_its_edited_t
 ) -> None:
     asked = f"{memory_server.url}/memory?kinds=Memories&ask=lens+flares"
     page.goto(asked)
-    link = page.locator("[class*=st-key-card-]", has_text="dislikes lens flares").get_by_role("link")
+    link = page.locator(".mdx-hits > *", has_text="dislikes lens flares").get_by_role("link")
     drawer = page.get_by_role("dialog")
     link.click()
     expect(page).to_have_url(re.compile(re.escape(f"{asked}&entry=memories%3Amem_")))  # before the run ends
@@ -81,7 +82,7 @@ def test_an_entry_is_shared_by_its_link_closed_by_back_and_found_by_its_edited_t
     expect(drawer).not_to_be_visible()
     page.get_by_label("Question").fill("brass submarines")
     page.get_by_label("Question").press("Enter")
-    hit = page.locator("[class*=st-key-card-]").first
+    hit = page.locator(".mdx-hits > *").first
     expect(hit).to_contain_text("The curator collects submarines made of brass.")
     with stored_memory(memory_server) as memory:
         [row] = memory.passages["memories"].find(words="submarines")
@@ -95,7 +96,7 @@ def test_words_typed_over_a_text_that_changes_meanwhile_stay_and_are_not_stored(
     memory_server: Server, page: Page
 ) -> None:
     page.goto(f"{memory_server.url}/memory?kinds=Memories&ask=lens+flares")
-    page.locator("[class*=st-key-card-]", has_text="dislikes lens flares").get_by_role("link").click()
+    page.locator(".mdx-hits > *", has_text="dislikes lens flares").get_by_role("link").click()
     drawer = page.get_by_role("dialog")
     drawer.get_by_label("Text").fill("What was typed here.")
     with Memory.open(memory_server.root) as memory:  # another process
@@ -116,10 +117,12 @@ def test_words_typed_over_a_text_that_changes_meanwhile_stay_and_are_not_stored(
 def test_two_protocols_are_compared_and_a_citation_highlights_its_passage(
     memory_server: Server, page: Page
 ) -> None:
-    page.goto(f"{memory_server.url}/memory?kinds=Papers&ask=opening+fee&protocols=harbor&protocols=millrace")
-    expect(page.get_by_text("Papers · harbor")).to_be_visible()
-    expect(page.get_by_text("Papers · millrace")).to_be_visible()
-    page.locator("[class*=st-key-card-0-]", has_text="page 2").get_by_role("link", name="Open").click()
+    page.goto(
+        f"{memory_server.url}/memory?kinds=Papers&ask=opening+fee&protocols=harbor&protocols=millrace&by_kind=true"
+    )
+    for title in ("Papers · harbor", "Papers · millrace"):
+        expect(page.get_by_text(title, exact=True)).to_be_visible()
+    page.get_by_role("link", name="Papers · harbor · page 2").first.click()
     sheet = page.get_by_role("dialog").get_by_role("img", name="Page 2 of harbor_lending.pdf")
     expect(sheet).to_be_visible()
     yellow = sheet.evaluate(
@@ -143,7 +146,7 @@ def test_a_permanently_deleted_session_remains_in_no_file(memory_server: Server,
     page.goto(f"{memory_server.url}/memory?view=Browse&kind=Sessions&scope_session_memory=capy_budget-debate")
     page.get_by_role("button", name="Delete session permanently").click()
     page.get_by_role("button", name="Delete this key").click()
-    expect(page.get_by_text("4 exchanges permanently deleted")).to_be_visible()
+    expect(page.get_by_text("4 conversation turns permanently deleted")).to_be_visible()
     for folder, _, names in os.walk(Places(memory_server.root).folder):
         for path in (Path(folder) / name for name in names):
             with suppress(FileNotFoundError):  # the dashboard goes on writing
@@ -166,7 +169,7 @@ def test_rows_selected_in_the_table_are_deleted_together(memory_server: Server, 
 
 
 def test_pending_memories_are_decided_by_quick_keys(memory_server: Server, page: Page) -> None:
-    page.goto(f"{memory_server.url}/memory?view=Pending+memories")
+    page.goto(f"{memory_server.url}/memory?view=Review")
     cards = page.locator(".memedex-pending .card")
     expect(cards).to_have_count(3)
     for _ in range(4):
@@ -184,7 +187,7 @@ def test_pending_memories_are_decided_by_quick_keys(memory_server: Server, page:
 def test_the_lengths_of_entries_are_drawn_without_a_warning(memory_server: Server, page: Page) -> None:
     warnings = list[str]()
     page.on("console", lambda one: warnings.append(one.text) if one.type == "warning" else None)
-    page.goto(f"{memory_server.url}/memory?view=Status")
+    page.goto(f"{memory_server.url}/settings?section=System+status")
     expect(page.get_by_test_id("stMetric")).to_have_count(5)
     expect(page.get_by_test_id("stHtml").locator("[aria-hidden]:visible")).to_have_count(5)
     wait_until_idle(page)

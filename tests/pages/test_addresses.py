@@ -30,10 +30,9 @@ SIDES: tuple[tuple[str, dict[str, str]], ...] = (
     ("insights", {"view": "Search quality"}),
     ("search", {"view": "Use as prompt", "gen_q": "frog"}),
     ("memory", {"ask": "lamps"}),
-    ("memory", {"view": "Prompt preview", "prompt": "lamps"}),
     ("memory", {"view": "Browse"}),
     ("memory", {"view": "Browse", "kind": "Events"}),
-    ("memory", {"view": "Connections", "coin": FROG.address}),
+    ("memory", {"view": "Browse", "about": FROG.address}),
     ("activity", {}),
 )
 # Parameters that are read but not bound to a control.
@@ -118,13 +117,13 @@ def test_a_text_too_long_for_the_address_is_there_again_after_another_page(libra
     assert app.query_params["q"] in ("dog", ["dog"])
 
 
-def test_a_prompt_too_long_for_the_address_is_there_again_after_another_view(memory: Memory) -> None:
-    app = opened("memory", view="Prompt preview")
-    app.text_area(key="prompt").set_value(LONG)
+def test_a_question_too_long_for_the_address_is_there_again_after_another_view(memory: Memory) -> None:
+    app = opened("memory")
+    app.text_input(key="ask").set_value(LONG)
     rerun(app)
-    for view in ("Browse", "Prompt preview"):
+    for view in ("Browse", "Ask"):
         followed(app, "memory", **{**app.query_params, "view": view})
-    assert app.text_area(key="prompt").value == LONG
+    assert app.text_input(key="ask").value == LONG
 
 
 def test_a_link_replaces_a_text_that_was_too_long_for_the_address(library: Library) -> None:

@@ -1,4 +1,4 @@
-"""Browse and connections of the text memory's page, and what is deleted there."""
+"""Browse of the text memory's page, coins that texts name, and what is deleted there."""
 
 import json
 from pathlib import Path
@@ -118,8 +118,7 @@ def test_a_forgotten_session_is_in_no_file_of_the_root(
         reply = says("The zanzibarium is gone [1].")
         reply.streamed = True
         server.answers = [reply]
-        send(opened("memory", view="Ask"), "ask-memory", question="zanzibarium?", world="",
-             session="elf_xylophonist")  # fmt: skip
+        send(opened("memory", ask="zanzibarium?", session="elf_xylophonist"), "ask-memory")
         finish_jobs()
     assert traces(root, words_, []), "while it is remembered, the search finds it"
     app = opened("memory", view="Browse", kind="Sessions", scope_session_memory="elf_xylophonist")
@@ -215,8 +214,10 @@ def test_several_projects_are_browsed_and_searched_together(empty_memory: Memory
 
     app = opened("memory", ask="how do they age", mode="full_text")
     app.multiselect(key="project").set_value(["rivers", "roads"])
+    app.toggle(key="by_kind").set_value(True)
     page = shown(app.run())
-    assert "Not retrieved · 1 nearest" in page, "the third project's session is only nearly found"
+    labels = [one.label for one in app.expander]
+    assert "Not found · 1 nearest" in labels, "the third project's session is only nearly found"
     assert "There is nothing of this kind yet." in page, "searching an empty kind is not an error"
     assert page.index("**Transcripts**") < page.index("**Lore**"), "what has a hit comes first"
 
@@ -242,11 +243,9 @@ def test_a_page_number_beyond_the_end_shows_the_last_page(memory: Memory) -> Non
     assert "14 memories" in words(app)
 
 
-def test_connections_lead_from_a_coin_to_the_entries_that_mention_it(
-    library: Library, memory: Memory
-) -> None:
+def test_browsing_leads_from_a_coin_to_the_entries_that_mention_it(library: Library, memory: Memory) -> None:
     memory.lore.add_lore("mempool_city", "frog", "Under the lamp sits the Rainy Frog.")
-    message = words(opened("memory", view="Connections", coin="Rainy Frog"))
+    message = words(opened("memory", view="Browse", about="Rainy Frog"))
     assert "1 entry names it." in message
     assert "Under the lamp sits the Rainy Frog." in message
 

@@ -1,4 +1,4 @@
-"""The status view of the text memory's page: kinds, models, files of worlds."""
+"""The text memory in Settings: kinds, models, files of worlds."""
 
 from pathlib import Path
 
@@ -11,34 +11,38 @@ from tests.pages.conftest import finish_jobs, opened, press, rerun, words
 from tests.store.memory.bags import Bags
 
 
-def test_the_status_view_reports_an_unusable_file_and_shows_all_kinds(memory: Memory, tmp_path: Path) -> None:
+def test_the_system_status_reports_an_unusable_file_and_shows_all_kinds(
+    memory: Memory, tmp_path: Path
+) -> None:
     memory.close()
     st.cache_resource.clear()
     path = memory.places.database
     path.write_bytes(b"rubbish" * 1000)
-    app = opened("memory", view="Status")
+    app = opened("settings", section="System status")
     assert "The text memory cannot be used:" in words(app)
     assert f"{path} cannot be read" in words(app)
     assert len(app.metric) == 5
     Memory.open(tmp_path).close()  # the one that the page opened
 
 
-def test_the_status_view_lists_every_concern_with_its_remedy(memory: Memory) -> None:
-    app = opened("memory", view="Status")
+def test_the_system_status_lists_every_concern_with_its_remedy(memory: Memory) -> None:
+    app = opened("settings", section="System status")
     labels = [expander.label for expander in app.expander]
     assert any("worlds without lore" in label for label in labels)
     assert "Remedy: " in words(app)
-    press(app, "Run check")
+    press(app, "Check the text memory")
     finish_jobs()
     assert "blank_atlas has no lore" in rerun(app).dataframe[-1].value["what"].to_list()[0]
 
 
 def test_a_world_file_edited_while_the_dashboard_runs_is_reported_and_reloaded(memory: Memory) -> None:
     changed = "files of worlds that are new or changed"
-    assert not any(changed in expander.label for expander in opened("memory", view="Status").expander)
+    assert not any(
+        changed in expander.label for expander in opened("settings", section="System status").expander
+    )
     (memory.places.worlds / "blank_atlas.yaml").write_text("id: blank_atlas\nlore: A page is filled at last.")
     (memory.places.worlds / "broken.yml").write_text("- no world")
-    app = opened("memory", view="Status")
+    app = opened("settings", section="System status")
     assert any(changed in expander.label and "· 2" in expander.label for expander in app.expander)
     assert "broken.yml" in words(app)
     press(app, "Read it again")
@@ -74,15 +78,15 @@ def test_two_worlds_of_one_file_name_are_both_imported(memory: Memory) -> None:
         assert memory.lore.query_lore(id, "rule") == ([f"{id} rule."], False)
 
 
-def test_the_model_of_one_kind_can_be_changed_on_the_status_view(
+def test_the_model_of_one_kind_can_be_changed_in_the_settings(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("store.memory.verbs.open_embedder", lambda name: Bags(name="other"))
     monkeypatch.setattr(model_choice, "open_embedder", lambda name: Bags(name="other"))
-    app = opened("memory", view="Status")
+    app = opened("settings", section="Embedding model")
     app.selectbox(key="memory-model-kind").set_value("memories")
     press(rerun(app), "Embed them with it")
     finish_jobs()
     assert memory.passages["memories"].model == "other"
     assert memory.passages["world_lore"].model != "other"
-    assert "other · 14" in words(rerun(app))
+    assert "other · 14" in words(opened("settings", section="System status"))

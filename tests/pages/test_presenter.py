@@ -18,7 +18,7 @@ from tests.store.conftest import written
 from tests.store.memory.bags import Bags
 
 NAME = "zelda-quimby"
-VIEWS = ("Browse", "Pending memories", "Connections", "Status")
+VIEWS = ("Browse", "Review")
 
 
 def sent(app: AppTest) -> str:

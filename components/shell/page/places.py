@@ -98,6 +98,11 @@ def coin(address: str, tier: Tier) -> Link:
             return _view("pages/library.py", tab="Library", promoted_words=address)
 
 
+def memory_of(address: str) -> Link:
+    """The texts of the memory that name this coin."""
+    return _view("pages/memory.py", view="Browse", about=address)
+
+
 REJECTED = _view("pages/library.py", tab="Rejected")
 CAPTION_CHECK = _view("pages/captions.py", view="Check", captions_kind="fit")
 DRAFTS = _view("pages/captions.py", view="AI drafts")

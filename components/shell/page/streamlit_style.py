@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-CODE_OR_START = "[data-testid=stCode], button.primary"  # the latter is a form's, where nothing is there yet
 UPLOAD_HINT = "[data-testid=stFileUploaderDropzoneInstructions]"
 
 

@@ -130,11 +130,12 @@ STOPS = (
         title="What an agent is told, and why",
         heading="Memory",
         page="pages/memory.py",
-        parameters={"view": "Prompt preview", "prompt": "Who guards the vault?", "in": "tide_archive"},
-        mark=streamlit_style.CODE_OR_START,
-        text="An agent that asks gets these lines of the text memory and no others. Below them the page says "
-        "what is not in them and why, and lists each entry with its score and source. If the memory is "
-        "empty, the demo memory is one click away here; it stays until it is deleted.",
+        parameters={"ask": "Who guards the vault?", "world": "tide_archive"},
+        mark=".mdx-prompt, button.primary",  # the latter is a form's, where nothing is there yet
+        text="An agent that asks gets these lines of the text memory and no others; a click on a lit one "
+        "opens its entry. Beside them is all that was found, and how well it fits; below them what they "
+        "lack, and why. If the memory is empty, the demo memory is one click away here; it stays until it is "
+        "deleted.",
     ),
     Stop(
         title="Everything can be undone",

@@ -1,6 +1,6 @@
 """The views of a page as links, so that each has an address and Back leads to the one before."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from urllib.parse import urlencode
 
@@ -11,12 +11,12 @@ from components.shell.page import streamlit_style
 VIEW = "view"  # the parameter; no control may be bound to it: Streamlit drops what another page has bound
 
 
-def choose(views: Sequence[str], *, parameter: str = VIEW, counts: Sequence[int] = ()) -> str:
+def choose(views: Sequence[str], *, parameter: str = VIEW, counts: Mapping[str, int] | None = None) -> str:
     """Draw the links and return the view in the page's address, which is the first if it names none."""
     chosen = shown(views, parameter=parameter)
     links = []
-    for number, view in enumerate(views):
-        count = f" <small>{counts[number]:,}</small>" if counts else ""
+    for view in views:
+        count = f" <small>{counts[view]:,}</small>" if counts and view in counts else ""
         current = ' aria-current="page"' if view == chosen else ""
         address = escape(_address(parameter, view, usual=views[0]))
         link = f'class="memedex-link" target="_self" href="{address}"{current}'

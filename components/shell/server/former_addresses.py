@@ -11,8 +11,18 @@ from starlette.types import Scope
 
 from components.shell.addresses import base_path
 
+_MEMORY = {
+    "view=Test retrieval": "memory",
+    "view=Prompt preview": "memory?ask={prompt}&world={in}&session={of}",
+    "view=Connections": "memory?view=Browse&about={coin}",
+    "view=Pending memories": "memory?view=Review",
+    "view=Contexts": "settings?section=Contexts",
+    "view=Status": "settings?section=System status",
+    "section=*": "memory?heading=*",
+}
+
 # An address that has the parameters of the left side leads to the right side; the rest of its query follows.
-# `*` is any value, the same on both sides.
+# `*` is any value, the same on both sides; `{name}` is the value of this parameter, if the address has it.
 MOVED: Mapping[str, str] = {
     "pending": "review",
     "rejected": "library?tab=Rejected",
@@ -26,8 +36,7 @@ MOVED: Mapping[str, str] = {
     "captions?captions_view=Replace": "captions?view=Find and replace",
     "suspicious": "captions?view=Check&captions_kind=fit",
     "drafting": "captions?view=AI drafts",
-    "lore?view=Contexts": "settings?section=Contexts",
-    "memory?view=Contexts": "settings?section=Contexts",
+    **{f"{path}?{before}": after for path in ("lore", "memory") for before, after in _MEMORY.items()},
     "lore": "memory",
     "insights?insights_view=Content": "insights",
     "insights?insights_view=*": "insights?view=*",
@@ -40,6 +49,7 @@ MOVED: Mapping[str, str] = {
     "tags": "settings?section=Tags",
     "health": "settings?section=System status",
 }
+_VIEWS = {"view", "tab", "section"}
 
 
 def moved(path: str, query: str) -> str | None:
@@ -53,11 +63,14 @@ def moved(path: str, query: str) -> str | None:
             names.get(name) == value or (value == "*" and name in names) for name, value in condition.items()
         ):
             continue
-        if path == new_path and added.keys() & (names.keys() - condition.keys()):
+        if path == new_path and _VIEWS & added.keys() & (names.keys() - condition.keys()):
             continue  # it names its view, as addresses of this version do
         same = next((names[name] for name, value in condition.items() if value == "*"), "")
-        put = {name: same if value == "*" else value for name, value in added.items()}
-        kept = [(name, value) for name, value in given if name not in condition and name not in put]
+        renamed = {name: value[1:-1] for name, value in added.items() if value.startswith("{")}
+        put = {name: same if value == "*" else value for name, value in added.items() if name not in renamed}
+        put |= {name: names[before] for name, before in renamed.items() if before in names}
+        gone = {*condition, *put, *renamed.values()}
+        kept = [(name, value) for name, value in given if name not in gone]
         asked = urlencode([*put.items(), *kept])
         return f"{new_path}?{asked}" if asked else new_path
     return None

@@ -27,7 +27,7 @@ class MemorySettings(BaseSettings):
 
     memory_review: Literal["", "agents", "none"] = Field(
         "",
-        description="What agents write waits in *Pending memories* until a person accepts it: `agents` "
+        description="What agents write waits in *Memory → Review* until a person accepts it: `agents` "
         "everywhere, `none` nowhere; if empty, only over HTTP.",
     )
     keep_contexts: int = Field(

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from store.memory.engine.entries import Row
-from store.memory.engine.fusion import POOL, PassageHit
+from store.memory.engine.fusion import POOL, WEIGHT, PassageHit
 from store.memory.engine.inputs import checked_count, checked_text
 from store.memory.engine.listing import never_recalled
 from store.memory.engine.passages import Passages
@@ -36,6 +36,11 @@ class ProbeCandidate:
     kept_out: KeptOut
     words: float = 0.0  # as in `PassageHit`
     late_interaction: float | None = None
+
+    @property
+    def fit(self) -> float:
+        """Meaning and words together, as the score of `PassageHit`."""
+        return (self.score or 0.0) + WEIGHT * self.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,12 @@ class ProbeMessage:
     def text(self) -> str:
         """The text that was compared, else the text of the message."""
         return str((self.hit.chunk or {}).get("source_text") or self.hit.message["text_content"] or "")
+
+    @property
+    def fit(self) -> float:
+        """As for a candidate, the words' part by its rank among messages with the question's words."""
+        words = 1.0 / self.hit.words_rank if self.hit.words_rank else 0.0
+        return (self.hit.cosine or 0.0) + WEIGHT * words
 
 
 class _Limits:

@@ -1,6 +1,7 @@
 """Addresses of earlier versions lead to the places that have what they showed, with their query."""
 
-from urllib.parse import parse_qsl
+import re
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
@@ -18,14 +19,16 @@ def test_every_former_address_leads_to_a_place_and_keeps_the_rest_of_its_query(
     before: str, client: Client
 ) -> None:
     asked = before.replace("*", "frog")
-    address = f"/{asked}{'&' if '?' in asked else '?'}tour=3"
+    renamed = re.findall(r"{(\w+)}", MOVED[before])
+    more = urlencode({"tour": "3", **dict.fromkeys(renamed, "frog")})
+    address = f"/{asked}{'&' if '?' in asked else '?'}{more}"
     answer = client.get(address, headers={"Accept": "text/html"})
     assert answer.status_code == 307
     place, after = answer.headers["location"], MOVED[before]
     assert place.lstrip("/").partition("?")[0] in {
         one.script.removeprefix("pages/").removesuffix(".py") for one in PLACES.values()
     }
-    assert query(place) == {**query(after.replace("*", "frog")), "tour": "3"}
+    assert query(place) == {**query(re.sub(r"{\w+}|[*]", "frog", after)), "tour": "3"}
 
 
 @pytest.mark.parametrize("before", MOVED)
@@ -43,8 +46,19 @@ def test_places_themselves_are_not_redirected() -> None:
         ("captions", "address=local-demo-frog"),
         ("insights", "view=Reviewing"),
         ("review", "pending_words=frog"),
+        ("memory", "view=Browse&kind=Memories&ask=frog"),
     ):
         assert moved(path, asked) is None
+
+
+def test_the_parameters_of_a_former_view_are_renamed_or_left_out() -> None:
+    moves = {
+        "view=Prompt+preview&prompt=lamps&in=mempool_city&ask=fees": "memory?ask=lamps&world=mempool_city",
+        "view=Prompt+preview&ask=fees": "memory?ask=fees",
+        "view=Connections&coin=APE": "memory?view=Browse&about=APE",
+        "ask=fees&section=4": "memory?heading=4&ask=fees",
+    }
+    assert {asked: moved("memory", asked) for asked in moves} == moves
 
 
 def test_a_value_of_another_alphabet_arrives_as_it_was() -> None:

@@ -1,0 +1,175 @@
+"""Ask: a question, what it finds, the prompt that a model would be given, and a language model's answer."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from components.memory import entry_link, hits, moments, options, prompt
+from components.memory.highlight import STYLE
+from components.memory.kinds import KINDS, counted, place_of
+from components.memory.options import Options
+from components.shell import format
+from components.shell.page import address, forms, job_bar, live, places
+from components.shell.page.forms import Button, Sent
+from components.shell.session import login, resources
+from store import Job, MemedexError, MemoryVerbs, Progress
+from store.memory.values import Answer, GivenEntry, configured_model
+from store.settings import settings
+
+_QUESTION = "ask"  # not the search page's "q": going back, each would lose the other's
+_JOB = "Ask the text memory"  # without the question: jobs stay in the catalog
+
+
+def show(memory: MemoryVerbs) -> None:
+    """The question with its options; below them the hits on the left, prompt and answer on the right."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        question = st.text_input(
+            "Question", **address.kept(_QUESTION), type="search", icon=":material/search:",
+            placeholder="A question, as an agent or a player would put it", label_visibility="collapsed",
+        )  # fmt: skip
+        moment = moments.choose()
+    with moments.at(memory, moment) as then:
+        chosen = options.choose(then)
+        if not chosen.asked:
+            st.info("Choose at least one kind to ask.", icon=":material/touch_app:")
+        elif not (question or "").strip():
+            _invite(then)
+        else:
+            _answered(memory, then, question.strip(), chosen)
+
+
+def _answered(memory: MemoryVerbs, then: MemoryVerbs, question: str, chosen: Options) -> None:
+    st.html(STYLE)
+    for note in dict.fromkeys(then.entries(one.kind).not_read(question) for one in chosen.asked):
+        if note:
+            st.info(format.plain(note, limit=300), icon=":material/translate:")
+    begun = time.perf_counter()
+    try:
+        with st.spinner("Asking; the first time, the model is loaded …", show_time=True):
+            found = hits.find(then, question, chosen)
+    except MemedexError as error:
+        st.error("This could not be asked:", icon=":material/error:")
+        st.text(str(error))
+        return
+    seconds = time.perf_counter() - begun
+    left, right = st.columns([3, 2], gap="large")
+    told = set[tuple[str, str]]()
+    with right:
+        if then is memory:  # a language model is not asked about the past
+            _language_model(memory, question, chosen)
+        try:
+            context = prompt.assemble(then, question, chosen, found)
+        except MemedexError as error:
+            st.error("This could not be put together:", icon=":material/error:")
+            st.text(str(error))
+        else:
+            prompt.show(context)
+            told = {(chunk.kind, chunk.row["id"]) for chunk in context.chunks}
+    with left:
+        hits.show(then, question, chosen, found, seconds=seconds, told=told)
+
+
+def _invite(memory: MemoryVerbs) -> None:
+    counts = memory.status().counts
+    entries = ", ".join(counted(name, counts[name]) for name in KINDS if counts[name])
+    st.caption(f"Asks {entries}, and shows what a model would be told, and what it would not. For example:")
+    with st.container(horizontal=True, gap="small"):
+        for name, kind in KINDS.items():
+            if counts[name]:
+                st.button(kind.placeholder, on_click=_put, args=(kind.placeholder,))
+
+
+def _put(question: str) -> None:
+    st.session_state[_QUESTION] = question
+
+
+# -- the answer of a language model -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    question: str
+    answer: Answer
+
+
+def _language_model(memory: MemoryVerbs, question: str, chosen: Options) -> None:
+    """A button that asks the chosen model, or a link to choose one; and this person's last answer."""
+    kept_as = f"{_JOB}: {question}"
+    if name := settings().caption_model:
+        forms.show(
+            "ask-memory", resources.library(),
+            partial(_ask, memory, job_bar.watcher(kept_as), question, chosen.world, chosen.session),
+            button=Button(
+                "Answer", icon="forum", disabled=not memory.can_write,
+                help=f"{name} is given three entries of each kind, and cites those it uses.",
+            ),
+        )  # fmt: skip
+    else:
+        st.page_link(
+            **places.LANGUAGE_MODEL, label="Choose a language model to answer", icon=":material/neurology:"
+        )
+    jobs = resources.jobs()
+    begun = job_bar.begun(jobs, kept_as)
+    before = [
+        job
+        for job in jobs.all()
+        if job.actor == login.person()
+        and isinstance(job.result, _Answered)
+        and job.result.question == question
+    ]
+    if begun or before:
+        _last(memory, begun or max(before, key=lambda job: job.id))
+
+
+def _ask(
+    memory: MemoryVerbs, watch: Callable[[Job], Job], question: str, world: str, session: str, _: Sent
+) -> str:
+    model = configured_model()
+
+    def work(progress: Progress) -> _Answered:
+        progress.what = f"asking {model.name}"
+        for piece in memory.ask(
+            question, model=model, world=world, session=session, is_stopping=lambda: progress.cancelled
+        ):
+            if isinstance(piece, Answer):
+                return _Answered(question, piece)
+            progress.answer += piece
+        raise AssertionError("the whole answer comes last")
+
+    watch(resources.jobs().run(_JOB, work))
+    return "Asked."
+
+
+def _last(memory: MemoryVerbs, job: Job) -> None:
+    if not job.is_over:
+        live.answer(resources.library(), job.id, job.answer)
+        st.caption("The bar stops it.")
+        return
+    if not isinstance(job.result, _Answered):
+        st.error("There is no answer:", icon=":material/error:")
+        st.text(job.error or "it was stopped before it began")
+        return
+    answer = job.result.answer
+    if not answer.is_whole:
+        st.warning("Stopped: this is what came until then.", icon=":material/stop_circle:")
+    st.text(answer.text)
+    for one in answer.citations:
+        _citation(memory, one)
+    if answer.unknown:
+        numbers = ", ".join(f"[{number}]" for number in answer.unknown)
+        st.warning(f"It cites {numbers}, which it was not given.", icon=":material/warning:")
+    elif not answer.citations:
+        st.caption("It cites no entry.")
+
+
+def _citation(memory: MemoryVerbs, one: GivenEntry) -> None:
+    rows = memory.entries(one.kind).rows([one.id])
+    with st.container(border=True, horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+        place = format.plain(place_of(one.kind, rows[0])) if rows else "removed since"
+        st.markdown(f"**[{one.number}]** {KINDS[one.kind].icon} {place}", width="content")
+        if rows:  # else it may have been forgotten
+            st.text(" ".join(one.text.split())[:200], width="stretch")
+            entry_link.show(one.kind, one.id)
