@@ -1,4 +1,4 @@
-"""Browse: a tree of worlds, sessions, protocols and projects; a table with full-text search; bulk delete."""
+"""Browse: a tree of worlds, sessions, protocols and projects; its texts to read, or in a table."""
 
 import time
 from collections.abc import Sequence
@@ -7,7 +7,17 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from components.memory import adding, connections, duplicates, entry_link, events, moments, scopes, tree
+from components.memory import (
+    adding,
+    connections,
+    duplicates,
+    entry_link,
+    events,
+    moments,
+    reader,
+    scopes,
+    tree,
+)
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.memory.tree import EVENTS
 from components.shell import format
@@ -66,6 +76,10 @@ def _entries(memory: MemoryVerbs, kind: str, projects: list[str], scope: str | N
         st.query_params["which"] = _WHICH[named]
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        layout = st.segmented_control(
+            "Layout", ["Read", "Table"], default="Read", required=True, key="layout", bind="query-params",
+            label_visibility="collapsed",
+        )  # fmt: skip
         which = st.segmented_control(
             "Which", list(_WHICH), default="all", required=True, key="which", bind="query-params",
             format_func=_WHICH.__getitem__, label_visibility="collapsed",
@@ -77,7 +91,7 @@ def _entries(memory: MemoryVerbs, kind: str, projects: list[str], scope: str | N
     if which == "alike":
         duplicates.show(memory, kind)
     else:
-        _table(memory, kind, where, before=before)
+        _found(memory, kind, where, before=before, is_read=layout == "Read")
 
 
 def _before() -> float:
@@ -89,7 +103,10 @@ def _before() -> float:
     return (time.time() // _DAY - days) * _DAY
 
 
-def _table(memory: MemoryVerbs, kind: str, where: dict[str, Any], *, before: float | None) -> None:
+def _found(
+    memory: MemoryVerbs, kind: str, where: dict[str, Any], *, before: float | None, is_read: bool
+) -> None:
+    """Those of these that have the words, to read or as a table."""
     passages = memory.entries(kind)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         words = st.text_input(
@@ -110,6 +127,9 @@ def _table(memory: MemoryVerbs, kind: str, where: dict[str, Any], *, before: flo
         return
     if note := passages.not_read("\n".join(text_of(kind, row)[:_SHOWN] for row in rows)):
         st.caption(f":material/translate: {format.plain(note, limit=300)}")
+    if is_read:
+        reader.show(kind, rows, words=words or "")
+        return
     chosen = _rows(memory, kind, rows, page)
     _tools(memory, kind, rows, chosen, conditions=conditions, total=total)
 

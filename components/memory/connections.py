@@ -68,7 +68,7 @@ def _chosen(library: Library, words: str) -> Record | None:
         return offered[0]
     shown = [safe_mode.shown(library, record) for record in offered]
     names = {record.address: f"{record.name} · {record.ticker}" for record in shown}
-    address = st.pills("Which one", list(names), format_func=names.__getitem__, label_visibility="collapsed")
+    address = st.pills("Which one?", list(names), format_func=names.__getitem__)
     return next((record for record in offered if record.address == address), None)
 
 

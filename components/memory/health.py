@@ -108,7 +108,7 @@ def _concern(memory: MemoryVerbs, concern: Concern, number: int) -> None:
         st.caption(f"Remedy: {concern.remedy}.")
         rows = {row["id"]: row for row in memory.entries(kind).rows(concern.which[:_SHOWN])}
         for id in concern.which[:_SHOWN]:
-            with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
+            with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(text_of(kind, rows[id])[:120] if id in rows else id, width="stretch")
                 if id in rows:
                     entry_link.show(kind, id, behind={"view": "Browse"})
@@ -155,7 +155,7 @@ def _cut(memory: MemoryVerbs, progress: Progress) -> None:
 def _examination(memory: MemoryVerbs) -> None:
     library = resources.library()
     busy = job_bar.is_busy(library.jobs)
-    with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center"):
         job_bar.button(
             "check-memory", library, "Check the text memory", lambda _: memory.check(), kept_as=_JOB,
             button=Button("Check the text memory", icon="stethoscope", disabled=busy),

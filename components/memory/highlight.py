@@ -24,7 +24,7 @@ STYLE = """<style>
 .mdx-around{opacity:.75;font-size:.82rem;white-space:pre-wrap;overflow-wrap:anywhere;margin:0}
 summary.mdx-around{width:fit-content;margin-top:.3rem;cursor:pointer}
 .mdx-head{display:flex;flex-wrap:wrap;gap:.1rem .6rem;align-items:center;font-size:.82rem;margin-bottom:.2rem}
-.mdx-place{flex:0 1 auto;min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.mdx-place{flex:1 1 8rem;min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .mdx-place a{color:inherit!important;text-decoration:none;opacity:.8}
 .mdx-place a:hover{opacity:1;text-decoration:underline}
 .mdx-head .why{margin-left:auto;opacity:.75}
@@ -38,7 +38,7 @@ summary.mdx-around{width:fit-content;margin-top:.3rem;cursor:pointer}
 .mdx-cut{display:-webkit-box;-webkit-line-clamp:7;-webkit-box-orient:vertical;overflow:hidden}
 :is(.mdx-weak,.mdx-miss) .mdx-cut{-webkit-line-clamp:2}
 .mdx-sizes{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;font-size:.82rem;margin-bottom:.5rem}
-.mdx-over b,p.mdx-over{color:var(--st-orange-text-color,#b45309)}
+.mdx-over b,p.mdx-over{color:light-dark(#a34a05,#f0a35a)}
 p.mdx-over{font-size:.82rem;margin:0 0 .5rem}
 .mdx-over .mdx-bar i{background:currentColor}
 .mdx-prompt{padding:.75rem;border-radius:8px;background:var(--st-code-background-color,#8881);
@@ -46,6 +46,19 @@ p.mdx-over{font-size:.82rem;margin:0 0 .5rem}
 .mdx-lit{color:inherit!important;text-decoration:none;border-radius:3px;
   background:color-mix(in srgb,var(--st-primary-color,#6d72f6) 20%,transparent)}
 .mdx-lit:hover{background:color-mix(in srgb,var(--st-primary-color,#6d72f6) 36%,transparent)}
+.mdx-read{display:grid;gap:.7rem;max-width:48rem}
+.mdx-read h2{margin:.6rem 0 0;padding:0;font-size:1.05rem}
+.mdx-read small a{color:inherit!important;text-decoration:none}
+.mdx-read small a:hover{text-decoration:underline}
+.mdx-read small{opacity:.75}
+.mdx-read .mdx-text{font-size:1rem;line-height:1.55}
+:is(.mdx-user,.mdx-model){max-width:85%;padding:.4rem .8rem .55rem;border-radius:12px}
+.mdx-user{justify-self:end;background:color-mix(in srgb,var(--st-primary-color,#6d72f6) 16%,transparent)}
+.mdx-model{justify-self:start;background:color-mix(in srgb,currentColor 7%,transparent)}
+.mdx-aside{display:flex;flex-wrap:wrap;gap:.1rem .6rem;font-size:.82rem;opacity:.8}
+.mdx-aside a{color:inherit!important;text-decoration:none}
+.mdx-aside details{flex:1 1 10rem}
+.mdx-aside .mdx-text{font:.82rem/1.5 var(--st-code-font,monospace)}
 </style>"""
 
 

@@ -158,7 +158,7 @@ def test_a_permanently_deleted_session_remains_in_no_file(memory_server: Server,
 
 
 def test_rows_selected_in_the_table_are_deleted_together(memory_server: Server, page: Page) -> None:
-    page.goto(f"{memory_server.url}/memory?view=Browse&kind=Memories&words=backups")
+    page.goto(f"{memory_server.url}/memory?view=Browse&kind=Memories&layout=Table&words=backups")
     expect(page.get_by_text("2 memories")).to_be_visible()
     wait_until_idle(page)
     page.get_by_test_id("stDataFrame").click(position={"x": 16, "y": 16})  # the checkbox above all rows

@@ -71,12 +71,58 @@ def test_an_undo_that_would_lose_a_later_change_is_refused(memory: Memory) -> No
 
 
 def test_browsing_finds_words_and_deletes_matches_with_undo(memory: Memory) -> None:
-    app = opened("memory", view="Browse", kind="Memories", words="backups")
+    app = opened("memory", view="Browse", kind="Memories", layout="Table", words="backups")
     assert "2 memories" in words(app)
     send(app, "delete-all")
     assert memory.passages["memories"].count() == 12
     send(app, "undo-memory")
     assert memory.passages["memories"].count() == 14
+
+
+def read(**scope: str) -> str:
+    """The reader's text for this scope, as HTML."""
+    (found,) = (
+        str(one.proto.body)
+        for one in opened("memory", view="Browse", **scope).get("html")
+        if '<div class="mdx-read">' in str(one.proto.body)
+    )
+    return found
+
+
+def test_a_session_reads_as_a_conversation(memory: Memory) -> None:
+    said = read(kind="Sessions", scope_session_memory="mira_lantern")
+    assert said.count('<div class="mdx-user">') == said.count('<div class="mdx-model">') == 7
+    assert said.index("Where am I?") < said.index("At the third gate") < said.index("Who lit the lamp?")
+    assert "User: " not in said
+    assert "entry=session_memory%3Amira_lantern_0" in said, "each turn opens"
+
+
+def test_a_recorded_session_reads_as_a_conversation_with_its_tools_folded(memory: Memory) -> None:
+    said = read(kind="Transcripts", scope_transcript_vectors="lantern-deploy")
+    assert said.count('<div class="mdx-user">') == 2
+    assert said.count("<details>") == 4
+    assert "<details open>" in read(
+        kind="Transcripts", scope_transcript_vectors="lantern-deploy", words="memory_key"
+    )
+
+
+def test_papers_and_worlds_read_in_their_order(memory: Memory) -> None:
+    paper = read(kind="Papers", scope_documents="harbor")
+    assert (
+        paper.index("<h2>harbor_lending.pdf</h2>")
+        < paper.index("page 1 · 3. Liquidation")
+        < paper.index("page 2")
+    )
+    world = read(kind="Lore", scope_world_lore="mempool_city")
+    assert "its lanes are fees, and nobody who walks slowly is ever on time" in world, (
+        "lines of its file are joined"
+    )
+
+
+def test_a_read_text_has_the_searched_words_marked_and_is_never_interpreted(memory: Memory) -> None:
+    memory.memories.store_memory("lamps <img src=x onerror=alert(1)>")
+    text = read(kind="Memories", words="lamps")
+    assert "<mark>lamps</mark> &lt;img src=x onerror=alert(1)&gt;" in text
 
 
 def test_browsing_shows_stale_and_near_duplicate_entries(memory: Memory) -> None:
@@ -207,7 +253,7 @@ def test_several_projects_are_browsed_and_searched_together(empty_memory: Memory
         message = {"role": "user", "content": f"how do {project} age"}
         (folder / "transcript.jsonl").write_text(json.dumps(message))
     empty_memory.transcripts.import_sessions([tmp_path / "recorded"])
-    app = opened("memory", view="Browse", kind="Transcripts")
+    app = opened("memory", view="Browse", kind="Transcripts", layout="Table")
     app.multiselect(key="project").set_value(["bridges", "roads"])
     found_texts = app.run().dataframe[0].value["text"].to_list()
     assert sorted(found_texts) == ["how do bridges age", "how do roads age"]

@@ -19,6 +19,7 @@ COUNTED = "memedex-tree"  # the key of a container in which the count of each ch
 COUNTS = f"""<style>
 .st-key-{COUNTED} [role=radiogroup] > div {{flex-direction:row; align-items:center; gap:.5rem}}
 .st-key-{COUNTED} [data-testid=stRadioCaption] {{padding:0; margin:0}}
+@media (max-width:640px) {{.st-key-{COUNTED} [role=radiogroup] {{flex-flow:row wrap; gap:.2rem 1rem}}}}
 </style>"""
 
 # White on the dark theme's accent has 3.7:1, here 4.9:1; as text, the accent needs to be as bright as it is.
