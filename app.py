@@ -4,7 +4,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from components.editor import messages as editor_messages
-from components.grid import decisions, deferred_cards, tags
+from components.grid import coin, decisions, deferred_cards, tags
 from components.map import requests as map_requests
 from components.shell import addresses, javascript
 from components.shell.page import forms, job_bar, palette
@@ -33,6 +33,7 @@ app = st.App(
         *messages.routes(
             decisions.KIND,
             forms.KIND,
+            coin.KIND,
             deferred_cards.KIND,
             tags.KIND,
             job_bar.KIND,

@@ -5,7 +5,7 @@ from pathlib import Path
 from components.shell import format, javascript
 
 _HERE = Path(__file__).resolve().parent
-_STYLES = ("grid", "tags", "viewer", "comparison", "ranking", "views")
+_STYLES = ("grid", "tags", "panel", "comparison", "ranking", "views")
 
 HTML = '<div class="memedex-grid"></div>\n'
 

@@ -1,24 +1,18 @@
-"""A record in the grid: short for the card, complete for the large view, compared with possible copies."""
+"""A record as a card of the grid, with what it may be a copy of."""
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
 from components.shell import format
-from components.shell.page import places
 from components.shell.server import pictures
-from components.shell.session import presenter, safe_mode
+from components.shell.session import safe_mode
 from store import DuplicateFinding, Reader, Record, Suspect, Suspicion
-from store.catalog import confusables
-from store.errors import InvalidRecord, UnknownRecord
-from store.records import PICTURE_TEXT, REQUIRED_KEYS, UNFIT, Tier, is_made_up
+from store.records import Tier
 
 Tone = Literal["good", "warn", "bad", "busy", "quiet"] | Tier
 
 # What two coins share: as the card of one names the other, alone, and its colour. The first is said first.
-_SHARED: Mapping[str, tuple[str, str, Tone]] = {
+SHARED: Mapping[str, tuple[str, str, Tone]] = {
     "exact picture": ("same picture as", "same picture", "warn"),
     "mirrored": ("mirrored copy of", "mirrored copy", "warn"),
     "near picture": ("copy of", "nearly the same picture", "warn"),
@@ -31,24 +25,7 @@ _SHARED: Mapping[str, tuple[str, str, Tone]] = {
 
 _SHORT = 200  # characters of a description that travel with every card
 _TAGS = 4
-_COMPARED = 24  # others for one coin; a common ticker has hundreds
 NO_AGE = "created_at_is_import_time"  # the record came without a time of its own
-_OWN_KEYS = frozenset((*REQUIRED_KEYS, "tags", "tags_categories", "caption", PICTURE_TEXT, UNFIT, NO_AGE))
-_MOST = 12  # fields that the large view shows, each up to …
-_LENGTH = 400  # characters
-# Keys of token lists (https://tokenlists.org, https://github.com/solana-labs/token-list) that no rule
-# makes readable.
-_LABELS = {
-    "chainId": "Chain",
-    "logoURI": "Logo",
-    "imdb": "IMDb",
-    "url": "Website",
-    "coingeckoId": "CoinGecko",
-}
-_CHAINS = {
-    1: "Ethereum", 10: "Optimism", 56: "BNB Smart Chain", 101: "Solana", 102: "Solana testnet",
-    103: "Solana devnet", 137: "Polygon", 8453: "Base", 42161: "Arbitrum One", 43114: "Avalanche",
-}  # fmt: skip
 
 
 class Mark(TypedDict):
@@ -88,22 +65,22 @@ def card(
 
 def _twin(library: Reader, suspicion: Suspicion) -> dict[str, str]:
     """What a card says of similar coins, and under the pointer how sure that is."""
-    shares = {suspect: _strongest(suspect).kind for suspect in suspicion.others}
-    first = min(suspicion.others, key=lambda suspect: list(_SHARED).index(shares[suspect]), default=None)
+    shares = {suspect: strongest(suspect).kind for suspect in suspicion.others}
+    first = min(suspicion.others, key=lambda suspect: list(SHARED).index(shares[suspect]), default=None)
     kind = shares[first] if first else suspicion.kind
-    of, alone, tone = _SHARED[kind]
+    of, alone, tone = SHARED[kind]
     if first is None:
         return {"text": alone, "title": "Compare (d)", "tone": tone}
     number = list(shares.values()).count(kind)
     other = safe_mode.shown_name(library, first.other, first.name) if number == 1 else f"{number:,}"
-    figure = _figure(_strongest(first))
-    sure = f", {figure:.0%}" if figure is not None else ""
+    confidence = figure(strongest(first))
+    sure = f", {confidence:.0%}" if confidence is not None else ""
     return {"text": f"{of} {other}", "title": f"{of} {other}{sure}: compare (d)", "tone": tone}
 
 
-def _strongest(suspect: Suspect) -> DuplicateFinding:
+def strongest(suspect: Suspect) -> DuplicateFinding:
     """Of what two coins share, what says most."""
-    return min(suspect.findings, key=lambda finding: list(_SHARED).index(finding.kind))
+    return min(suspect.findings, key=lambda finding: list(SHARED).index(finding.kind))
 
 
 def tier_mark(record: Record) -> Mark | None:
@@ -111,203 +88,12 @@ def tier_mark(record: Record) -> Mark | None:
     return {"label": format.TIERS[record.tier], "tone": record.tier} if record.tier != "library" else None
 
 
-def details(library: Reader, addresses: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Everything about these coins, for the large view."""
-    found = {}
-    for address in addresses:
-        try:
-            found[address] = _detail(library, library.get(address))
-        except (UnknownRecord, InvalidRecord):
-            continue
-    return found
-
-
-def explorer(record: Record) -> dict[str, str] | None:
-    """The token's page in a block explorer; None for an address that no chain knows."""
-    if is_made_up(record.address) or record.sidecar.get("fictional"):
-        return None
-    if record.address.startswith("0x"):
-        return {"label": "Etherscan", "href": f"https://etherscan.io/token/{record.address}"}
-    return {"label": "Solscan", "href": f"https://solscan.io/token/{record.address}"}
-
-
-def _text(library: Reader, record: Record) -> dict[str, str]:
-    """The text in the picture, and who says so."""
-    found = library.picture_texts.of(record.address)
-    if found.source == "person":
-        note = "Written by a person"
-    elif found.source == "program":
-        note = "Read by a program" if found.text else "No text was found."
-    else:
-        missing = library.picture_texts.missing_reader
-        note = f"Not read: {missing}" if missing else "Not read yet"
-    return {"text": found.text, "source": found.source, "read": found.read, "note": note}
-
-
-def _detail(library: Reader, record: Record) -> dict[str, Any]:
-    shown, reasons = safe_mode.shown(library, record), library.unfit.of(record.address)
-    if shown is not record and "word" in reasons:
-        reasons["word"] = "a word of the list"  # the reason itself quotes it
-    return {
-        "description": shown.description,
-        "tags": record.tags,
-        "caption": shown.caption,
-        "text": _text(library, record) if shown is record else None,
-        "unfit": ", ".join(reasons.values()),
-        "saysUnfit": UNFIT in record.sidecar,
-        "fields": shown_fields(shown),
-        "explorer": explorer(record),
-        "mentions": {
-            "label": "What lore and memory say of it",
-            "href": places.address(places.memory_of(record.address)),
-        },
-        "history": [
-            {
-                "what": f"{format.done(event.verb).capitalize()} by {presenter.name(event.actor)}"
-                + (f": {event.reason}" if event.reason else "")
-                + (" (undone)" if event.is_undone else ""),
-                "when": datetime.fromtimestamp(event.created_at, UTC).strftime("%Y-%m-%d %H:%M"),
-            }
-            for event in library.history(address=record.address, limit=20)
-        ],
-    }
-
-
-def comparison(library: Reader, address: str) -> dict[str, Any] | None:
-    """The coin and its suspects, those without a verdict first; None if the coin no longer exists."""
-    try:
-        own = library.get(address)
-    except UnknownRecord:
-        return None
-    suspects = sorted(library.duplicates.of(address), key=lambda suspect: suspect.judgement is not None)
-    return {
-        "address": address,
-        "others": [
-            side for suspect in suspects[:_COMPARED] if (side := _side(library, own, suspect)) is not None
-        ],
-        "count": len(suspects),
-    }
-
-
-def twins(library: Reader, address: str) -> list[dict[str, Any]]:
-    """The same in short, for the large view."""
-    found = comparison(library, address)
-    keys = ("address", "name", "tier", "place", "picture", "findings", "verdict", "letters")
-    return [{key: other[key] for key in keys} for other in found["others"]] if found else []
-
-
-def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | None:
-    try:
-        other = library.get(suspect.other)
-    except UnknownRecord:  # gone since
-        return None
-    own, other = safe_mode.shown(library, own), safe_mode.shown(library, other)
-    names, tickers = (
-        confusables.compared_names(own.name, other.name),
-        confusables.compared_names(own.ticker, other.ticker),
-    )
-    judgement, kinds = suspect.judgement, {finding.kind for finding in suspect.findings}
-    return {
-        "address": other.address,
-        "name": other.name,
-        "names": [_pieces(side) for side in names],
-        "tickers": [_pieces(side) for side in tickers],
-        "tier": other.tier,
-        "place": format.TIERS[other.tier],
-        "since": _since(library, other),
-        "picture": pictures.address(library, other.image_hash),
-        "large": pictures.address(library, other.image_hash, size=pictures.LARGE),
-        "findings": [shared for kind, (_, shared, _) in _SHARED.items() if kind in kinds],
-        "figure": _figure(_strongest(suspect)),
-        "letters": suspect.has_other_letters,
-        "verdict": judgement.verdict if judgement else None,
-        "judged_by": _by(judgement.actor, judgement.created_at) if judgement else "",
-        "fields": _differing(library, own, other),
-    }
-
-
-def _figure(finding: DuplicateFinding) -> float | None:
+def figure(finding: DuplicateFinding) -> float | None:
     """How likely such pictures are copies, where that is measured; words say the rest."""
     return finding.confidence if finding.is_measured else None
-
-
-def _since(library: Reader, record: Record) -> str:
-    """How it came to its tier: "rejected by ann: copycat"."""
-    for event in library.history(address=record.address, limit=1):
-        reason = f": {event.reason}" if event.reason else ""
-        return f"{format.done(event.verb)} by {_by(event.actor, event.created_at, reason)}"
-    return ""
-
-
-def _by(actor: str, at: float, reason: str = "") -> str:
-    return f"{presenter.name(actor)}{reason}, {format.ago(at)}"
-
-
-def _differing(library: Reader, own: Record, other: Record) -> list[tuple[str, str, str]]:
-    """Every field that differs, with both values."""
-    mine, theirs = _compared_fields(library, own), _compared_fields(library, other)
-    return [
-        (label, mine.get(label, ""), theirs.get(label, ""))
-        for label in dict.fromkeys([*mine, *theirs])
-        if mine.get(label, "") != theirs.get(label, "")
-    ]
-
-
-def _compared_fields(library: Reader, record: Record) -> dict[str, str]:
-    return {
-        "Address": record.address,
-        "Age": created(record),
-        "Description": record.description,
-        "Tags": ", ".join(record.tags),
-        **{facet.capitalize(): text for facet, text in record.caption.items()},
-        "Text in the picture": ""
-        if record.name == safe_mode.HIDDEN
-        else library.picture_texts.of(record.address).text,
-        **dict(shown_fields(record)),
-    }
-
-
-def _pieces(side: Iterable[confusables.Piece]) -> list[tuple[str, bool, str]]:
-    return [(piece.text, piece.differs, piece.note) for piece in side]
 
 
 def created(record: Record) -> str:
     """When the coin was created, or imported if it came without a time of its own."""
     word = "Imported" if record.sidecar.get(NO_AGE) else "Created"
     return f"{word} {format.moment(record.created_at, '%-d %b %Y, %H:%M UTC')}"
-
-
-def shown_fields(record: Record) -> list[tuple[str, str]]:
-    """The categories, and fields of the sidecar beyond the schema, each with its label."""
-    categories = [("Categories", ", ".join(record.categories))] if record.categories else []
-    others = {key: value for key, value in record.sidecar.items() if key not in _OWN_KEYS}
-    return categories + [(label, text[:_LENGTH]) for label, text in list(_rows(others))[:_MOST] if text]
-
-
-def _rows(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """One row for each value; those of `extensions` are next to the others."""
-    for key, value in fields.items():
-        if key == "extensions" and isinstance(value, Mapping):
-            yield from _rows(value)
-        elif key == "chainId" and isinstance(value, int):
-            yield "Chain", f"{_CHAINS[value]} ({value})" if value in _CHAINS else str(value)
-        else:
-            yield label(key), _field_text(value)
-
-
-def label(key: str) -> str:
-    """A key as a label: "Mint authority" for `mintAuthority` and `mint_authority`."""
-    if key in _LABELS:
-        return _LABELS[key]
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_\s]+", " ", key[:60]).split()
-    lower = [word if word.isupper() and len(word) > 1 else word.lower() for word in words]
-    text = " ".join(lower)
-    return text[:1].upper() + text[1:]
-
-
-def _field_text(value: object) -> str:
-    if isinstance(value, bool):
-        return "Yes" if value else "No"
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        return ", ".join(value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

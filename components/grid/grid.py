@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from components.grid import assets, page_number
 from components.grid.actions import Action, Handler
-from components.grid.cards import Mark, card, comparison, details, twins
+from components.grid.cards import Mark, card
 from components.grid.matching import addresses
 from components.grid.remote_decisions import shadows
 from components.shell import format
@@ -18,7 +18,7 @@ from components.shell.page.query_pictures import LINE
 from components.shell.page.streamlit_style import TOOLS
 from components.shell.server import messages
 from components.shell.session import presenter, safe_mode, session
-from store import Library, MemedexError, Reader, Record
+from store import Library, MemedexError, Record
 from store.catalog import filter_conditions, filter_syntax
 from store.tasks import undo
 
@@ -33,7 +33,6 @@ _place = st.components.v2.component(
 )
 _UNDONE = 50  # decisions that can be undone one after the other before the page runs again
 _LINK = "memedex.link"  # where the verb of a handler leads
-_OPENED = 3
 
 
 def show_cards(
@@ -104,7 +103,6 @@ def mount(
         ]
     actions = [replace(each, to="") if each.verb in handlers else each for each in actions]
     actions = [each for each in actions if each.goes in ("", "dialog") or each.to or each.verb in handlers]
-    state = session.sent(key)
     _component(
         key=key,
         data={
@@ -122,14 +120,10 @@ def mount(
             "switches": safe_mode.switches(),
             "acted": st.session_state.get(_acted(key)),
             "server": messages.server(library),
-            "details": _opened(library, _strings(state.get("open"))[:_OPENED]),
-            "comparison": _compared(library, state.get("compare")),
             "line": _line(key),
             **data,
         },
         on_asked_change=lambda: _act(key, library, handlers),
-        on_open_change=lambda: page_number.keep(key),
-        on_compare_change=lambda: page_number.keep(key),
         on_weights_change=_nothing,
         on_requested_change=_nothing,
         on_view_change=_nothing,
@@ -200,19 +194,6 @@ def _acted(key: str) -> str:
     return f"{key}.acted"
 
 
-def _opened(library: Reader, addresses: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The data of the large view: everything of the first coin, most of its neighbours."""
-    found = details(library, addresses)
-    for address in addresses[:1]:
-        if address in found:
-            found[address]["twins"] = twins(library, address)
-    return found
-
-
-def _compared(library: Reader, address: object) -> dict[str, Any] | None:
-    return comparison(library, address) if isinstance(address, str) and address else None
-
-
 def _line(key: str, *, names_tier: bool = False) -> dict[str, Any] | None:
     """The line above these cards, so that a page notices when it changed.
 
@@ -227,11 +208,6 @@ def _line(key: str, *, names_tier: bool = False) -> dict[str, Any] | None:
             )
             return {"field": field, "says": st.session_state[field] or "", "keys": keys}
     return None
-
-
-def _strings(value: object) -> list[str]:
-    """The strings of a list that a browser sent; none of anything else."""
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _nothing() -> None:

@@ -18,7 +18,7 @@ from store.disk.layout import Layout
 from store.errors import BadPicture
 
 TINY = 64  # pixels: on the map
-SIZES = (TINY, 320, 512)  # of the longer side: the map, a card on a sharp screen, the large view
+SIZES = (TINY, 320, 512)  # of the longer side: the map, a card on a sharp screen, the panel of a coin
 _QUALITY = {TINY: 82, 320: 78, 512: 88}
 LOOK = 2  # part of a copy's name and URL; rises when copies look different
 _PALE = 210  # the least of red, green and blue around a round logo

@@ -1,10 +1,11 @@
 """The grid's script alone on an empty page, with the test as its server."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from components.grid import actions, assets
 from tests.browser import bare_page
@@ -28,8 +29,8 @@ CARDS = cards(3)
 APPROVE = actions.APPROVE.as_json()
 DATA: dict[str, Any] = {
     "key": "pending", "actions": [APPROVE], "undoable": True, "undo": [], "redo": [], "cards": CARDS,
-    "server": {"url": "http://dashboard/message", "token": ""}, "details": {}, "pages": False,
-    "library": "a library", "who": "ann@x.org", "generation": 1, "acted": None, "comparison": None,
+    "server": {"url": "http://dashboard/message", "token": ""}, "pages": False,
+    "library": "a library", "who": "ann@x.org", "generation": 1, "acted": None,
     "line": None, "presents": False, "safe": None,
 }  # fmt: skip
 
@@ -56,10 +57,18 @@ _SERVER = """
 """
 
 
-def mount(page: Page, *, styled: bool = False, **data: Any) -> None:
-    """Show the grid with these cards and actions, and links to other pages."""
+def mount(
+    page: Page, *, styled: bool = False, coins: Mapping[str, Mapping[str, Any]] | None = None, **data: Any
+) -> None:
+    """Show the grid with these cards and actions, and links to other pages; `coins`: what is said of each."""
     if not page.url.startswith(bare_page.ORIGIN):
         bare_page.visit(page)
+
+    def say(route: Route) -> None:
+        coin = (coins or {}).get((route.request.post_data_json or {})["address"])
+        route.fulfill(json=coin) if coin else route.fulfill(status=404)
+
+    page.route("**/message/coin", say)
     page.evaluate(_SERVER)
     bare_page.mount(
         page,

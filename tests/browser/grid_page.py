@@ -52,8 +52,8 @@ class GridPage:
         return self.page.locator(".message")
 
     @property
-    def viewer(self) -> Locator:
-        return self.page.get_by_role("dialog", name="Large view")
+    def panel(self) -> Locator:
+        return self.page.get_by_role("dialog", name="Coin", exact=True)
 
     def addresses(self) -> list[str]:
         return self.page.eval_on_selector_all(".card", "cards => cards.map(card => card.dataset.address)")

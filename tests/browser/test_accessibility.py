@@ -109,7 +109,7 @@ def test_axe_finds_nothing_on_any_page_in_either_theme(checked: Page, shared: Se
             expect(checked.get_by_text("Sidecar", exact=True)).to_be_visible()
             wait_until_idle(checked)
         check(path)
-    for key, dialog in {"?": "Keys", "n": "Tags", "Enter": "Large view"}.items():
+    for key, dialog in {"?": "Keys", "n": "Tags", "Enter": "Coin"}.items():
         checked.get_by_role("gridcell").first.press(key)
         expect(checked.get_by_role("dialog", name=dialog)).to_be_visible()
         check(dialog)

@@ -82,21 +82,20 @@ def other(number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-COMPARED = {"address": ORIGINAL, "others": [other(1), other(2)], "count": 2}
+DETAIL: dict[str, Any] = {
+    "description": "", "tags": [], "caption": {}, "text": None, "unfit": "", "saysUnfit": False,
+    "fields": [], "explorer": None, "mentions": {"label": "", "href": "/"}, "history": [],
+}  # fmt: skip
+COINS = {ORIGINAL: {"detail": DETAIL, "comparison": {"others": [other(1), other(2)], "count": 2}}}
 REJECT = {**APPROVE, "verb": "reject", "label": "Reject", "key": "r", "reasons": ["copycat"]}
 
 
-def test_a_reason_key_rejects_the_compared_coin_in_the_large_view(page: Page) -> None:
-    detail = {
-        "description": "", "tags": [], "caption": {}, "text": None, "unfit": "", "saysUnfit": False,
-        "fields": [], "explorer": None, "mentions": {"label": "", "href": "/"}, "history": [],
-        "twins": COMPARED["others"],
-    }  # fmt: skip
-    mount(page, styled=True, actions=[REJECT], comparison=COMPARED, details={ORIGINAL: detail})
+def test_a_reason_key_rejects_the_compared_coin_from_its_panel(page: Page) -> None:
+    mount(page, styled=True, actions=[REJECT], coins=COINS)
     grid = GridPage(page)
     grid.card(address(2)).click(modifiers=["Control"])
     grid.card(ORIGINAL).dblclick()
-    grid.viewer.get_by_role("button", name="same ticker").first.click()
+    grid.panel.get_by_role("button", name="Same ticker").first.click()
     expect(page.get_by_role("dialog", name="Comparison").get_by_text("Is it a copy?")).to_be_visible()
     page.keyboard.press("1")
     expect(page.get_by_role("dialog", name="Comparison")).to_be_hidden()
@@ -105,7 +104,7 @@ def test_a_reason_key_rejects_the_compared_coin_in_the_large_view(page: Page) ->
 
 
 def test_a_viewer_can_compare_but_not_judge(page: Page) -> None:
-    mount(page, actions=[], undoable=False, comparison=COMPARED)
+    mount(page, actions=[], undoable=False, coins=COINS)
     page.keyboard.press("d")
     expect(page.get_by_role("dialog", name="Comparison").get_by_text("Is it a copy?")).to_be_hidden()
     expect(page.get_by_role("dialog", name="Comparison").get_by_text("Coin 1").first).to_be_visible()
@@ -116,7 +115,7 @@ def test_a_viewer_can_compare_but_not_judge(page: Page) -> None:
 
 
 def test_a_copycat_can_be_rejected_while_other_pairs_wait_for_a_verdict(page: Page) -> None:
-    mount(page, actions=[REJECT], comparison=COMPARED)
+    mount(page, actions=[REJECT], coins=COINS)
     page.keyboard.press("d")
     beside = page.get_by_role("dialog", name="Comparison")
     reject = beside.get_by_role("button", name="Reject as a copycat")

@@ -118,7 +118,7 @@ def find_a_coin_and_see_why_it_is_first(page: Page) -> None:
         expect(first).to_have_accessible_name(re.compile("^Frog Punch"))
         wait_until_idle(page)
     page.get_by_role("gridcell").first.get_by_role("button", name="Open").click()
-    why = page.get_by_role("dialog", name="Large view")
+    why = page.get_by_role("dialog", name="Coin", exact=True)
     expect(why.get_by_role("table")).to_contain_text("entity")
     expect(why.get_by_role("table")).to_contain_text("words")
     page.keyboard.press("Escape")

@@ -118,7 +118,7 @@ def test_the_keyboard_help_lists_every_action(grid: GridPage) -> None:
     grid.page.get_by_role("button", name="Keys").click()
     expect(sheet).to_be_visible()
     grid.press("Escape", "Enter")  # acts on the card, not on the button that opened the help
-    expect(grid.viewer).to_be_visible()
+    expect(grid.panel).to_be_visible()
 
 
 def test_the_toolbar_is_one_row_and_the_card_size_is_remembered(grid: GridPage) -> None:

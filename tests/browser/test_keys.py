@@ -48,7 +48,7 @@ def test_a_key_acts_on_the_card_that_was_focused_by_other_means(page: Page) -> N
     expect(page.locator(".card.at")).to_have_count(1)
     page.keyboard.press("Enter")
     page.keyboard.press("ArrowLeft")
-    page.keyboard.press("Escape")  # the browser focuses the card from which the large view was opened
+    page.keyboard.press("Escape")  # the browser focuses the card from which the panel was opened
     expect(page.get_by_role("gridcell").nth(1)).to_have_class(re.compile(r"\bat\b"))
     expect(page.get_by_role("gridcell").nth(1)).to_be_focused()
     page.keyboard.press("r")

@@ -171,13 +171,13 @@ def test_deciding_a_coin_edited_by_hand_is_refused_once_and_shows_the_new_text(
     assert tier(app, edited) == "approved"
 
 
-def test_the_text_in_a_picture_is_corrected_in_the_large_view(app: Server, grid: GridPage) -> None:
+def test_the_text_in_a_picture_is_corrected_in_the_panel(app: Server, grid: GridPage) -> None:
     first = grid.addresses()[0]
     grid.press("Enter")
-    text = grid.viewer.locator(".picture-text")
+    text = grid.panel.locator(".picture-text")
     text.get_by_role("button", name="Write").click()
     grid.page.keyboard.type("a WEN LAMBO")
-    expect(grid.viewer.get_by_text("Imported by")).to_be_visible()
+    expect(grid.panel.locator(".history").get_by_text("Imported by")).to_be_visible()
     assert grid.at() == first, "keys are typed, not obeyed"
     grid.page.keyboard.press("Control+Enter")
     expect(text.get_by_text("a WEN LAMBO")).to_be_visible()

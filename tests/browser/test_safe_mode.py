@@ -28,8 +28,8 @@ def test_a_flagged_coin_is_blurred_until_it_is_clicked(app: Server, page: Page) 
     first = grid.addresses()[0]
     name = grid.card(first).locator(".name").inner_text()
     grid.press("Enter")
-    grid.viewer.get_by_role("button", name="Flag as unfit").click()
-    expect(grid.viewer.get_by_text("flagged by a person")).to_be_visible()
+    grid.panel.get_by_role("button", name="Flag as unfit").click()
+    expect(grid.panel.get_by_text("flagged by a person")).to_be_visible()
     grid.expect_settled()
     grid = GridPage(page, f"{app.url}/review")  # the browser stays in safe mode
     picture = grid.card(first).locator("img")

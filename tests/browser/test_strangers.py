@@ -97,7 +97,7 @@ def test_every_page_opens_runs_no_markup_and_contacts_no_other_server(
             check()
         if path == "Review":
             page.locator(".memedex-grid .card").first.dblclick()
-            expect(page.get_by_role("dialog", name="Large view")).to_be_visible()
+            expect(page.get_by_role("dialog", name="Coin", exact=True)).to_be_visible()
             check()
             page.keyboard.press("Escape")
     assert not broken

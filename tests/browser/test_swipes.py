@@ -8,7 +8,7 @@ from tests.browser.bare_grid import APPROVE, CARDS, decided, mount
 
 @pytest.fixture
 def swiped(page: Page) -> Page:
-    """A phone's page with the first coin in the large view."""
+    """A phone's page with the panel of the first coin."""
     page.set_viewport_size({"width": 390, "height": 844})
     mount(page, styled=True, actions=[APPROVE])
     page.keyboard.press("Enter")
@@ -19,7 +19,7 @@ def swipe(page: Page, x: float, y: float = 0) -> None:
     """Move a finger from the middle of the picture by this many pixels."""
     finger = page.context.new_cdp_session(page)
     finger.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
-    box = page.locator(".viewer .frame").bounding_box()
+    box = page.locator(".panel .frame").bounding_box()
     assert box
     middle = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
     finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [middle]})

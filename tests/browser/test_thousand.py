@@ -75,9 +75,9 @@ def test_a_whole_review_session_by_keyboard(app: Server, page: Page) -> None:
     grid.press("a", "[")
     expect(grid.card(coin(4))).to_be_visible()
 
-    # The large view: next, decide, zoom, back.
-    grid.press("Home", "Enter", "ArrowRight", "a", "+", "Escape")
-    expect(grid.viewer).to_be_hidden()
+    # The panel: next, decide, close.
+    grid.press("Home", "Enter", "ArrowRight", "a", "Escape")
+    expect(grid.panel).to_be_hidden()
     assert grid.at() == coin(6)
 
     # The comparison with its duplicates; a reason key rejects the coin from there.

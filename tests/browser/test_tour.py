@@ -92,7 +92,7 @@ def test_its_keys_wait_while_something_is_open_over_the_page_and_a_closed_tab_le
     visit(page, server, "?tour=1", title="Review")
     arrive(page, 1)
     page.get_by_role("gridcell").first.click()
-    for key, name, text in (("Enter", "Large view", "1 of 1"), ("?", "Keys", "Move and select")):
+    for key, name, text in (("Enter", "Coin", "1 of 1"), ("?", "Keys", "Move and select")):
         page.keyboard.press(key)
         opened = page.get_by_role("dialog", name=name)
         opened.get_by_text(text).click()

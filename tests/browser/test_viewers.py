@@ -27,7 +27,7 @@ def test_a_viewer_decides_by_no_key_or_button_and_downloads_coins_without_leavin
         expect(page.get_by_role("button", name=name)).to_have_count(0)
     grid.press("a", "r", "1", "z", "Shift+A", "Control+a", "a")
     grid.press("Enter")
-    expect(grid.viewer).to_be_visible()
+    expect(grid.panel).to_be_visible()
     grid.press("a", "Escape")
     expect(grid.cards).to_have_count(3)
     grid.expect_settled()

@@ -13,6 +13,7 @@ import pytest
 from starlette.applications import Starlette
 
 from components.editor import messages as editor_messages
+from components.grid import coin as grid_coin
 from components.grid import decisions, deferred_cards, tags
 from components.map import requests as map_requests
 from components.shell.page import forms, job_bar, palette
@@ -65,8 +66,8 @@ class Client:
     def __init__(self) -> None:
         modules = (former_addresses, pictures, monitoring, login)
         kinds = (
-            decisions.KIND, forms.KIND, deferred_cards.KIND, tags.KIND, job_bar.KIND, palette.KIND,
-            *map_requests.KINDS, *editor_messages.KINDS,
+            decisions.KIND, forms.KIND, grid_coin.KIND, deferred_cards.KIND, tags.KIND, job_bar.KIND,
+            palette.KIND, *map_requests.KINDS, *editor_messages.KINDS,
         )  # fmt: skip
         routes = [route for module in modules for route in module.routes()]
         self._app = Starlette(routes=[*routes, *messages.routes(*kinds)])

@@ -147,8 +147,6 @@ def session() -> Iterator[dict[str, Any]]:
 
 GRID: dict[str, Any] = {
     "asked": {"client": "here", "entries": [{"n": 1, "verb": "next", "addresses": [PENDING]}]},
-    "open": [PENDING, APPROVED],
-    "compare": PENDING,
     "weights": {"image": 1, "entity": 2.5, "calibrated": True, "fused": False},
     "held": {"image": 1, "calibrated": False},
     "view": "table",

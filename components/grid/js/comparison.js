@@ -10,7 +10,7 @@ import { drawDifference } from "./difference.js";
 
 /** @typedef {[text: string, differs: boolean, note: string]} Piece of a name */
 /**
- * A similar coin in short (`twins` of components/grid/comparison.py).
+ * A similar coin (`comparison` of components/grid/coin.py): both names in pieces, and the fields that differ.
  *
  * @typedef {{
  *   address: string,
@@ -18,25 +18,19 @@ import { drawDifference } from "./difference.js";
  *   tier: string,
  *   place: string,
  *   picture: string,
+ *   large: string,
  *   findings: string[],
- *   verdict: string | null,
+ *   figure: number | null,
  *   letters: boolean,
- * }} Twin
- */
-/**
- * … and with all that is compared: this coin's name and the other one's in pieces, and the fields that differ.
- *
- * @typedef {Twin & {
+ *   since: string,
+ *   verdict: string | null,
+ *   judged_by: string,
  *   names: [Piece[], Piece[]],
  *   tickers: [Piece[], Piece[]],
- *   since: string,
- *   large: string,
- *   figure: number | null,
- *   judged_by: string,
  *   fields: [label: string, mine: string, its: string][],
  * }} Other
  */
-/** @typedef {{address: string, others: Other[], count: number}} Compared */
+/** @typedef {{others: Other[], count: number}} Compared */
 /** @typedef {typeof VERDICTS[number]} Verdict */
 
 const COPYCAT = "copycat";
@@ -77,8 +71,8 @@ export class Comparison {
   made = null;
   /** @type {Map<string, string>} other → unconfirmed verdict given here */
   unconfirmed = new Map();
-  /** @type {Compared | null} the server's data when there was none of these */
-  confirmed = null;
+  /** @type {Compared | undefined} the server's data when there was none of these */
+  confirmed;
 
   /** @param {Grid} grid */
   constructor(grid) {
@@ -138,13 +132,11 @@ export class Comparison {
     this.made = null;
     if (!this.node.open) this.node.showModal();
     this.node.focus();
-    this.grid.tell("compare", address);
     this.refresh();
   }
 
   close() {
     this.grid.focus.close(this.node);
-    this.grid.tell("compare", "");
     this.grid.refresh({ focus: true });
   }
 
@@ -154,9 +146,12 @@ export class Comparison {
     this.refresh();
   }
 
+  get found() {
+    return this.grid.coins.get(this.address)?.comparison;
+  }
+
   get others() {
-    const found = this.grid.data.comparison;
-    return found?.address === this.address ? found.others : [];
+    return this.found?.others ?? [];
   }
 
   /** @param {Other} other */
@@ -191,10 +186,12 @@ export class Comparison {
     const card = model.card(this.address);
     // Decided in the meantime, here or elsewhere.
     if (!card || !model.visible.includes(this.address)) return this.close();
-    const known = data.comparison?.address === this.address;
-    if (this.confirmed !== data.comparison) {
+    this.grid.coins.ask(this.address);
+    const { found } = this;
+    const known = found !== undefined;
+    if (this.confirmed !== found) {
       this.unconfirmed.clear();
-      this.confirmed = data.comparison;
+      this.confirmed = found;
     }
     if (known && this.wanted) {
       this.at = Math.max(
@@ -209,7 +206,7 @@ export class Comparison {
     const made = JSON.stringify([this.address, this.at, known, others, [...this.unconfirmed]]);
     if (this.made === made) return;
     this.made = made;
-    const number = data.comparison?.count ?? 0;
+    const number = found?.count ?? 0;
     setText(
       this.title,
       !known
@@ -330,7 +327,7 @@ export class Comparison {
  * What two coins share first of all, as the card's badge says it; how likely that is a copy is in the comparison
  * alone.
  *
- * @param {Twin} twin
+ * @param {Other} twin
  */
 function strongest({ findings: [kind] }) {
   return kind;
@@ -349,34 +346,6 @@ function agreement(share) {
       : share > 0.5
         ? "Large differences"
         : "Different pictures";
-}
-
-/**
- * A short list of similar coins in the large view; each opens the comparison.
- *
- * @param {Grid} grid
- * @param {string} address
- * @param {Twin[]} twins
- */
-export function twinsOf(grid, address, twins) {
-  return el(
-    "div",
-    { class: "strip" },
-    ...twins.map((other) =>
-      el(
-        "button",
-        {
-          type: "button",
-          class: `twin ${other.verdict ? "judged" : ""}`,
-          title:
-            `${other.name}, in ${other.place}: ${other.findings.join(", ")}` + (other.letters ? ", other letters" : ""),
-          onclick: () => grid.comparison.show(address, other.address),
-        },
-        el("img", { src: other.picture, alt: "", loading: "lazy" }),
-        el("span", {}, other.verdict ?? strongest(other)),
-      ),
-    ),
-  );
 }
 
 /** @param {Other} other @param {0 | 1} which this coin or the other one */

@@ -76,11 +76,10 @@ export class Decisions {
    * Applies an action to the selection or the card under the cursor; shown immediately, confirmed later.
    *
    * @param {Action} action
-   * @param {{reason?: string}} why
+   * @param {{reason?: string, isOne?: boolean}} how isOne: the open coin alone is meant
    */
-  make(action, { reason = "" } = {}) {
-    const { model, viewer, comparison, tools } = this.grid;
-    const isOne = (viewer.isOpen || comparison.isOpen) && model.cursor !== null; // the open coin is meant
+  make(action, { reason = "", isOne = this.grid.focus.isCovered } = {}) {
+    const { model, tools } = this.grid;
     const everything = isOne || action.single ? null : model.everything;
     const addresses = isOne && model.cursor !== null ? [model.cursor] : model.targets(action);
     if (!addresses.length && !everything) return;

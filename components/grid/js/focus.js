@@ -20,8 +20,8 @@ export class Focus {
 
   /** Whether something is open over the cards. */
   get isCovered() {
-    const { viewer, comparison, tagging } = this.grid;
-    return viewer.isOpen || comparison.isOpen || tagging.isOpen;
+    const { panel, comparison, tagging } = this.grid;
+    return panel.isLarge || comparison.isOpen || tagging.isOpen;
   }
 
   /**

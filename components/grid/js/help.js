@@ -15,10 +15,10 @@ const ALWAYS = [
   ["shift + arrows", "select while moving"],
   ["ctrl a|⌘ a", "select all on this page"],
   ["shift a", "select all that match, on every page"],
-  ["esc", "clear the selection"],
-  ["enter", "open the large view; arrows go on in it"],
+  ["esc", "close the panel, clear the selection"],
+  ["enter", "open the coin's panel; again: enlarge it"],
   ["d", "compare with possible duplicates"],
-  ["+|-", "zoom in the large view; so do a click and the wheel"],
+  ["+|-", "zoom in the enlarged picture; so do a click and the wheel"],
   ["[|]", "page before, page after"],
   ["/", "go to the filter; enter comes back"],
   ["?", "this sheet"],
@@ -27,7 +27,7 @@ const ALWAYS = [
 /** @type {Row[]} */
 const MOUSE = [
   ["click", "move the cursor; a selection is never lost by it"],
-  ["double click", "open the large view"],
+  ["double click", "open the coin's panel"],
   ["corner|ctrl click", "select one, or take it out"],
   ["shift click", "select up to here"],
   ["draw a box", "select what it touches"],

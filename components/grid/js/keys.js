@@ -136,7 +136,7 @@ function isHere(grid, target) {
 function take(grid, event, target) {
   const { key } = event;
   if (grid.tools.closeMenu() && key === "Escape") return (grid.focus.follow(), true);
-  if ((event.ctrlKey || event.metaKey) && !event.altKey && key === "a" && !grid.viewer.isOpen)
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && key === "a" && !grid.panel.isLarge)
     return (grid.selectPage(), true);
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   if (key === "?") return (grid.help.show(), true);
@@ -149,13 +149,14 @@ function take(grid, event, target) {
   if (grid.ranking?.views.why.open) return false;
   if (grid.comparison.isOpen) return inComparison(grid, key, event);
   if (key === "d") return (grid.compare(grid.model.cursor ?? ""), true);
-  if (grid.viewer.isOpen) return inViewer(grid, key);
+  if (grid.panel.isLarge) return inLargePanel(grid, key);
   // A second press must not approve what the first has just selected.
   if (key === "a" && event.shiftKey) return (grid.selectEverything(), true);
   const step = STEPS[key];
   if (step) return (grid.step(step[0], step[1], { select: event.shiftKey }), true);
   if (key === " ") return (grid.toggle(), true);
-  if (key === "Enter") return (grid.open(grid.model.cursor), true);
+  if (key === "Enter") return (grid.panel.show(grid.model.cursor), true);
+  if (key === "Escape" && grid.panel.isOpen) return (grid.panel.close(), true);
   if (key === "Escape") return grid.clear();
   if (key === "Home" || key === "End") return (grid.edge(key === "End"), true);
   if (key === "y" && grid.ranking) return grid.ranking.views.askWhy();
@@ -165,11 +166,11 @@ function take(grid, event, target) {
 }
 
 /** @param {Grid} grid @param {string} key */
-function inViewer(grid, key) {
-  if (key === "Escape" || key === "Enter") return (grid.viewer.close(), true);
-  if (STEPS[key]) return (grid.viewer.step(STEPS[key][0] + STEPS[key][1]), true);
+function inLargePanel(grid, key) {
+  if (key === "Escape" || key === "Enter") return (grid.panel.close(), true);
+  if (STEPS[key]) return (grid.panel.step(STEPS[key][0] + STEPS[key][1]), true);
   if (key === " ") return (grid.toggle(), true);
-  if (key === "+" || key === "=" || key === "-") return (grid.viewer.zoom(key === "-" ? -1 : 1), true);
+  if (key === "+" || key === "=" || key === "-") return (grid.panel.zoom(key === "-" ? -1 : 1), true);
   return decide(grid, key);
 }
 
@@ -190,6 +191,8 @@ function inComparison(grid, key, event) {
  * @param {string} key
  */
 function decide(grid, key) {
+  const place = grid.panel.told?.place;
+  if (place && /^[a-z0-9.,]$/.test(key)) return (grid.tools.say(`${place.label} to decide this coin`), true);
   const action = grid.actions.find((each) => each.key === key);
   if (action) return (grid.decisions.make(action), true);
   const reasoned = grid.actions.find((each) => each.reasons.length);

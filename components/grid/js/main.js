@@ -7,6 +7,7 @@ import { headerHeight } from "../../shell/js/streamlit_page.js";
 import { el, part } from "../../shell/js/elements.js";
 import { count } from "./dom.js";
 import { Cards } from "./cards.js";
+import { Coins } from "./coins.js";
 import { Comparison } from "./comparison.js";
 import { Acts, Decisions } from "./decisions.js";
 import { Completion, FilterField } from "./filter_line.js";
@@ -15,22 +16,20 @@ import { KeySheet } from "./help.js";
 import { EarlyKeys, KeyMap, listenToKeys } from "./keys.js";
 import { DecisionLog } from "./log.js";
 import { Model } from "./model.js";
+import { Panel } from "./panel.js";
 import { takePlace } from "./place.js";
 import { listenToPointer } from "./pointer.js";
 import { Ranking } from "./ranking.js";
 import { askTags, TagDialog } from "./tag_dialog.js";
 import { SIZES, Tools } from "./tools.js";
-import { Viewer } from "./viewer.js";
 
 /** @import { Server } from "../../shell/js/post.js" */
 /** @import { Mount } from "../../shell/js/streamlit_page.js" */
 /** @import { Parameters, Switch } from "../../shell/session/safe_mode.js" */
-/** @import { Compared } from "./comparison.js" */
 /** @import { Action } from "./decisions.js" */
 /** @import { Place, Result } from "./log.js" */
 /** @import { Card, Elsewhere, Matching } from "./model.js" */
 /** @import { ArrowTable, RankingData } from "./ranking.js" */
-/** @import { Detail } from "./viewer.js" */
 
 /**
  * What a run of the page gives (`mount` of components/grid/grid.py): the cards and what is asked, what can be done, and
@@ -57,8 +56,6 @@ import { Viewer } from "./viewer.js";
  *   acted: {client: string, n: number, link: string} | null,
  *   safe: Parameters | null,
  *   presents: boolean,
- *   details: Record<string, Detail>,
- *   comparison: Compared | null,
  *   ranking?: RankingData,
  *   similarities?: ArrowTable | null,
  * }} GridData
@@ -67,7 +64,6 @@ import { Viewer } from "./viewer.js";
 
 const PRESENTED = 300; // px of a card while somebody presents
 const LOOK = 250; // ms between two looks at whether the hand rests, while decisions are not in the cards
-const ASK = 120; // ms on one coin before its details are requested, so that paging through costs nothing
 
 export class Grid {
   isNew = true; // before the first update
@@ -79,7 +75,6 @@ export class Grid {
   offered = ""; // the actions, as one text
   size = 0; // of cards, in px
   width = 0;
-  asking = 0;
   catching = 0;
 
   /** @param {HTMLElement} root @param {GridData} data @param {Send} send */
@@ -103,7 +98,8 @@ export class Grid {
     this.keyMap = new KeyMap();
     this.decisions = new Decisions(this);
     this.tools = new Tools(this);
-    this.viewer = new Viewer(this);
+    this.coins = new Coins(this);
+    this.panel = new Panel(this);
     this.comparison = new Comparison(this);
     this.tagging = new TagDialog(this);
     this.focus = new Focus(this);
@@ -125,7 +121,7 @@ export class Grid {
     root.replaceChildren(
       this.tools.node,
       this.frame,
-      this.viewer.node,
+      this.panel.node,
       this.comparison.node,
       this.tagging.node,
       this.help.node,
@@ -174,6 +170,8 @@ export class Grid {
     } else this.model.take(data.cards, data.elsewhere);
     this.model.hold(data.matching);
     this.paint({ glide: !first });
+    this.coins.forget();
+    if (first) this.panel.showNamed();
     if (data.tagging) this.tagging.showOnce(data.tagging);
     if (isAnother) this.focus.toTop({ focus: !first });
     if (first) this.focus.leaveLink();
@@ -212,7 +210,7 @@ export class Grid {
   relabel() {
     this.sayKeys();
     this.tools.made = this.comparison.made = null;
-    this.viewer.made = "";
+    this.panel.made = "";
     this.tools.offer(this.data.actions, this.data);
     this.help.fill();
     this.ranking?.views.show();
@@ -285,29 +283,11 @@ export class Grid {
     return true;
   }
 
-  /** @param {string | null} address */
-  open(address) {
-    this.viewer.show(address);
-  }
-
   /** @param {string} address of a coin that is compared with similar ones */
   compare(address) {
-    if (!this.viewer.isOpen) this.model.moveTo(address);
+    this.model.moveTo(address);
     this.comparison.show(address);
     this.refresh();
-  }
-
-  /**
-   * Asks the server for the details of the coin in the large view, and of its neighbours.
-   *
-   * @param {string} address
-   */
-  ask(address) {
-    clearTimeout(this.asking);
-    const { visible } = this.model;
-    const at = visible.indexOf(address);
-    const wanted = at < 0 ? [] : [address, visible[at + 1], visible[at - 1]].filter(Boolean);
-    this.asking = setTimeout(() => this.tell("open", wanted), ASK);
   }
 
   /** @param {number} size of cards, in px */
@@ -337,7 +317,7 @@ export class Grid {
   refresh({ focus = false } = {}) {
     this.cards.mark(this.model);
     this.tools.refresh(this.model);
-    this.viewer.refresh();
+    this.panel.refresh();
     this.comparison.refresh();
     this.focus.keep();
     if (focus && !this.focus.isCovered) this.focus.follow();
@@ -369,7 +349,7 @@ export class Grid {
     this.completion.stop();
     this.earlyKeys.stop();
     this.ranking?.stop();
-    clearTimeout(this.asking);
+    this.panel.stop();
     clearTimeout(this.catching);
   }
 }

@@ -72,7 +72,7 @@ export function listenToPointer(grid) {
     const { target } = event;
     const address = grid.cards.at(target)?.dataset.address;
     if (!address || !(target instanceof Element) || performance.now() < ignoresUntil) return;
-    if (target.closest("[data-expand]")) return grid.open(address);
+    if (target.closest("[data-expand]")) return grid.panel.show(address);
     if (target.closest("[data-twin]")) return grid.compare(address);
     const { model } = grid;
     if (event.shiftKey) model.select(model.range(model.anchor ?? model.cursor ?? address, address), true);
@@ -89,7 +89,7 @@ export function listenToPointer(grid) {
   field.addEventListener("dblclick", ({ target, ctrlKey, shiftKey }) => {
     const isPart = target instanceof Element && target.closest("[data-pick], [data-expand], [data-twin]");
     const address = grid.cards.at(target)?.dataset.address;
-    if (address && !isPart && !ctrlKey && !shiftKey) grid.open(address);
+    if (address && !isPart && !ctrlKey && !shiftKey) grid.panel.show(address);
   });
 
   window.addEventListener("pointermove", move);

@@ -92,7 +92,7 @@ export class ResultTable {
         class: card.address === grid.model.cursor ? "at" : "",
         "data-address": card.address,
         onclick: choose,
-        ondblclick: () => grid.open(card.address),
+        ondblclick: () => grid.panel.show(card.address),
       },
       el("td", { class: "thumb" }, thumbOf(card)),
       number(String(at + 1)),

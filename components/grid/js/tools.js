@@ -307,7 +307,7 @@ export class Tools {
       this.fading.onfinish = () => message.hidePopover();
     }
     // Above the dialog that was opened last.
-    if (grid.viewer.isOpen || grid.comparison.isOpen) message.hidePopover();
+    if (grid.panel.isOpen || grid.comparison.isOpen) message.hidePopover();
     if (!message.matches(":popover-open")) message.showPopover();
   }
 }

@@ -212,7 +212,7 @@ class Versus {
     else if (elsewhere < at) [away, tone] = [`▼${at - elsewhere}`, "down"];
     return el(
       "li",
-      { "data-row": String(hit.row), ondblclick: () => this.ranking.grid.open(card.address) },
+      { "data-row": String(hit.row), ondblclick: () => this.ranking.grid.panel.show(card.address) },
       el("span", { class: "place" }, String(at + 1)),
       thumbOf(card),
       el("span", { class: "name", dir: "auto" }, card.name),

@@ -36,7 +36,7 @@ def open_page(
         initial_sidebar_state="collapsed" if presenter.is_on() else 232,
         menu_items={"About": ABOUT},
     )
-    st.html(streamlit_style.BUTTONS)
+    st.html(streamlit_style.BUTTONS + streamlit_style.PANEL)
     st.html(streamlit_style.GRID_PAGE if is_grid else streamlit_style.PAGE)
     presenter.begin()
     st.logo(BRAND / "wordmark.svg", size="large", icon_image=MARK)

@@ -86,16 +86,16 @@ def saved_view(name: str) -> Link:
 
 
 def coin(address: str, tier: Tier) -> Link:
-    """This coin in the grid of its tier."""
+    """The panel of this coin beside the grid of its tier."""
     match tier:
         case "pending":
-            return _view("pages/review.py", pending_words=address)
+            return _view("pages/review.py", pending_words=address, coin=address)
         case "approved":
-            return _view("pages/approved.py", approved_words=address)
+            return _view("pages/approved.py", approved_words=address, coin=address)
         case "trash":
-            return _view("pages/library.py", tab="Rejected", trash_words=address)
+            return _view("pages/library.py", tab="Rejected", trash_words=address, coin=address)
         case "library":
-            return _view("pages/library.py", tab="Library", promoted_words=address)
+            return _view("pages/library.py", tab="Library", promoted_words=address, coin=address)
 
 
 def memory_of(address: str) -> Link:

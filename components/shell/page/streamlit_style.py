@@ -58,6 +58,11 @@ BAR = "memedex-bar"  # the key of the row above a grid: line, filter, order, too
 TOOLS = "memedex-tools"  # … of the grid's tools in it
 PAGES = "memedex-pages"  # … and of the numbers of the pages, below the cards
 
+# The cards make room for the panel of a coin (components/grid/panel.css).
+PANEL = """<style>
+@media (min-width: 1000px) {html[data-coin] [data-testid=stMain] {padding-right: 384px}}
+</style>"""
+
 # A page whose cards are all of it: no margins, no header, one row that sticks, in the colour of the page
 # (.streamlit/config.toml). Its name is in the navigation.
 # The first row of a page lies beside Streamlit's own buttons, not below them.

@@ -39,6 +39,9 @@ def turn_to(view: str, *, parameter: str = VIEW) -> None:
 def _address(parameter: str, view: str, *, usual: str) -> str:
     """This page with another view; the other parameters stay."""
     others = [
-        (name, one) for name in st.query_params if name != parameter for one in st.query_params.get_all(name)
+        (name, one)
+        for name in st.query_params
+        if name not in (parameter, "coin")  # a panel that was open
+        for one in st.query_params.get_all(name)
     ]
     return "?" + urlencode([*([(parameter, view)] if view != usual else []), *others])

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from components.grid.cards import card, details
+from components.grid.cards import card
+from components.grid.coin import detail
 from components.shell.page.undo import sentence
 from components.shell.server import pictures
 from components.shell.session import presenter, safe_mode
@@ -26,7 +27,7 @@ def link(library: Library) -> str:
     return pictures.address(library, library.get(FIRST).image_hash)
 
 
-def detail(content: bytes) -> float:
+def contrast(content: bytes) -> float:
     """How much neighbouring pixels differ at most."""
     pixels = np.asarray(Image.open(BytesIO(content)).convert("L")).astype(int)
     return float(np.abs(np.diff(pixels, axis=1)).max())
@@ -43,7 +44,7 @@ def test_a_flag_changes_the_address_so_that_no_cache_shows_the_picture(library: 
 def test_a_flagged_picture_is_blurred_in_safe_mode_alone(client: Client, link: str) -> None:
     plain = client.get(link)
     hidden = client.get(link, headers=SAFE)
-    assert detail(plain.content) > 1.5 * detail(hidden.content)
+    assert contrast(plain.content) > 1.5 * contrast(hidden.content)
     assert Image.open(BytesIO(hidden.content)).size == Image.open(BytesIO(plain.content)).size
     assert hidden.headers["cache-control"] == plain.headers["cache-control"] == "no-store"
 
@@ -76,7 +77,9 @@ def test_a_flagged_coin_has_no_name_ticker_or_text_in_safe_mode(
     record, unfit = library.get(FIRST), library.unfit.pictures()
     told = [record.name, record.ticker, record.description]
     with presenter.request(cookies(switch)):
-        shown = json.dumps([card(library, record, unfit=unfit), details(library, [FIRST]), called(library)])
+        shown = json.dumps(
+            [card(library, record, unfit=unfit), detail(library, library.get(FIRST)), called(library)]
+        )
         other = card(library, library.get(address(1)), unfit=unfit)
     assert [text for text in told if text and f'"{text}"' in shown] == []
     assert safe_mode.HIDDEN in shown
@@ -89,9 +92,9 @@ def test_a_flagged_coin_has_no_name_ticker_or_text_in_safe_mode(
 def test_the_word_that_flags_a_coin_is_not_quoted_in_safe_mode(library: Library) -> None:
     library.unfit.edit_words(added=[library.get(FIRST).name])
     with presenter.request(cookies(safe_mode.SWITCH)):
-        assert details(library, [FIRST])[FIRST]["unfit"] == "a word of the list"
+        assert detail(library, library.get(FIRST))["unfit"] == "a word of the list"
     with presenter.request({}):
-        assert "“coin 0” in the name" in details(library, [FIRST])[FIRST]["unfit"]
+        assert "“coin 0” in the name" in detail(library, library.get(FIRST))["unfit"]
 
 
 def called(library: Library) -> str:

@@ -1,4 +1,4 @@
-"""The large view of one coin, on a page that holds the grid alone."""
+"""The panel of one coin, beside the cards and enlarged; its address."""
 
 import re
 from io import BytesIO
@@ -9,12 +9,15 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, Route, expect
 
 from components.grid import APPROVE
-from components.grid.cards import card, details
+from components.grid.cards import card
+from components.grid.coin import comparison, detail
 from store.catalog.filters import Filter
 from store.library import Library
 from store.runtime import open_reader
 from tests.browser.bare_grid import decided, mount, written
 from tests.browser.bare_page import give, visit
+from tests.browser.coins import PENDING
+from tests.browser.dashboard import Server, wait_until_idle
 from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import address, coin
 
@@ -35,7 +38,10 @@ def coins(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     records = reader.find(Filter())
     sent = {
         "cards": [card(reader, record, unfit=frozenset()) for record in records],
-        "details": details(reader, [record.address for record in records]),
+        "coins": {
+            record.address: {"detail": detail(reader, record), "comparison": comparison(reader, record)}
+            for record in records
+        },
     }
     reader.close()
     return sent
@@ -56,7 +62,7 @@ def picture() -> bytes:
 
 
 def shown_picture(grid: GridPage) -> Locator:
-    return grid.viewer.get_by_role("img", name="Picture of")
+    return grid.panel.get_by_role("img", name="Picture of")
 
 
 def test_an_untrusted_name_is_shown_as_plain_text(grid: GridPage) -> None:
@@ -64,8 +70,8 @@ def test_an_untrusted_name_is_shown_as_plain_text(grid: GridPage) -> None:
     expect(strange.locator(".name")).to_have_text(STRANGE)
     strange.click()
     grid.press("Enter")
-    expect(grid.viewer.locator("h2")).to_contain_text(STRANGE)
-    expect(grid.viewer.locator(".description")).to_have_text(STRANGE)
+    expect(grid.panel.locator("h2")).to_contain_text(STRANGE)
+    expect(grid.panel.locator(".description")).to_have_text(STRANGE)
     assert grid.page.evaluate("window.obeyed") is None
 
 
@@ -73,12 +79,12 @@ def test_it_draws_no_picture_of_the_coin_before(grid: GridPage) -> None:
     held: list[Route] = []
     grid.press("Enter")
     expect(shown_picture(grid)).to_be_visible()
-    heading = grid.viewer.locator("h2")
+    heading = grid.panel.locator("h2")
     before = heading.inner_text()
     grid.page.route("**/pictures/**", lambda one: held.append(one))
     grid.press("ArrowRight")
     expect(heading).not_to_have_text(before)
-    expect(grid.viewer.locator("img[alt^='Picture of']")).to_be_hidden()
+    expect(grid.panel.locator("img[alt^='Picture of']")).to_be_hidden()
     for route in held:
         route.fulfill(content_type="image/png", body=picture())
     expect(shown_picture(grid)).to_be_visible()
@@ -87,14 +93,14 @@ def test_it_draws_no_picture_of_the_coin_before(grid: GridPage) -> None:
 def test_deciding_moves_to_the_next_coin(grid: GridPage) -> None:
     _, second, third = grid.addresses()[:3]
     grid.press("Enter")
-    expect(grid.viewer.get_by_text("Imported by")).to_be_visible()
+    expect(grid.panel.locator(".history").get_by_text("Imported by")).to_be_visible()
     grid.press("ArrowRight")
     assert grid.at() == second
     grid.press("a")
     assert grid.at() == third
-    expect(grid.viewer).to_be_visible()
+    expect(grid.panel).to_be_visible()
     grid.press("Escape")
-    expect(grid.viewer).to_be_hidden()
+    expect(grid.panel).to_be_hidden()
     assert [(one["verb"], one["addresses"]) for one in written(grid.page)] == [("approve", [second])]
 
 
@@ -103,16 +109,16 @@ def test_only_a_real_address_links_to_a_block_explorer(grid: GridPage) -> None:
     solana = next(address for address in grid.addresses() if address.startswith("So"))
     for at, links in ((solana, 1), (made_up, 0)):
         grid.card(at).dblclick()
-        expect(grid.viewer.get_by_text("Imported by")).to_be_visible()
-        link = grid.viewer.get_by_role("link", name=re.compile("Solscan|Etherscan"))
+        expect(grid.panel.locator(".history").get_by_text("Imported by")).to_be_visible()
+        link = grid.panel.get_by_role("link", name=re.compile("Solscan|Etherscan"))
         expect(link).to_have_count(links)
         if links:
             expect(link).to_have_attribute("rel", "noopener noreferrer")
         grid.press("Escape")
 
 
-def test_it_zooms_in_and_out_without_deciding(grid: GridPage) -> None:
-    grid.press("Enter")
+def test_it_is_enlarged_and_zooms_in_and_out_without_deciding(grid: GridPage) -> None:
+    grid.press("Enter", "Enter")
     picture = shown_picture(grid)
     expect(picture).to_be_visible()
     expect(picture).to_have_js_property("complete", True)
@@ -121,12 +127,12 @@ def test_it_zooms_in_and_out_without_deciding(grid: GridPage) -> None:
     assert (picture.bounding_box() or {})["width"] > fitted * 1.4
     picture.hover()
     grid.page.mouse.wheel(0, -100)
-    expect(grid.viewer).to_have_css("--zoom", "3")
+    expect(grid.panel).to_have_css("--zoom", "3")
     grid.press("-", "-", "-")
-    expect(grid.viewer).to_have_css("--zoom", "1")
+    expect(grid.panel).to_have_css("--zoom", "1")
     assert (picture.bounding_box() or {})["width"] == fitted
     grid.press("+", "ArrowRight")
-    expect(grid.viewer).to_have_css("--zoom", "1")
+    expect(grid.panel).to_have_css("--zoom", "1")
     assert decided(grid.page) == []
 
 
@@ -135,9 +141,9 @@ def test_a_picture_blurred_by_safe_mode_is_shown_by_keyboard(grid: GridPage, coi
     give(grid.page, cards=blurred, safe=SAFE)
     grid.press("Enter")
     expect(shown_picture(grid)).to_have_attribute("src", re.compile(r"\?unfit=1$"))
-    grid.viewer.get_by_role("button", name="Show the picture").press("Enter")
+    grid.panel.get_by_role("button", name="Show the picture").press("Enter")
     expect(shown_picture(grid)).to_have_attribute("src", re.compile(r"&shown=1$"))
-    expect(grid.viewer.get_by_role("button", name="Show the picture")).to_have_count(0)
+    expect(grid.panel.get_by_role("button", name="Show the picture")).to_have_count(0)
 
 
 def test_a_viewer_has_no_button_and_no_key_that_decides(page: Page, coins: dict[str, Any]) -> None:
@@ -146,7 +152,54 @@ def test_a_viewer_has_no_button_and_no_key_that_decides(page: Page, coins: dict[
     for name in ("Approve", "Undo", "Redo"):
         expect(page.get_by_role("button", name=name)).to_have_count(0)
     grid.press("a", "r", "1", "z", "Shift+A", "Control+a", "a", "Enter")
-    expect(grid.viewer).to_be_visible()
+    expect(grid.panel).to_be_visible()
     grid.press("a", "Escape")
     expect(grid.cards).to_have_count(4)
     assert decided(page) == []
+
+
+def test_beside_the_cards_keys_act_on_the_selection_and_buttons_on_the_open_coin(grid: GridPage) -> None:
+    first, second, third, _ = grid.addresses()
+    grid.press("Space", "ArrowRight", "Space", "ArrowRight", "Enter")
+    grid.panel.get_by_role("button", name="Approve").click()
+    grid.press("a")
+    assert [one["addresses"] for one in written(grid.page)] == [[third], [first, second]]
+
+
+def test_a_coin_has_an_address_which_back_leaves_and_a_link_opens(shared: Server, page: Page) -> None:
+    grid = GridPage(page, f"{shared.url}/library?tab=All&library_words=frog")
+    wait_until_idle(page)
+    listed = page.url
+    grid.press("Enter")
+    expect(grid.panel.get_by_role("heading", level=3, name="History")).to_be_attached()
+    expect(page).to_have_url(re.compile(f"&coin={grid.at()}$"))
+    link = page.url
+    page.go_back()
+    expect(grid.panel).to_be_hidden()
+    expect(page).to_have_url(listed)
+    grid.press("Enter", "Escape")
+    expect(page).to_have_url(listed)
+    page.goto(link)
+    expect(grid.panel).to_be_visible()
+    assert grid.at() in link
+
+
+def test_a_link_to_a_coin_of_another_page_shows_it_there_and_leads_to_where_it_is_decided(
+    shared: Server, page: Page
+) -> None:
+    grid = GridPage(page, f"{shared.url}/library?coin={PENDING.address}")
+    expect(grid.panel.get_by_role("heading", level=2)).to_contain_text(PENDING.name)
+    grid.press("t")
+    expect(grid.message).to_have_text("Open in Review to decide this coin")
+    grid.panel.get_by_role("button", name="Open in Review").click()
+    expect(page.get_by_role("heading", name="Review", level=1)).to_be_attached()
+    expect(grid.panel.get_by_role("button", name="Approve")).to_be_visible()
+    with shared.stored() as library:
+        assert library.get(PENDING.address).tier == "pending"
+
+
+def test_an_address_of_no_coin_says_so_and_leaves_the_page(shared: Server, page: Page) -> None:
+    grid = GridPage(page, f"{shared.url}/library?coin=nobody")
+    expect(grid.message).to_have_text("There is no coin at this address.")
+    expect(page).to_have_url(f"{shared.url}/library")
+    expect(grid.panel).to_be_hidden()

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { copied } from "../../../../components/grid/js/viewer.js";
+import { copied } from "../../../../components/grid/js/coin_facts.js";
 
 test("a text is copied", async () => {
   const written = [];

@@ -1,0 +1,106 @@
+"""All of one coin, as its panel gets it: its fields, and the comparison with similar ones."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from components.grid.coin import comparison, label, shown_fields
+from components.shell.session import resources
+from components.shell.session.tokens import token
+from store.library import Library
+from store.runtime import open_library
+from tests.components.conftest import Client
+from tests.components.grid.decisions import decide, entry
+from tests.store.conftest import address, coin, fresh_root
+from tests.store.duplicates.copies import coin_with_drawing, drawing
+from tests.store.hashed import Hashed
+
+ORIGINAL, COPY = address(0), address(1)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with open_library(fresh_root(tmp_path / "res"), embedder=Hashed()) as library:
+        copy = coin_with_drawing(1, drawing(0).resize((90, 90)), token_name="Соin 0", tags=["cat"])
+        library.add([coin_with_drawing(0), copy, coin_with_drawing(2, ticker="OTHER")])
+        library.reject([ORIGINAL], reason="scam", actor="ann")
+        library.duplicates.examine()
+        yield library
+
+
+def told(library: Library, monkeypatch: pytest.MonkeyPatch, coin: str) -> httpx.Response:
+    monkeypatch.setattr(resources, "library_of_routes", lambda: library)
+    return Client().post("/message/coin", content=json.dumps({"token": token(library), "address": coin}))
+
+
+@pytest.mark.parametrize("unknown", ["unknown", ""])
+def test_an_address_that_no_coin_has_is_refused_by_name(
+    library: Library, monkeypatch: pytest.MonkeyPatch, unknown: str
+) -> None:
+    assert told(library, monkeypatch, unknown).status_code == 409
+
+
+def test_a_link_to_a_coin_says_where_it_is_decided(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    coin = told(library, monkeypatch, ORIGINAL).json()
+    assert coin["card"]["tier"] == "trash"
+    assert coin["place"]["label"] == "Open among the rejected"
+    assert coin["place"]["href"].startswith("library?tab=Rejected")
+    assert "Rejected by ann: scam" in [event["what"] for event in coin["detail"]["history"]]
+
+
+def test_a_comparison_shows_the_other_coin_with_its_tier_and_history(library: Library) -> None:
+    found = comparison(library, library.get(COPY))
+    [other] = found["others"]
+    assert (other["address"], other["tier"], other["verdict"]) == (ORIGINAL, "trash", None)
+    assert "rejected by ann: scam" in other["since"]
+    assert set(other["findings"]) == {"nearly the same picture", "names look alike"}
+    own_name, its_name = other["names"]
+    assert [text for text, differs, note in own_name if differs and note] == ["С", "о"]
+    assert [text for text, *_ in its_name] == ["C", "o", "in 0"]
+    labels = [label for label, *_ in other["fields"]]
+    assert "Tags" in labels
+    assert other["picture"] == "" or other["picture"].startswith("/pictures/")
+
+
+def test_a_verdict_is_stored_and_undone_and_an_unknown_one_refused(library: Library) -> None:
+    judges = entry("judge", 1, others=[ORIGINAL])
+    decide(library, {**judges, "reason": "copy of"})
+    found = comparison(library, library.get(COPY))
+    assert found["others"][0]["verdict"] == "copy of"
+    assert library.duplicates.suspicions([COPY]) == {}
+    library.undo()
+    assert COPY in library.duplicates.suspicions([COPY])
+    [result] = decide(library, entry("judge", 1, others=[ORIGINAL], reason="stolen"))
+    assert "no verdict" in result["refused"][0]["reason"]
+
+
+def test_keys_of_token_lists_are_shown_as_labels(library: Library) -> None:
+    extensions = {"coingeckoId": "moon", "website": "https://moon.example"}
+    library.add(
+        [
+            coin(
+                50, tags=[], chainId=101, logoURI="https://moon.example/a.png", decimals=9,
+                mint_authority="none", isVerified=True, aliases=["Moon", "Luna"], extensions=extensions,
+            )
+        ]
+    )  # fmt: skip
+    assert shown_fields(library.get(address(50))) == [
+        ("Chain", "Solana (101)"),
+        ("Logo", "https://moon.example/a.png"),
+        ("Decimals", "9"),
+        ("Mint authority", "none"),
+        ("Is verified", "Yes"),
+        ("Aliases", "Moon, Luna"),
+        ("CoinGecko", "moon"),
+        ("Website", "https://moon.example"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"), [("logoURI", "Logo"), ("maxSupply", "Max supply"), ("NFT_id", "NFT id"), ("", "")]
+)
+def test_any_key_becomes_a_label(key: str, shown: str) -> None:
+    assert label(key) == shown
