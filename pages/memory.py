@@ -1,19 +1,29 @@
 """Memory: ask what answers a question and what a model is told, browse texts, review what agents wrote."""
 
-from components.memory import ask, browse, entry_drawer, open_memory, pending, welcome
-from components.shell.page import views
+import streamlit as st
+
+from components.memory import ask, browse, entry_drawer, moments, open_memory, pending, welcome
+from components.shell.page import streamlit_style, views
 from components.shell.page.frame import open_page
 
 library = open_page("Memory", undo=open_memory.undo_button)
 
 memory = open_memory.memory(can_write=library.can_write)
-chosen = views.choose(["Ask", "Browse", "Review"], counts={"Review": memory.pending_count()})
-if welcome.is_needed(memory, chosen):
-    welcome.show(memory)
-elif chosen == "Ask":
-    ask.show(memory)
-elif chosen == "Browse":
-    browse.show(library, memory)
-else:
-    pending.show(library, memory)
+question, moment = "", moments.NOW
+st.html(streamlit_style.VIEWS_ROW)
+with st.container(horizontal=True, vertical_alignment="center", key=streamlit_style.ROW_OF_VIEWS):
+    chosen = views.choose(["Ask", "Browse", "Review"], counts={"Review": memory.pending_count()})
+    if not welcome.is_needed(memory):
+        question = ask.box()
+    if chosen != "Review":
+        moment = moments.choose()
+with moments.at(memory, moment) as then:
+    if chosen == "Ask" and welcome.is_needed(memory):
+        welcome.show(memory)
+    elif chosen == "Ask":
+        ask.show(memory, then, question)
+    elif chosen == "Browse":
+        browse.show(library, then)
+    else:
+        pending.show(library, memory)
 entry_drawer.show_if_open(library, memory)

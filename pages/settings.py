@@ -1,4 +1,4 @@
-"""Settings: import and export, tags, models, safe mode, contexts, checks; only the open section runs."""
+"""Settings: import and export, tags, models, safe mode, past prompts, checks; only the open section runs."""
 
 import streamlit as st
 
@@ -30,11 +30,11 @@ def _embedding(library: Library) -> None:
         models.show(memory)
 
 
-def _contexts(library: Library) -> None:
+def _prompts(library: Library) -> None:
     if memory := open_memory.existing(library):
         contexts.show(memory)
     else:
-        st.info("The memory is empty: no context was handed out yet.", icon=":material/history:")
+        st.info("The memory is empty: no model was told of it yet.", icon=":material/history:")
 
 
 def _status(library: Library) -> None:
@@ -59,7 +59,7 @@ SECTIONS = {
     "Language model": language_model.show,
     "Embedding model": _embedding,
     "Safe mode": tags.unfit_words,
-    "Contexts": _contexts,
+    "Past prompts": _prompts,
     "System status": _status,
 }
 

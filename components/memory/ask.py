@@ -7,12 +7,12 @@ from functools import partial
 
 import streamlit as st
 
-from components.memory import entry_link, hits, moments, options, prompt
+from components.memory import entry_link, hits, options, prompt
 from components.memory.highlight import STYLE
 from components.memory.kinds import KINDS, counted, place_of
 from components.memory.options import Options
 from components.shell import format
-from components.shell.page import address, forms, job_bar, live, places
+from components.shell.page import address, forms, job_bar, live, places, views
 from components.shell.page.forms import Button, Sent
 from components.shell.session import login, resources
 from store import Job, MemedexError, MemoryVerbs, Progress
@@ -23,22 +23,29 @@ _QUESTION = "ask"  # not the search page's "q": going back, each would lose the 
 _JOB = "Ask the text memory"  # without the question: jobs stay in the catalog
 
 
-def show(memory: MemoryVerbs) -> None:
-    """The question with its options; below them the hits on the left, prompt and answer on the right."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        question = st.text_input(
-            "Question", **address.kept(_QUESTION), type="search", icon=":material/search:",
-            placeholder="A question, as an agent or a player would put it", label_visibility="collapsed",
-        )  # fmt: skip
-        moment = moments.choose()
-    with moments.at(memory, moment) as then:
-        chosen = options.choose(then)
-        if not chosen.asked:
-            st.info("Choose at least one kind to ask.", icon=":material/touch_app:")
-        elif not (question or "").strip():
-            _invite(then)
-        else:
-            _answered(memory, then, question.strip(), chosen)
+def box() -> str:
+    """The question; every view has the box, and another question leads to Ask."""
+    question = st.text_input(
+        "Question", **address.kept(_QUESTION), type="search", icon=":material/search:",
+        placeholder="A question, as an agent or a player would put it", label_visibility="collapsed",
+        on_change=_turn_to_ask,
+    )  # fmt: skip
+    return (question or "").strip()
+
+
+def _turn_to_ask() -> None:
+    st.query_params.pop(views.VIEW, None)
+
+
+def show(memory: MemoryVerbs, then: MemoryVerbs, question: str) -> None:
+    """The options; below them the hits on the left, prompt and answer on the right, as `then` has them."""
+    chosen = options.choose(then)
+    if not chosen.asked:
+        st.info("Choose at least one kind to ask.", icon=":material/touch_app:")
+    elif question:
+        _answered(memory, then, question, chosen)
+    else:
+        _invite(then)
 
 
 def _answered(memory: MemoryVerbs, then: MemoryVerbs, question: str, chosen: Options) -> None:

@@ -7,17 +7,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from components.memory import (
-    adding,
-    connections,
-    duplicates,
-    entry_link,
-    events,
-    moments,
-    reader,
-    scopes,
-    tree,
-)
+from components.memory import adding, connections, duplicates, entry_link, events, reader, scopes, tree
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.memory.tree import EVENTS
 from components.shell import format
@@ -48,22 +38,17 @@ _SHOWN = 160  # characters of a text in the table
 
 def show(library: Library, memory: MemoryVerbs) -> None:
     """The tree on the left; on the right its selection, or what is said of a coin."""
-    notes = st.container()
     left, right = st.columns([1, 3], gap="medium")
     with left:
-        branches = st.container()
+        kind, projects, scope = tree.show(memory)
         coin = connections.choose()
-        moment = moments.choose()
-    with notes, moments.at(memory, moment) as then:
-        with branches:
-            kind, projects, scope = tree.show(then)
-        with right:
-            if coin:
-                connections.show(library, then, coin)
-            elif kind == EVENTS:
-                events.show(then, session=scope, projects=projects)
-            else:
-                _entries(then, kind, projects, scope)
+    with right:
+        if coin:
+            connections.show(library, memory, coin)
+        elif kind == EVENTS:
+            events.show(memory, session=scope, projects=projects)
+        else:
+            _entries(memory, kind, projects, scope)
 
 
 def _entries(memory: MemoryVerbs, kind: str, projects: list[str], scope: str | None) -> None:

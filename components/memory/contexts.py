@@ -1,4 +1,4 @@
-"""Contexts that were handed out: what was in each, and what it would have been otherwise."""
+"""Past prompts: which entries models and agents were given, and what it would have been otherwise."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ from store.memory.values import (
     memory_settings,
 )
 
-_SHOWN = 200  # contexts in the table
+_SHOWN = 200  # in the table
 _ROW = 36  # px
 _SIGNS = {
     "same": ("As it was", "gray", ":material/check:"),
@@ -34,13 +34,13 @@ def show(memory: MemoryVerbs) -> None:
         _nothing()
         return
     st.caption(
-        f"{format.counted(len(found), 'context')}, newest first. Choose one to see what was in it, "
+        f"{format.counted(len(found), 'prompt')}, newest first. Choose one to see what was in it, "
         "and what it would have been otherwise."
     )
     shown = found[:_SHOWN]
     event = tables.show(
         [_row(one) for one in shown], key="contexts", on_select="rerun", selection_mode="single-row-required",
-        height=min(9, len(shown) + 1) * _ROW, alt="Contexts that were handed out",
+        height=min(9, len(shown) + 1) * _ROW, alt="Past prompts",
         columns={"when": tables.when(), "question": st.column_config.TextColumn("question", width=240)},
     )  # fmt: skip
     chosen = [number for number in event["selection"]["rows"] if number < len(shown)]
@@ -50,9 +50,9 @@ def show(memory: MemoryVerbs) -> None:
 def _nothing() -> None:
     days = memory_settings().keep_contexts
     st.info(
-        f"No context was handed out in the last {days:,} days."
+        f"No model or agent was given anything in the last {days:,} days."
         if days
-        else "Contexts are not kept. With `MEMEDEX_KEEP_CONTEXTS=30` those of the last 30 days are, as ids "
+        else "Prompts are not kept. With `MEMEDEX_KEEP_CONTEXTS=30` those of the last 30 days are, as ids "
         "and versions.",
         icon=":material/replay:",
     )

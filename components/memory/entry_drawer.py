@@ -18,8 +18,8 @@ from store import Library, MemedexError, MemoryVerbs
 from store.memory.values import Recall, Row, changed_meanwhile
 
 _RECALL: tuple[tuple[Recall, str, str, str], ...] = (
-    ("pinned", "keep", "Pin", "In every context of its world, session or protocol"),
-    ("never", "visibility_off", "Never recall", "In no context and no answer; it stays here"),
+    ("pinned", "keep", "Pin", "In every prompt of its world, session or protocol"),
+    ("never", "visibility_off", "Never recall", "In no prompt and no answer; it stays here"),
 )
 _OFF = {"pinned": "Unpin", "never": "Recall again"}
 _FIELDS = {"documents": "content", "memories": "content", "transcript_vectors": "source_text"}

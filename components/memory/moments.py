@@ -25,6 +25,9 @@ class Moment:
     is_compared: bool  # whether to show what changed since
 
 
+NOW = Moment(None, False)
+
+
 def choose() -> Moment:
     """A popover to choose a moment."""
     with st.popover(

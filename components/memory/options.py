@@ -57,17 +57,18 @@ def choose(memory: MemoryVerbs) -> Options:
             "Kinds", list(KINDS), selection_mode="multi", default=list(KINDS), key="kinds",
             format_func=lambda name: KINDS[name].label, bind="query-params",
         )  # fmt: skip
-        from_where, how, told = st.columns(3, gap="large")
-        with from_where:
-            where, protocols, dates = _filters(memory)
-        with how:
-            floor = st.slider(
-                "Threshold", 0.0, 1.0, 0.0, 0.05, key="floor", bind="query-params",
-                help="The lowest cosine that counts. Memories never go below 30 %.",
-            )  # fmt: skip
-            n, budget, scores, mode, mmr, is_by_kind = _how()
-        with told:
-            numbers, template = _numbers(), _template(memory)
+        with st.grid(4, min_column_width=220, gap="medium") as grid:
+            with grid.cell():
+                where, protocols = _texts(memory)
+            with grid.cell():
+                where["transcript_vectors"] = _transcripts(memory)
+                dates = {
+                    **_date("Written since", "since", time.min), **_date("Written until", "until", time.max)
+                }  # fmt: skip
+            with grid.cell():
+                floor, n, budget, scores, mode, mmr, is_by_kind = _how()
+            with grid.cell():
+                numbers, template = _numbers(), _template(memory)
     chosen = [kind for kind in KINDS if kind in kinds]
     asked = [one for kind in chosen for one in _asked(kind, {**where[kind], **dates}, protocols, floor)]
     return Options(
@@ -77,8 +78,8 @@ def choose(memory: MemoryVerbs) -> Options:
     )  # fmt: skip
 
 
-def _filters(memory: MemoryVerbs) -> tuple[dict[str, dict[str, Any]], list[str], dict[str, float]]:
-    """The filter of each kind, the chosen protocols, and the days between which all were written."""
+def _texts(memory: MemoryVerbs) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """The filter of each kind but transcripts, and the chosen protocols."""
     best = "that of the best hit"
     where: dict[str, dict[str, Any]] = {
         "world_lore": _one(memory, "World", "world", "world_lore", "world_id", best),
@@ -94,8 +95,12 @@ def _filters(memory: MemoryVerbs) -> tuple[dict[str, dict[str, Any]], list[str],
         help="Memories that have all of them.",
     )  # fmt: skip
     where["memories"] = {"tags": tags} if tags else {}
+    return where, protocols
+
+
+def _transcripts(memory: MemoryVerbs) -> dict[str, Any]:
     chosen = projects(memory)
-    where["transcript_vectors"] = {
+    where = {
         **({"project_slug": chosen} if chosen else {}),
         **_one(memory, "Recorded session", "recorded", "transcript_vectors", "session_id"),
         **_one(memory, "User", "user", "transcript_vectors", "user_id"),
@@ -104,11 +109,7 @@ def _filters(memory: MemoryVerbs) -> tuple[dict[str, dict[str, Any]], list[str],
         "Parts of transcripts", list(TYPES), key="types", bind="query-params", placeholder="all",
         format_func=TYPES.__getitem__,
     )  # fmt: skip
-    if types:
-        where["transcript_vectors"]["content_type"] = types
-    with st.container(horizontal=True, gap="small"):
-        dates = {**_date("Written since", "since", time.min), **_date("Written until", "until", time.max)}
-    return where, protocols, dates
+    return {**where, "content_type": types} if types else where
 
 
 def _one(
@@ -128,7 +129,11 @@ def _date(label: str, key: str, at: time) -> dict[str, float]:
     return {key: datetime.combine(day, at).timestamp()} if isinstance(day, date) else {}
 
 
-def _how() -> tuple[int, int | None, Scores, Mode, float | None, bool]:
+def _how() -> tuple[float, int, int | None, Scores, Mode, float | None, bool]:
+    floor = st.slider(
+        "Threshold", 0.0, 1.0, 0.0, 0.05, key="floor", bind="query-params",
+        help="The lowest cosine that counts. Memories never go below 30 %.",
+    )  # fmt: skip
     n = st.slider("Hits of each kind", 1, 20, 5, key="each", bind="query-params")
     budget = st.number_input(
         "Budget in characters", 0, 100_000, 0, 500, key="budget", bind="query-params",
@@ -149,7 +154,7 @@ def _how() -> tuple[int, int | None, Scores, Mode, float | None, bool]:
         "the kind, for kinds that different models embed.",
     )  # fmt: skip
     is_by_kind = st.toggle("Kinds and protocols side by side", key="by_kind", bind="query-params")
-    return n, budget or None, scores, mode, 1 - diverse if diverse else None, is_by_kind
+    return floor, n, budget or None, scores, mode, 1 - diverse if diverse else None, is_by_kind
 
 
 def _numbers() -> dict[str, int]:

@@ -8,10 +8,10 @@ from components.shell.session import resources
 from store import MemoryVerbs
 
 
-def is_needed(memory: MemoryVerbs, view: str) -> bool:
+def is_needed(memory: MemoryVerbs) -> bool:
     """Whether there is nothing to ask; entries are added in Browse, and decided about in Review."""
     status = memory.status()  # with a fault it is not empty, but unusable; System status says why
-    return view == "Ask" and not any(status.counts.values()) and not status.faults
+    return not any(status.counts.values()) and not status.faults
 
 
 def show(memory: MemoryVerbs) -> None:

@@ -75,13 +75,14 @@ def test_the_prompt_of_a_model_is_beside_the_hits_and_its_entries_are_lit(memory
 
 
 def test_the_question_is_kept_over_all_views(memory: Memory) -> None:
-    app = opened("memory", ask=QUESTION)
     for view in ("Browse", "Review"):
-        app.query_params["view"] = view
-        rerun(app)
-    del app.query_params["view"]
-    assert rerun(app).text_input(key="ask").value == QUESTION
-    assert app.query_params["ask"] in (QUESTION, [QUESTION])
+        app = opened("memory", view=view, ask=QUESTION)
+        assert app.text_input(key="ask").value == QUESTION
+        assert app.query_params["ask"] in (QUESTION, [QUESTION])
+        app.text_input(key="ask").set_value("Who guards the vault?")
+        assert "The Silver Skull guards the vault" in rerun(app).code[0].value, (
+            "another one is answered in Ask"
+        )
 
 
 def test_the_tour_and_the_readme_ask_what_the_demo_memory_answers(memory: Memory) -> None:

@@ -68,13 +68,13 @@ def test_the_past_can_be_asked_and_compared_with_today(memory: Memory) -> None:
     assert "1 entry changed since" in [one.label for one in app.expander]
 
 
-def test_a_kept_context_is_listed_and_asked_otherwise(memory: Memory) -> None:
+def test_a_past_prompt_is_listed_and_asked_otherwise(memory: Memory) -> None:
     id = memory.memories.store_memory("frogs like tea")["memory_id"]
-    assert "Contexts are not kept" in words(opened("settings", section="Contexts"))
+    assert "Prompts are not kept" in words(opened("settings", section="Past prompts"))
     path = memory.places.retrievals
     memory.memories.passages._retrievals = Retrievals(path, kind="memories", detail="", days=1)
     memory.memories.search_memory("frogs like tea")
-    app = opened("settings", section="Contexts")
+    app = opened("settings", section="Past prompts")
     assert "It would have been the same." in words(app)
     (without,) = (one for one in app.multiselect if one.label == "Without")
     without.set_value([id])

@@ -49,7 +49,7 @@ TITLES = {
     "settings?section=Tags": "Settings",
     "settings?section=Language model": "Settings",
     "settings?section=Embedding model": "Settings",
-    "settings?section=Contexts": "Settings",
+    "settings?section=Past prompts": "Settings",
     "settings?section=Safe mode": "Settings",
     "settings?section=System status": "Settings",
 }

@@ -18,7 +18,7 @@ import { OWN_LINK, PAGE_LINK } from "../js/streamlit_page.js";
  */
 
 const GESTURES = ["keydown", "pointerdown"];
-const QUESTION = "q"; // the parameter of the search box
+const QUESTIONS = ["q", "ask"]; // the parameters of the question boxes of Search and Memory
 
 /**
  * Whether a click follows a link to other parameters of the page that is shown, in this tab; `isOwn` links may lead to
@@ -78,8 +78,9 @@ export class History {
    * @param {{from: Address}} shown
    */
   isQuestion(to, { from }) {
-    const question = (/** @type {Address} */ { search }) => new URLSearchParams(search).get(QUESTION) ?? "";
-    return to.pathname === from.pathname && this.#touchedAt > this.#arrivedAt && question(to) !== question(from);
+    const questions = (/** @type {Address} */ { search }) =>
+      QUESTIONS.map((name) => new URLSearchParams(search).get(name) ?? "").join();
+    return to.pathname === from.pathname && this.#touchedAt > this.#arrivedAt && questions(to) !== questions(from);
   }
 }
 

@@ -54,6 +54,14 @@ VIEWS = """<style>
 .memedex-views small {font-variant-numeric:tabular-nums; opacity:.75}
 </style>"""
 
+ROW_OF_VIEWS = "memedex-row-of-views"  # the key of a row of views and what acts on all of them
+
+VIEWS_ROW = f"""<style>
+.st-key-{ROW_OF_VIEWS} > :has(.memedex-views) {{flex:0 0 auto; width:auto}}
+.st-key-{ROW_OF_VIEWS} .memedex-views {{border:0; flex-wrap:nowrap; padding-right:.5rem}}
+@media (max-width:640px) {{.st-key-{ROW_OF_VIEWS} > :has(.memedex-views) {{flex-basis:100%}}}}
+</style>"""
+
 BAR = "memedex-bar"  # the key of the row above a grid: line, filter, order, tools
 TOOLS = "memedex-tools"  # … of the grid's tools in it
 PAGES = "memedex-pages"  # … and of the numbers of the pages, below the cards

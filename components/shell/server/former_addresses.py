@@ -16,7 +16,7 @@ _MEMORY = {
     "view=Prompt preview": "memory?ask={prompt}&world={in}&session={of}",
     "view=Connections": "memory?view=Browse&about={coin}",
     "view=Pending memories": "memory?view=Review",
-    "view=Contexts": "settings?section=Contexts",
+    "view=Contexts": "settings?section=Past prompts",
     "view=Status": "settings?section=System status",
     "section=*": "memory?heading=*",
 }

@@ -61,6 +61,7 @@ test("each question is a place of its own, though Streamlit replaces the one bef
     known.isQuestion(new URL(to, "http://memedex"), { from: new URL(from, "http://memedex") });
   assert.equal(isQuestion("/search?q=frog", "/search"), true);
   assert.equal(isQuestion("/search?q=dog&n=60", "/search?q=frog&n=60"), true);
+  assert.equal(isQuestion("/memory?ask=dog", "/memory?ask=frog"), true);
   assert.equal(isQuestion("/search?q=dog&n=200", "/search?q=dog&n=60"), false, "only another number of results");
   assert.equal(isQuestion("/map?q=dog", "/search?q=frog"), false, "a step of a change of pages");
   known.arrive(50);
