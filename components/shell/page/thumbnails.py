@@ -28,8 +28,9 @@ def row(library: Reader, addresses: Iterable[str]) -> None:
     """The first three of these coins that have a picture; as wide without them, so that rows align."""
     wanted = list(dict.fromkeys(addresses))[:SHOWN]
     shown = "".join(
-        f'<img src="{escape(pictures.address(library, record.image_hash))}" alt="" width="{_SIDE}" '
-        f'height="{_SIDE}" loading="lazy" style="border-radius:50%;object-fit:cover;margin-right:{_GAP}px">'
+        f'<img src="{escape(pictures.address(library, record.image_hash, size=pictures.TINY))}" alt="" '
+        f'width="{_SIDE}" height="{_SIDE}" loading="lazy" '
+        f'style="border-radius:50%;object-fit:cover;margin-right:{_GAP}px">'
         for record in library.records(wanted)
         if record.image_hash
     )

@@ -15,7 +15,7 @@ from store import Reader
 from store.disk import thumbnails
 from store.errors import BadPicture
 
-GRID, LARGE = 320, 512
+TINY, GRID, LARGE = thumbnails.SIZES
 _NAME = re.compile(r"([0-9a-f]{64})-(\d{2,4})-([0-9a-f]{32})\.webp")
 # The name holds the picture's hash: what it stands for can never change, so nobody need ask again.
 _FOREVER = {

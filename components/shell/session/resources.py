@@ -1,6 +1,7 @@
 """What all browser sessions share: the library, its jobs, the language model."""
 
 import contextlib
+import importlib
 import logging
 import threading
 from collections.abc import Callable
@@ -226,6 +227,7 @@ def _warming(root: Path, name: str, _library: Library) -> threading.Thread:
             _library.prepare_lists()
         except Exception:  # the next page raises it again
             log.exception("the orders of pages could not be made")
+        importlib.import_module("store.memory.values")  # a third of a second, for Activity and Memory
         if settings().caption_model:
             is_warm()  # so that the first estimate of a run does not wait for the price list
 
