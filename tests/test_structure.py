@@ -36,7 +36,7 @@ store/runtime
 store/tasks
 store/generation store/captioning store/maintenance store/mcp store/demo store/adopting
 store/library
-store/backup store/evaluation
+store/backup store/evaluation store/showcase
 store/memory/values
 store/memory/verbs store/memory/reference_names
 store/memory/asking store/memory/searching
@@ -69,7 +69,7 @@ DOORS = (
     *("store", "store.errors", "store.records", "store.settings", "store.sessions"),
     *("store.tasks", "store.jobs", "store.captioning", "store.embedding", "store.generation"),
     *("store.catalog", "store.reading", "store.search", "store.evaluation", "store.maps"),
-    *("store.importing", "store.exporting", "store.disk", "store.maintenance"),
+    *("store.importing", "store.exporting", "store.showcase", "store.disk", "store.maintenance"),
     "store.memory.values",
 )
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from components.exchange import saved_page
 from components.grid import lead_to
 from components.grid.filters import Drawer, mended
 from components.shell import format
@@ -17,6 +18,7 @@ from store import Filter, Job, Library
 from store.catalog import filter_syntax
 from store.exporting import FORMATS, JOINED, TEXTS
 from store.records import TIERS, Tier
+from store.showcase import MOST
 from store.tasks import export
 
 _LARGEST = 300_000_000  # bytes handed to the browser at once; what is larger is fetched from its folder
@@ -55,6 +57,9 @@ def show(library: Library) -> None:
             )  # fmt: skip
         else:
             _hand_over(library, addresses)
+        few = library.records(addresses) if number <= MOST else []
+        promoted = [record.address for record in few if record.tier == "library"]
+        saved_page.button(library, promoted, key="export-page")
     over = [job for job in library.jobs.all() if job.kind == export.KIND.name and job.is_over][: export.KEPT]
     for job in over:
         _result(library, job)

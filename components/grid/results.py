@@ -19,13 +19,10 @@ from store import Library, Query, Results
 from store.records import FACETS, Facet
 from store.search import (
     DEFAULT_PRESET,
-    DOUBT,
-    FUSION,
-    PICTURES,
     PRESETS,
     Scale,
-    StandIn,
     checked_weights,
+    in_browser,
     rank,
     skyline,
 )
@@ -111,7 +108,7 @@ def _ranking_data(
     held = ranking.held
     return {
         "query": ranked.id,
-        "means": [None if np.isnan(mean) else float(mean) for mean in results.means],
+        **in_browser.figures(results),
         "weights": {facet: ranking.weights.get(facet, 0.0) for facet in FACETS},
         "usual": {facet: ranking.usual.get(facet, 0.0) for facet in FACETS} if ranking.usual else None,
         "top": ranking.shown,
@@ -120,41 +117,10 @@ def _ranking_data(
         "calibrated": ranking.calibrated._asdict() if ranking.calibrated else None,
         "uncalibrated": ranking.uncalibrated,
         "calibrate": results.query.calibrated,
-        "words": _words(results),
-        "fused": results.query.fused,
-        "pictures": _pictures(results),
         "pinned": [ranked.rows[address] for address in ranking.pinned if address in ranked.rows],
         "view": ranking.view,
         "held": {**held, "calibrated": bool(held["calibrated"])} if held else None,
     }
-
-
-def _words(results: Results) -> dict[str, Any] | None:
-    """The words' contribution for the page; None if no record has words of the query."""
-    if results.words is None:
-        return None
-    return {"strength": FUSION, "deviations": results.answer.deviations.tolist()}
-
-
-def _pictures(results: Results) -> dict[str, Any] | None:
-    """What the page needs to replace captions by pictures; None if none does."""
-    found = results.stand_in
-    if found is None:
-        return None
-    figures = {
-        "strength": PICTURES,
-        "doubt": DOUBT,
-        "means": found.means.tolist(),
-        "deviations": found.deviations.tolist(),
-    }
-    return {**figures, "picture": found.picture, "usual": Query(results.query.parts).sliders}
-
-
-def _silent(found: StandIn, rows: int) -> NDArray[np.float32]:
-    """(N,): 1 where a picture replaces captions, else 0."""
-    silent = np.zeros(rows, np.float32)
-    silent[found.rows] = 1
-    return silent
 
 
 def _presets(library: Library) -> list[tuple[str, Mapping[Facet, float], str]]:
@@ -241,13 +207,7 @@ def _ranked(
         wanted = np.unique(np.concatenate([few, with_words, np.array(also, np.intp), _by_picture(results)]))
         may = wanted if results.mask is None else wanted[results.mask[wanted]]
     order = np.array(sorted(may.tolist(), key=answer.addresses.__getitem__), np.intp)
-    columns = dict(zip(FACETS, answer.cosines(order).T.copy(), strict=True))
-    if results.words:
-        shares = np.zeros(len(answer.addresses), np.float32)
-        shares[results.words.rows] = results.words.shares
-        columns["words"] = shares[order]
-    if results.stand_in:
-        columns["silent"] = _silent(results.stand_in, len(answer.addresses))[order]
+    columns = in_browser.columns(results, order)
     if labels is not None:
         columns["group"] = labels[order].astype(np.float32)
     ranked = Ranked(

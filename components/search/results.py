@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.exchange import saved_page
 from components.generate import examples
 from components.grid import (
     LIKE,
@@ -44,6 +45,7 @@ from store.search import (
     folded,
     query_syntax,
 )
+from store.showcase import Asked
 
 _AT_HAND = 120  # more cards than are shown travel along, so that a moved slider finds what it brings up
 _EXACT = 5
@@ -132,6 +134,9 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
     _grid(key, library, results, ranking, request)
     if any(weights.values()):
         with st.container(horizontal=True, gap="small"):
+            found = [*exact, *(hit.address for hit in folded(results.hits, ranking.groups or {}))]
+            asked = Asked(ranking.query, results.query, tuple(exact))
+            saved_page.button(library, list(dict.fromkeys(found))[:shown], key=f"{key}-save", asked=asked)
             mark_learning.offer_weights(library, results.query, usual=usual)
             mark_learning.offer_shift(library, request.question, results.query)
     if view == "map":

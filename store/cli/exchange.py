@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,6 +13,7 @@ from store.catalog.filters import Filter
 from store.cli.call import Call, as_json, spelled
 from store.cli.jobs import follow, watched, what_is_left
 from store.cli.verbs import CaptionFacet, Only, typed_path, verb
+from store.cli.verbs import top as top_number
 from store.demo import load_with_memory
 from store.disk.files import absolute, read_regular
 from store.disk.layout import Layout
@@ -337,6 +338,43 @@ def export(
         call.answer_json({"path": str(path), "done": exported.done, "refused": refused})
     call.say(f"exported {len(exported.done):,} to {path}")
     return call.named(exported.refused)
+
+
+@verb("page")
+def page(
+    call: Call,
+    path: Annotated[Path, Argument(metavar="FILE", parser=typed_path, help="a new file, such as frogs.html")],
+    line: Annotated[
+        str, Argument(metavar="LINE", help="the question that ranks them first, as the search page's line")
+    ] = "",
+    top: Annotated[int, Option(metavar="N", parser=top_number, help="how many coins (50)")] = 50,
+    only: Only = None,
+) -> int:
+    """Coins as one HTML file that ranks them by sliders, without Memedex."""
+    from store.showcase import asked, page
+
+    if not line and not only:
+        call.fail("a page needs a LINE, or coins with --only")
+    if Layout(call.root).owns(absolute(path)):
+        raise BadSource(f"{path} lies inside the library; write the page to a place outside")
+    with call.reading() as reader:
+        question = asked(reader, line) if line else None
+        if only:
+            addresses = spelled(only)
+        else:
+            assert question
+            results = call.watch(lambda _: reader.search(replace(question.query, top=top)))
+            addresses = [hit.address for hit in results.exact_first(question.pinned)][:top]
+        content = call.watch(lambda _: page(reader, addresses, asked=question))
+    try:
+        with path.open("xb") as file:
+            file.write(content)
+    except FileExistsError:
+        raise BadSource(f"{path} exists already") from None
+    call.say(f"saved {len(addresses):,} to {path}")
+    if call.json:
+        call.answer_json({"path": str(path), "coins": len(addresses), "bytes": len(content)})
+    return 0
 
 
 def _earlier_list(path: Path) -> dict[str, Any]:

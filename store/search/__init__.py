@@ -5,34 +5,30 @@ from store.search.golden_queries import Golden, checked_line
 from store.search.picture_similarity import ORDERS, Order
 from store.search.query import MAX_TOP
 from store.search.query_syntax import Question, Term
-from store.search.ranking import DOUBT, FUSION, PICTURES, Scale, folded, rank
+from store.search.ranking import Scale, folded, rank
 from store.search.search import NO_COMMON_FACET, Certainty, describe, describe_pictures
-from store.search.stand_in import StandIn
 from store.vectors.weights import DEFAULT_PRESET, DEFAULT_WEIGHTS, PRESETS, checked_weights
 
 __all__ = [
     "DEFAULT_PRESET",
     "DEFAULT_WEIGHTS",
-    "DOUBT",
-    "FUSION",
     "LEAST_RECORDS",
     "MAX_TOP",
     "NO_COMMON_FACET",
     "ORDERS",
-    "PICTURES",
     "PRESETS",
     "Certainty",
     "Golden",
     "Order",
     "Question",
     "Scale",
-    "StandIn",
     "Term",
     "checked_line",
     "checked_weights",
     "describe",
     "describe_pictures",
     "folded",
+    "in_browser",
     "query_pictures",
     "query_syntax",
     "rank",

@@ -270,7 +270,7 @@ export class Ranking {
  *
  * @param {Hit[]} list
  */
-function mostGiven(list) {
+export function mostGiven(list) {
   let most = 0;
   for (const { facets, words } of list)
     most = Math.max(

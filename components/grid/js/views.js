@@ -254,7 +254,7 @@ function kendall(places) {
  * @param {Result} above
  * @param {Result} below
  */
-function explainOrder(dialog, above, below) {
+export function explainOrder(dialog, above, below) {
   const rows = FACET_NAMES.map((name, at) => gapOf(name, above.hit.facets[at], below.hit.facets[at])).filter(
     (_, at) => above.hit.facets[at].weight,
   );

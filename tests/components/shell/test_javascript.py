@@ -1,7 +1,6 @@
 """The modules are served as one under a hash of their content, and no other file of the program is served."""
 
 import re
-import subprocess
 
 import pytest
 from starlette.applications import Starlette
@@ -10,7 +9,6 @@ from starlette.testclient import TestClient
 from components.editor import assets as editor_assets
 from components.grid import assets
 from components.shell import javascript
-from components.shell.javascript import bundled
 
 
 @pytest.fixture
@@ -60,57 +58,3 @@ def test_an_app_below_a_base_path_serves_modules_there(monkeypatch: pytest.Monke
     monkeypatch.setattr(javascript, "base_path", lambda: "/memes")
     assert address_of(assets.script()).startswith("/memes/javascript/")
     assert [route.path.split("/")[1] for route in javascript.routes()] == ["memes"]
-
-
-MODULES = {
-    "grid/js/main.js": """import {
-  add,
-  NAME as name,
-} from "../../shell/js/sum.js";
-import { again } from "./again.js";
-
-const COUNT = 2;
-
-export default function () {
-  return `${name} ${add(COUNT)} ${again()}`;
-}
-""",
-    "grid/js/again.js": """import { add } from "../../shell/js/sum.js";
-
-const COUNT = 3;
-
-export async function later() {}
-
-export function again() {
-  return add(COUNT);
-}
-""",
-    "shell/js/sum.js": """let sum = 0;
-
-export const NAME = "sum";
-
-export class Unused {}
-
-export function add(number) {
-  return (sum += number);
-}
-""",
-    "map/js/main.js": "throw new Error('nobody asked for it');\n",
-}
-
-
-def test_a_module_gets_what_it_imports_and_shares_it_with_others(node: str) -> None:
-    script = bundled(MODULES) + 'console.log(moduleAt("grid/js/main.js").default());\n'
-    ran = subprocess.run(
-        [node, "--input-type=module"], input=script, capture_output=True, text=True, timeout=60, check=True
-    )
-    assert ran.stdout == "sum 2 5\n"
-
-
-@pytest.mark.parametrize(
-    "statement",
-    ['import * as all from "./a.js";', 'import "./a.js";', "export { name };", "export let number = 1;"],
-)
-def test_a_statement_that_would_mean_something_else_is_refused(statement: str) -> None:
-    with pytest.raises(ValueError, match=r"a\.js has a statement that cannot be bundled: (import|export)"):
-        bundled({"a.js": f"const number = 1;\n{statement}\n"})
