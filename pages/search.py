@@ -15,26 +15,25 @@ from store.maps import LEAST
 
 VIEWS = ("Results", "Map", "Use as prompt")
 
-library = open_page("Search", is_grid=views.shown(VIEWS) == "Results")
+library = open_page("Search", is_grid=True)
 view = views.shown(VIEWS)
-if view != "Results":
-    views.choose(VIEWS)
-
-if view == "Map":
+if view != "Map":
+    welcome.stop_without_coins(library)
+request = box.controls(library, lead=partial(views.choose, VIEWS), has_tools=view == "Results")
+if request.is_refused:
+    box.correct(request)
+elif view == "Map":
     live.follow(library)
     if library.counts()["library"] >= LEAST:
-        map_view.show(library)
+        with st.container():
+            map_view.show(library, request.question, request.parts)
     else:
         st.info(f"A map needs at least {LEAST} coins in the library.", icon=":material/scatter_plot:")
         st.page_link(**places.to("Approved"), label="Approved coins", icon=":material/task_alt:")
-    st.stop()
-welcome.stop_without_coins(library)
-if view == "Use as prompt":
-    generate.show(library, context.controls(library))
-    st.stop()
-request = box.controls(library, lead=partial(views.choose, VIEWS))
-if request.is_refused:
-    box.correct(request)
+elif view == "Use as prompt":
+    with st.container():
+        asked = context.controls(library, request.question, request.parts, folds=request.folded)
+        generate.show(library, asked)
 elif request.parts or request.narrows:
     results.show(library, request)
 else:

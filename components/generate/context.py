@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -10,10 +10,12 @@ import streamlit as st
 from components.generate import examples
 from components.shell import format
 from components.shell.page import live
+from components.shell.page.query_pictures import LINE
 from components.shell.session import safe_mode
-from store import Library, MemedexError
+from store import Library, MemedexError, Part
 from store.captioning import is_warm
 from store.generation import coin_generator, context
+from store.search import Question
 from store.settings import settings
 
 
@@ -42,9 +44,11 @@ class ContextRequest:
     pictures: bool
 
 
-def controls(library: Library) -> ContextRequest | None:
-    """The question, the number of examples, and the budget; None before anything was asked."""
-    line = examples.controls(library)
+def controls(
+    library: Library, question: Question, parts: Sequence[Part], *, folds: bool
+) -> ContextRequest | None:
+    """The number of examples, the budget and the context of this question; None before anything was asked."""
+    line = (st.session_state.get(LINE) or "").strip()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         top = examples.how_many()
         budget = st.number_input(
@@ -61,10 +65,9 @@ def controls(library: Library) -> ContextRequest | None:
             help="By its litellm name: it counts the tokens and makes the coin.",
         )
         pictures = st.toggle("Pictures", value=True, key="gen_pictures", bind="query-params")
-        examples.once()
     model = (model or "").strip()
     try:
-        chosen = examples.chosen(library, line, top=top)
+        chosen = examples.chosen(library, question, parts, top=top, folds=folds)
         addresses = [record.address for record in chosen]
         counted = model if model and is_warm() else ""
         built = context.build(
@@ -86,7 +89,7 @@ def controls(library: Library) -> ContextRequest | None:
     else:
         st.caption(
             "The coins nearest to the question, each with captions and picture, as a generator gets them. "
-            "Ask as on the search page, or choose results there and press **Generate**."
+            "Ask above, or choose results and press **Generate**."
         )
     return None
 

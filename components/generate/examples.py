@@ -5,19 +5,18 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components.grid import Handler, lead_to, result_link
-from components.grid.filters import Drawer, mended
 from components.shell import format
-from components.shell.page import address, places, query_pictures, thumbnails
-from components.shell.session import presenter, safe_mode
-from store import Filter, Library, MemedexError, Query, Record
+from components.shell.page import places, query_pictures, thumbnails
+from components.shell.session import safe_mode
+from store import Filter, Library, MemedexError, Part, Query, Record
 from store.errors import InvalidRecord
 from store.evaluation import marks
 from store.generation import context
 from store.records import FACETS
-from store.search import MAX_TOP, folded, query_syntax
+from store.search import MAX_TOP, Question, folded
 
 MOST = 50
-_QUESTION, _PICKED, _FOLDED = "gen_q", "gen_pick", "gen_fold"  # in the address
+_PICKED = "gen_pick"  # in the address
 
 
 def preselect(line: str) -> Handler:
@@ -25,30 +24,9 @@ def preselect(line: str) -> Handler:
 
     def handler(chosen: Sequence[str]) -> None:
         if chosen:
-            lead_to(places.prompt({_QUESTION: line, _PICKED: ",".join(chosen[:MOST])}))
+            lead_to(places.prompt({query_pictures.LINE: line, _PICKED: ",".join(chosen[:MOST])}))
 
     return handler
-
-
-def link(line: str, *, folded: bool) -> None:
-    """A link from search results: the first of them, by the same weights and with copies folded alike."""
-    asked = {_QUESTION: line, **result_link.ranking(), **({_FOLDED: "true"} if folded else {})}
-    st.page_link(**places.prompt(asked), label="Use as prompt", icon=":material/auto_awesome:")
-
-
-def controls(library: Library) -> str:
-    """The field for what to make, which is also what is searched for."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        line = st.text_input(
-            "What should be made", **address.kept(_QUESTION), icon=":material/search:",
-            type="search", placeholder="dog with sunglasses in cyberpunk style", label_visibility="collapsed",
-        )  # fmt: skip
-        question = query_syntax.read(
-            presenter.revealed(line or "", "question"), base=Filter(tier="library"), actor=library.actor_name
-        )
-        Drawer("gen", _QUESTION, "question").show(library, question.filter)
-    mended(question.hints)
-    return (line or "").strip()
 
 
 def is_picked() -> bool:
@@ -71,13 +49,13 @@ def how_many() -> int:
     return int(top or context.EXAMPLES)
 
 
-def once() -> None:
-    """The switch for using only the nearest of several copies; it is in the page's address."""
-    st.toggle("Group duplicates", key=_FOLDED, bind="query-params", disabled=is_picked())
+def chosen(
+    library: Library, question: Question, parts: Sequence[Part], *, top: int, folds: bool
+) -> list[Record]:
+    """The coins in order, with buttons to change it. Raises InvalidRecord for a question without meaning.
 
-
-def chosen(library: Library, line: str, *, top: int) -> list[Record]:
-    """The coins in order, with buttons to change it. Raises InvalidRecord for a question without meaning."""
+    `folds`: of several copies only the nearest.
+    """
     picked = [one for one in st.query_params.get(_PICKED, "").split(",") if one][:MOST]
     records = [found for one in picked if (found := _known(library, one))]
     if picked:
@@ -88,29 +66,26 @@ def chosen(library: Library, line: str, *, top: int) -> list[Record]:
             st.button(
                 "The nearest instead", type="tertiary", icon=":material/close:", on_click=_order, args=([],)
             )
-    elif line:
-        records = list(library.records(_nearest(library, line, top=top)))
+    elif question != Question((), Filter(tier="library")):
+        records = list(library.records(_nearest(library, question, parts, top=top, folds=folds)))
     _strip(library, records)
     return records
 
 
-def _nearest(library: Library, line: str, *, top: int) -> list[str]:
-    question = query_syntax.read(
-        presenter.revealed(line, "question"), base=Filter(tier="library"), actor=library.actor_name
-    )
-    parts, faults = query_pictures.parts_of(library, question)
-    faults = [*question.faults, *faults]
-    if faults or not parts:
-        raise InvalidRecord(faults[0] if faults else "say what the coin should be about, not only a filter")
+def _nearest(
+    library: Library, question: Question, parts: Sequence[Part], *, top: int, folds: bool
+) -> list[str]:
+    if not parts:
+        raise InvalidRecord("say what the coin should be about, not only a filter")
     weights = result_link.weights()
     calibrated = "calibrated" in result_link.ranking() and library.calibration.in_force() is not None
     if weights:
         listed = " · ".join(f"{facet} {weights[facet]:g}" for facet in FACETS if weights[facet])
         st.caption(f"Nearest by the weights of the search: {listed}{', calibrated' if calibrated else ''}")
-    groups = library.duplicates.groups() if st.session_state.get(_FOLDED) else {}
+    groups = library.duplicates.groups() if folds else {}
     enough = min(MAX_TOP, top + len(groups))  # also when all copies are among the first
     query = Query(
-        parts, weights=weights, top=enough, filter=question.filter, calibrated=calibrated,
+        tuple(parts), weights=weights, top=enough, filter=question.filter, calibrated=calibrated,
         fused=result_link.linked_fusion(),
         shift=marks.shift_of_question(library, question) if result_link.linked_shift() else None,
     )  # fmt: skip

@@ -39,7 +39,7 @@ _LOOKS_AT = {
     "Picture only": "the picture alone",
 }
 
-ResultView = Literal["cards", "table", "versus", "map"]
+ResultView = Literal["cards", "table", "versus"]
 RESULT_VIEWS: tuple[ResultView, ...] = get_args(ResultView)
 
 
@@ -64,7 +64,7 @@ class ShownRanking:
     usual: Mapping[Facet, float] | None = None  # the default weights of such a query
     calibrated: Scale | None = None  # the scale that can be switched to …
     uncalibrated: str = ""  # … or why there is none
-    view: ResultView = "cards"  # with "map" the page draws the results itself
+    view: ResultView = "cards"
     held: Mapping[str, float] | None = None  # what "versus" compares with: weights, and `calibrated` 1 or 0
     groups: Mapping[str, int] | None = None  # of the records with one number only the best is shown
     pinned: Sequence[str] = ()  # first with any weights, marked as exact matches

@@ -42,8 +42,6 @@ def by(
     """Colours for these records, in their order; labels that had one `before` keep it."""
     if way == "age":
         return _by_age(addresses, library)
-    if way == "score":
-        return _by_score(addresses, scores)
     if way == "likeness":
         return _by_likeness(addresses, scores)
     if way in ("approval", "person"):
@@ -62,16 +60,6 @@ def _by_age(addresses: Sequence[str], library: Reader) -> Colours:
     order = np.argsort(np.argsort(times, kind="stable"), kind="stable")
     ends = [moment(float(time)) for time in np.quantile(times, (0, 0.5, 1), method="nearest")]
     return Colours(addresses, _along(order), "Created; as many in each colour", range=ends)
-
-
-def _by_score(addresses: Sequence[str], scores: Mapping[str, float]) -> Colours:
-    found = np.array([scores.get(address, np.nan) for address in addresses])
-    known = found[~np.isnan(found)]
-    if not len(known):
-        return _unasked(addresses)
-    low, high = float(known.min()), float(known.max())
-    values = _along(np.nan_to_num(found, nan=low))
-    return Colours(addresses, values, "Score", range=(f"{low:.2f}", f"{high:.2f}"))
 
 
 def _by_likeness(addresses: Sequence[str], scores: Mapping[str, float]) -> Colours:

@@ -10,21 +10,19 @@ import streamlit as st
 
 from components.exchange import export
 from components.grid import show_cards, verbs
-from components.grid.filters import Drawer, mended
 from components.map import colours, requests
 from components.map.colours import Colours
 from components.map.points import PointTable
 from components.review.verbs import ELSEWHERE
 from components.shell import format, javascript
-from components.shell.page import address, forms, job_bar, live, places, undo
+from components.shell.page import forms, job_bar, places, undo
 from components.shell.page.forms import Button
-from components.shell.page.query_pictures import parts_of
 from components.shell.page.undo import AT_ONCE
 from components.shell.server import messages
-from components.shell.session import presenter, resources, safe_mode, session
-from store import Filter, Job, Library, MemedexError, Query, Reader
+from components.shell.session import resources, safe_mode, session
+from store import Filter, Job, Library, MemedexError, Part, Query, Reader
 from store.maps import COMPARED, SPACES, Map, Method, Neighbourhood, Space, common_terms, has_term
-from store.search import Question, query_syntax
+from store.search import Question
 from store.tasks import models
 
 KEY = "atlas"
@@ -54,26 +52,20 @@ def _space(space: str) -> str:
     return "All facets" if space == "fused" else space
 
 
-def show(library: Library) -> None:
-    """Controls, map, and the selected coins."""
+def show(library: Library, question: Question, parts: Sequence[Part]) -> None:
+    """Controls, the map of what this question finds, all by default, and the selected coins."""
     with st.container():  # what comes and goes in it moves nothing below: a map that moves is redrawn
-        points = _choices(library)
+        points = _choices(library, question, parts)
     if points is not None:
         _points(KEY, library, *points)
 
 
-def _choices(library: Library) -> tuple[PointTable, Colours] | None:
+def _choices(
+    library: Library, question: Question, parts: Sequence[Part]
+) -> tuple[PointTable, Colours] | None:
     """The points and their colours; None, with a message, if nothing can be drawn."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        line = st.text_input(
-            "Which coins", **address.kept("map_q"),
-            placeholder="all, or: frog in space tag:dog", icon=":material/search:", type="search",
-            label_visibility="collapsed",
-        )  # fmt: skip
-        question = query_syntax.read(
-            presenter.revealed(line or "", "question"), base=Filter(tier="library"), actor=library.actor_name
-        )
-        Drawer(KEY, "map_q", "question").show(library, question.filter)
+    row = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
+    with row:
         space = st.selectbox(
             "Map of", SPACES, index=len(SPACES) - 1, key="map_of", bind="query-params", width=120,
             format_func=_space,
@@ -84,42 +76,30 @@ def _choices(library: Library) -> tuple[PointTable, Colours] | None:
             label_visibility="collapsed", required=True,
         )  # fmt: skip
         colour = st.selectbox(
-            "Colour", colours.WAYS, key="map_colour", bind="query-params", width=140,
+            "Colour", colours.WAYS, index=colours.WAYS.index("likeness" if parts else "subject"),
+            key="map_colour", bind="query-params", width=140,
             format_func=COLOURED, label_visibility="collapsed",
         )  # fmt: skip
     try:
         chart = _chart(library, space or "fused", _WAYS[way or "t-SNE"])
-        scores, among = _scores(library, question)
+        with row:
+            scores, among = _scores(library, question, parts)
+            if way == "t-SNE":
+                _arrange(library, space or "fused", chart)
     except MemedexError as error:
         _cannot(error)
         return None
-    if way == "t-SNE":
-        _arrange(library, space or "fused", chart)
     chart = chart or library.maps.of(space or "fused")
     assert chart is not None  # a PCA is always there
-    drawn = _drawn(KEY, library, chart, line, among)
+    drawn = _drawn(KEY, library, chart, question, among)
     if drawn is None:
         st.info("No matches on this map.", icon=":material/search_off:")
         return None
     return drawn, _coloured(drawn, library, colour or "subject", scores)
 
 
-def show_results(key: str, library: Library, scores: Mapping[str, float], *, line: str) -> None:
-    """Search results on the library's map, coloured by relevance."""
-    live.follow(library)
-    try:
-        chart = _chart(library, "fused", "tsne") or library.maps.of("fused")
-    except MemedexError as error:
-        _cannot(error)
-        return
-    assert chart is not None  # a PCA is always there
-    drawn = _drawn(key, library, chart, line, scores.keys())
-    if drawn is not None:
-        _points(key, library, drawn, _coloured(drawn, library, "score", scores))
-
-
 def _drawn(
-    key: str, library: Library, chart: Map, line: str | None, among: Collection[str] | None
+    key: str, library: Library, chart: Map, question: Question, among: Collection[str] | None
 ) -> PointTable | None:
     """The page's sheet with these coins on it, all by default; None if there are none."""
     addresses, points = chart.addresses, chart.points
@@ -128,7 +108,7 @@ def _drawn(
         addresses, points = tuple(addresses[row] for row in rows), points[rows]
     if not addresses:
         return None
-    drawn = point_table(key, (chart.space, chart.method, chart.at, line))
+    drawn = point_table(key, (chart.space, chart.method, chart.at, question))
     changed = library.changed_since(drawn.generation) if 0 < drawn.generation < chart.generation else ()
     drawn.update(addresses, points, changed=changed, joined=library.joined)
     drawn.generation = chart.generation
@@ -164,18 +144,14 @@ def _chart(library: Library, space: str, method: Method) -> Map | None:
         return library.maps.of(space, method)
 
 
-def _scores(library: Library, question: Question) -> tuple[dict[str, float], set[str] | None]:
+def _scores(
+    library: Library, question: Question, parts: Sequence[Part]
+) -> tuple[dict[str, float], set[str] | None]:
     """Scores of a query's results, and the coins to show; None for all."""
-    mended(question.hints)
-    parts, faults = parts_of(library, question)
-    for fault in (*question.faults, *faults):
-        st.caption(f":orange[{format.plain(fault, limit=200)}]")
-    if question.filter_faults:
-        return {}, set()  # without what was not understood, it would be far more than was meant
     if parts:
         least, most = _BEST
         top = min(most, max(least, library.counts()["library"] // _SHARE))
-        found = library.search(Query(parts, top=top, filter=question.filter, fused=True))
+        found = library.search(Query(tuple(parts), top=top, filter=question.filter, fused=True))
         scores = {hit.address: hit.score for hit in found.hits}
         if found.compared > len(scores):
             st.caption(f"The {format.counted(len(scores), 'coin')} that answer this best.")

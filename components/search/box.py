@@ -67,8 +67,8 @@ class SearchRequest:
         return bool(self.question.filter_faults or (self.faults and not self.parts and not self.narrows))
 
 
-def controls(library: Library, *, lead: Callable[[], object]) -> SearchRequest:
-    """One bar: `lead`, the line, a picture, filters and saved searches; below it a chip for each part."""
+def controls(library: Library, *, lead: Callable[[], object], has_tools: bool) -> SearchRequest:
+    """One bar: `lead`, line, picture, filters, saved searches and tools; below it a chip for each part."""
     _take_example()
     saved.take_link(library)
     with st.container(key=BAR, horizontal=True, vertical_alignment="center", gap="small"):
@@ -84,23 +84,29 @@ def controls(library: Library, *, lead: Callable[[], object]) -> SearchRequest:
         among = replace(question.filter, tier=question.filter.tier or "library")
         folded = DRAWER.show(library, among, more=_fold)
         saved.menu(library, question)
-        tools_place()
+        if has_tools:
+            tools_place()
     question = replace(question, filter=among)
     parts, faults = parts_of(library, question)
-    search_chips.show(library, question)
+    request = SearchRequest(question, parts, bool(folded), (*question.faults, *faults))
+    with st.container(gap="small"):  # what comes and goes in it moves nothing below
+        search_chips.show(library, question)
+        _say_faults(request, line or "")
+    return request
+
+
+def _say_faults(request: SearchRequest, line: str) -> None:
     refused = st.session_state.pop(_FAULT, None)
     if refused:
         st.error("This picture cannot be searched with:", icon=":material/broken_image:")
         st.text(refused)
-    mended(question.hints)
-    _offer_signs(line or "")
+    mended(request.question.hints)
+    _offer_signs(line)
     if not address.binding(LINE):
         st.caption(":orange[This query is too long for the page's address: a reload starts without it.]")
-    request = SearchRequest(question, parts, bool(folded), (*question.faults, *faults))
     if not request.is_refused:
         for fault in request.faults:
             st.caption(f":orange[{format.plain(format.capital(fault), limit=200)}]")
-    return request
 
 
 def _fold() -> bool:

@@ -20,7 +20,6 @@ from components.grid import (
     show_results,
     verbs,
 )
-from components.map import view as map_view
 from components.review.verbs import ELSEWHERE
 from components.search import chips, mark_learning, saved
 from components.search.box import SearchRequest
@@ -30,7 +29,7 @@ from components.shell.page import places
 from components.shell.page.query_pictures import LINE
 from components.shell.server import monitoring
 from components.shell.session import presenter, resources, safe_mode
-from store import Filter, Hit, Library, MemedexError, Query, QueryShift, Results, SavedSearch
+from store import Filter, Library, MemedexError, Query, QueryShift, Results, SavedSearch
 from store.catalog import filter_syntax
 from store.reading import query_binding
 from store.records import Facet, Tier
@@ -42,7 +41,6 @@ from store.search import (
     Term,
     describe,
     describe_pictures,
-    folded,
     query_syntax,
 )
 from store.showcase import Asked
@@ -139,8 +137,6 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
             saved_page.button(library, list(dict.fromkeys(found))[:shown], key=f"{key}-save", asked=asked)
             mark_learning.offer_weights(library, results.query, usual=usual)
             mark_learning.offer_shift(library, request.question, results.query)
-    if view == "map":
-        _map(library, folded(results.hits, ranking.groups or {})[:shown], request=request)
 
 
 def _grid(
@@ -170,18 +166,6 @@ def _uncalibrated(library: Library) -> str:
     if count < LEAST_RECORDS:
         return f"Calibrated scores need {LEAST_RECORDS} coins in the library; there are {count:,}."
     return "Calibrated scores: not measured here yet; Evaluation does it."
-
-
-def _map(library: Library, found: Sequence[Hit], *, request: SearchRequest) -> None:
-    """The results as points, with a link to the whole map."""
-    line = _line(request.question)
-    scores = {hit.address: hit.score for hit in found}
-    map_view.show_results("search-map", library, scores, line=line)
-    st.page_link(
-        **places.map_of(line, map_colour=map_view.COLOURED("likeness")),
-        label="Map of the whole library",
-        icon=":material/scatter_plot:",
-    )
 
 
 def _search(
@@ -227,8 +211,7 @@ def _facts(results: Results, weights: Mapping[Facet, float], request: SearchRequ
         facts.append(f"{results.without_facets:,} without any of these facets left out")
     facts.append(filter_text(request.question.filter))
     st.caption(" · ".join(filter(None, facts)), width="stretch", help=_certainty_help(results.certainty))
-    examples.link(_line(request.question), folded=request.folded)
-    st.page_link(**places.CAPTION_CHECK, label="Caption QA", icon=":material/troubleshoot:")
+    st.page_link(**places.CAPTION_CHECK, label="Check captions", icon=":material/troubleshoot:")
 
 
 def _line(question: Question) -> str:

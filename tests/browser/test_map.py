@@ -88,9 +88,9 @@ def test_an_open_map_follows_changes_elsewhere_and_keeps_its_view(page: Page, sh
 
     canvas = page.locator(".memedex-atlas canvas")
     canvas.evaluate("canvas => { canvas.isTheFirst = true; }")
-    page.get_by_label("Which coins").fill('"frog" + picture:gone')
-    page.get_by_label("Which coins").press("Enter")
-    expect(page.get_by_text("no picture gone is kept here")).to_be_visible()  # above the map
+    page.get_by_role("searchbox", name="Search").fill('"frog" + picture:gone')
+    page.get_by_role("searchbox", name="Search").press("Enter")
+    expect(page.get_by_text("No picture gone is kept here")).to_be_visible()  # above the map
     wait_until_idle(page)
     expect(canvas).to_have_js_property("isTheFirst", True)
 
@@ -155,12 +155,12 @@ def test_coins_selected_with_the_lasso_can_be_tagged(page: Page, shared: Server)
             return {coin.address for coin in COINS if "mapped" in library.get(coin.address).tags}
 
     assert eventually(lambda: tagged() == {coin.address for coin in COINS})
-    page.goto(f"{shared.url}/search?q=frog+tag%3Amapped")
-    page.get_by_role("group", name="View").get_by_role("button", name="Map").click()
+    page.goto(f"{shared.url}/search?map_by=PCA&q=frog+tag%3Amapped")
+    page.get_by_role("link", name="Map", exact=True).click()
     lasso(page)
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
-    expect(page).to_have_url(f"{shared.url}/search?q=frog+tag%3Amapped&as=map")
-    page.get_by_role("group", name="View").get_by_role("button", name="Cards").click()
+    expect(page).to_have_url(f"{shared.url}/search?view=Map&map_by=PCA&q=frog+tag%3Amapped")
+    page.get_by_role("link", name="Results", exact=True).click()
     expect(pictures(page).first).to_contain_text(FROG.name)
     with shared.stored() as library:
         tagging = library.decisions(limit=1)[0].id

@@ -16,7 +16,7 @@ from tests.store.conftest import address
 PARAMETERS = {
     "search": (
         "q", "n", "fold", "w", "as", "against", "calibrated", "words", "like", "search", "filter",
-        "view", "map_q", "map_of", "map_by", "map_colour",
+        "view", "map_of", "map_by", "map_colour",
     ),
     "review": ("pending_words", "pending_sort", "pending_like", "pending_page", "filter"),
     "captions": ("address", "view", "check", "captions_kind"),

@@ -28,7 +28,7 @@ SIDES: tuple[tuple[str, dict[str, str]], ...] = (
     ("search", {"q": "frog"}),
     ("search", {"view": "Map"}),
     ("insights", {"view": "Search quality"}),
-    ("search", {"view": "Use as prompt", "gen_q": "frog"}),
+    ("search", {"view": "Use as prompt", "q": "frog"}),
     ("memory", {"ask": "lamps"}),
     ("memory", {"view": "Browse"}),
     ("memory", {"view": "Browse", "kind": "Events"}),

@@ -1,13 +1,12 @@
 """The page Generate: the context of chosen coins, and the coin made from it."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from components.generate import context
-from components.map import view
 from store.catalog.filters import Filter
 from store.disk.images import normalise
 from store.errors import CaptioningFailed
@@ -21,36 +20,29 @@ from tests.store.conftest import picture
 
 
 def test_the_context_contains_the_nearest_coins(library: Library) -> None:
-    app = opened("search?view=Use as prompt", gen_q=FROG.entity, gen_top="2")
+    app = opened("search?view=Use as prompt", q=FROG.entity, gen_top="2")
     assert FROG.entity in app.code[0].value
     assert app.code[0].value.count("Example ") == 2
     assert "2 examples" in words(app)
     assert "Choose a language model" in [link.label for link in app.main.page_link]
 
 
-def test_grouped_duplicates_count_once_in_the_context_and_on_the_map(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_grouped_duplicates_count_once_in_the_context(library: Library) -> None:
     twin = replace(FROG, address="local-twin", name="Second Frog")
     library.add([twin.candidate()])
     library.approve([twin.address])
     assert library.promote([twin.address]).done
-    asked = {"gen_q": FROG.entity, "gen_top": "2"}
+    asked = {"q": FROG.entity, "gen_top": "2"}
     assert opened("search?view=Use as prompt", **asked).code[0].value.count(FROG.entity) == 2
-    app = opened("search?view=Use as prompt", **asked, gen_fold="true")
+    app = opened("search?view=Use as prompt", **asked, fold="true")
     assert app.code[0].value.count(FROG.entity) == 1
-    app.toggle(key="gen_fold").set_value(False)
+    app.toggle(key="fold").set_value(False)
     assert rerun(app).code[0].value.count(FROG.entity) == 2
-    drawn: list[Mapping[str, float]] = []
-    monkeypatch.setattr(view, "show_results", lambda key, library, scores, *, line: drawn.append(scores))
-    for fold in ("false", "true"):
-        opened("search", q="frog", fold=fold, **{"as": "map"})
-    assert [len(scores.keys() & {FROG.address, twin.address}) for scores in drawn] == [2, 1]
 
 
 def test_chosen_results_can_be_reordered_and_removed(library: Library) -> None:
     first, second, third = (coin.address for coin in COINS[:3])
-    app = opened("search?view=Use as prompt", gen_q="frog", gen_pick=f"{first},{second},local-gone,{third}")
+    app = opened("search?view=Use as prompt", q="frog", gen_pick=f"{first},{second},local-gone,{third}")
     assert "3 coins chosen" in words(app)
     assert "1 not here any more" in words(app)
     app.button(key=f"gen-earlier-{third}").click()
@@ -62,16 +54,16 @@ def test_chosen_results_can_be_reordered_and_removed(library: Library) -> None:
     press(app, "The nearest instead")
     assert "gen_pick" not in app.query_params
     assert "None of the chosen coins" in words(
-        opened("search?view=Use as prompt", gen_q="frog", gen_pick="local-gone")
+        opened("search?view=Use as prompt", q="frog", gen_pick="local-gone")
     )
 
 
 @pytest.mark.slow
 def test_no_page_ignores_an_unknown_filter(library: Library) -> None:
-    assert "Unknown filter" in words(opened("search?view=Use as prompt", gen_q="tagg:frog frog")).replace(
-        "\\", ""
-    )
-    assert "No matches on this map" in words(opened("search?view=Map", map_q="tagg:frog"))
+    for view in ("Use as prompt", "Map"):
+        app = opened(f"search?view={view}", q="tagg:frog frog")
+        assert "Unknown filter" in words(app).replace("\\", "")
+        assert "selected" not in words(app)
 
 
 def test_chosen_coins_that_left_the_library_are_reported(library: Library) -> None:
@@ -90,18 +82,18 @@ def test_a_viewer_can_read_the_context_but_not_generate(
     monkeypatch.setenv("MEMEDEX_VIEWERS", "tester")
     settings.cache_clear()
     monkeypatch.setattr(context, "is_warm", lambda: True)
-    app = opened("search?view=Use as prompt", gen_q=FROG.entity, gen_model="openai/any")
+    app = opened("search?view=Use as prompt", q=FROG.entity, gen_model="openai/any")
     assert FROG.entity in app.code[0].value
     assert "cl100k" not in words(app)
     assert "Only a curator" in words(app)
 
 
 def test_a_token_budget_that_is_too_small_is_reported(library: Library) -> None:
-    app = opened("search?view=Use as prompt", gen_q=FROG.entity, gen_top="2", gen_budget="100")
+    app = opened("search?view=Use as prompt", q=FROG.entity, gen_top="2", gen_budget="100")
     assert "No room for" in words(app)
 
 
-@pytest.mark.parametrize("query", ["gen_q=picture", "gen_q=tag:nobody"])
+@pytest.mark.parametrize("query", ["q=picture", "q=tag:nobody"])
 def test_a_query_without_results_causes_no_error(library: Library, query: str) -> None:
     name, _, value = query.partition("=")
     assert not opened("search?view=Use as prompt", **{name: value}).code
@@ -120,7 +112,7 @@ def test_the_drawn_picture_is_saved_with_the_coin(library: Library, monkeypatch:
     monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter([json.dumps(message)]))
     monkeypatch.setattr(coin_generator, "draw", lambda coin: normalise(picture(9)))
     monkeypatch.setattr(context, "is_warm", lambda: True)
-    press(opened("search?view=Use as prompt", gen_q=FROG.entity, gen_model="openai/any"), "Generate")
+    press(opened("search?view=Use as prompt", q=FROG.entity, gen_model="openai/any"), "Generate")
     finish_jobs()
     app = opened("search?view=Use as prompt")
     assert "drawn by openai/any-image" in words(app).replace("\\", "")
@@ -137,7 +129,7 @@ def test_a_generated_coin_stays_on_the_page_until_it_is_saved(
     message = {"name": "Rain Frog", "ticker": "RAIN", "entity": "a frog", "context": "patience"}
     monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter(["Here: ", json.dumps(message)]))
     monkeypatch.setattr(context, "is_warm", lambda: True)
-    press(opened("search?view=Use as prompt", gen_q=FROG.entity, gen_model="openai/any"), "Generate")
+    press(opened("search?view=Use as prompt", q=FROG.entity, gen_model="openai/any"), "Generate")
     finish_jobs()
     app = opened("search?view=Use as prompt")
     assert "Rain Frog · RAIN" in words(app)

@@ -27,8 +27,8 @@ def test_a_query_shows_only_the_best_matches_on_the_map(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(view, "_BEST", (2, 1_000))
-    assert "2 coins that answer this best" in words(opened("search?view=Map", map_q=FROG.entity))
-    assert "answer this best" not in words(opened("search?view=Map", map_q="tag:frog"))
+    assert "2 coins that answer this best" in words(opened("search?view=Map", q=FROG.entity))
+    assert "answer this best" not in words(opened("search?view=Map", q="tag:frog"))
 
 
 def test_a_cancelled_or_impossible_layout_is_not_restarted_automatically(

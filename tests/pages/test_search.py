@@ -3,7 +3,6 @@
 from pathlib import Path
 from threading import Event
 from types import ModuleType
-from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -85,13 +84,13 @@ def test_other_tiers_can_be_listed_or_searched_by_words(library: Library) -> Non
     )
 
 
-def test_the_map_of_the_results_is_linked_with_their_question_and_colours(library: Library) -> None:
-    app = opened("search", q="frog", **{"as": "map"})
-    [link] = [one for one in app.main.page_link if one.label == "Map of the whole library"]
-    asked = dict(parse_qsl(link.query_string))
-    assert asked.pop("map_q") == "frog"
-    app = opened("search", **asked)
-    assert app.selectbox(key="map_colour").value == "likeness"
+def test_the_question_is_kept_over_the_views_and_colours_the_map(library: Library) -> None:
+    app = opened("search", q="frog")
+    [views] = [one.body for one in app.main.html if "memedex-views" in one.body]
+    assert "?view=Map&amp;q=frog" in views
+    app = opened("search?view=Map", q="frog")
+    assert (app.text_input(key="q").value, app.selectbox(key="map_colour").value) == ("frog", "likeness")
+    assert opened("search?view=Map").selectbox(key="map_colour").value == "subject"
 
 
 def test_a_coin_that_is_not_in_the_library_is_linked_where_it_is(library: Library) -> None:
@@ -185,9 +184,7 @@ def test_the_drawer_is_the_same_on_every_page_and_writes_into_its_line(library: 
     for page, key, line in (
         ("review", "pending", "pending_words"),
         ("search", "search", "q"),
-        ("search?view=Map", "atlas", "map_q"),
         ("settings", "export", "export-line"),
-        ("search?view=Use as prompt", "gen", "gen_q"),
         ("captions", "caption", "caption-words"),
     ):
         app = opened(page)

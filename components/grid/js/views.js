@@ -15,7 +15,7 @@ import { ResultTable, thumbOf } from "./table.js";
 /** @typedef {{present: boolean, contribution: number}} Part of a score */
 /** @typedef {{name: string, more: number, above: Part, below: Part}} Gap in one facet */
 
-const VIEWS = { cards: "Cards", table: "Table", versus: "Compare", map: "Map" };
+const VIEWS = { cards: "Cards", table: "Table", versus: "Compare" };
 
 export class Views {
   isChosen = false;
@@ -40,7 +40,7 @@ export class Views {
   }
 
   /**
-   * Switches the view and notifies the server: the map is a separate component.
+   * Switches the view, and tells the server for the page's address.
    *
    * @param {View} view
    */

@@ -70,11 +70,6 @@ def all_coins(line: str) -> Link:
     return _view("pages/library.py", tab="All", library_words=line)
 
 
-def map_of(line: str, **parameters: str) -> Link:
-    """The map, with the coins that this question finds."""
-    return _view("pages/search.py", view="Map", map_q=line, **parameters)
-
-
 def prompt(parameters: Mapping[str, str]) -> Link:
     """The prompt that is made of examples, by these parameters."""
     return _view("pages/search.py", view="Use as prompt", **parameters)

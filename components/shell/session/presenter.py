@@ -49,7 +49,7 @@ _of_request: ContextVar[Mapping[str, str] | None] = ContextVar("cookies", defaul
 _lock = threading.Lock()
 _numbers: dict[str, int] = {}  # by name, for as long as the server runs
 
-_QUESTIONS = ("q", "map_q", "gen_q")  # lines in the address that take signs and weights as well
+_QUESTION = "q"  # the line in the address that takes signs and weights as well
 _LARGER = "<style>html {font-size: 18.5px !important}</style>"  # usually 15: every size is in rem
 
 
@@ -123,7 +123,7 @@ def _number(number: int) -> str:
 
 
 def _dialect(key: str) -> query_grammar.Dialect:
-    return "question" if key in _QUESTIONS else "filter"
+    return "question" if key == _QUESTION else "filter"
 
 
 def author(person: str, agent: str) -> str:
