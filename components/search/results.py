@@ -41,6 +41,7 @@ from store.search import (
     Term,
     describe,
     describe_pictures,
+    folded,
     query_syntax,
 )
 from store.showcase import Asked
