@@ -25,7 +25,7 @@ _LABELS: dict[checkup.Kind, tuple[str, str]] = {
         "Captions that fit their picture worse than most captions of other coins would, the lowest first.",
     ),
     "lacking": ("Missing caption", "Without entity and context a coin cannot be promoted."),
-    "unwritten": ("Optional facets empty", "Write them, or choose “Leave empty”."),
+    "unwritten": ("Optional texts empty", "Write them, or choose “Leave empty”."),
     "short": ("Too short", "Fewer than four words (two for visual and emotions) do not distinguish a coin."),
     "long": (
         "Longer than the model reads",

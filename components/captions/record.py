@@ -98,8 +98,8 @@ def _stored(library: Library, record: Record) -> None:
                 color="green" if there else "gray",
             )
     st.caption(
-        "Which facets have a vector. They are kept when the coin is removed from the library, so promoting "
-        "again costs nothing."
+        "Which of picture and captions have a vector. They are kept when the coin is removed from the "
+        "library, so promoting again costs nothing."
     )
     if record.tier == "library":
         st.markdown("**In Chroma**, with each vector")

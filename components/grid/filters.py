@@ -219,7 +219,7 @@ class Drawer:
             facet for facet in CAPTION_FACETS if facet in self._values("has")
         ]
         st.pills(
-            "Facets that must be written",
+            "Captions that must be written",
             CAPTION_FACETS,
             selection_mode="multi",
             key=f"{self.key}-by-has",

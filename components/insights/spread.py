@@ -30,7 +30,7 @@ NEAREST, CHANCE = "Nearest coin", "Any two coins"
 SIMILARITY_COLORS = {NEAREST: charts.ACCENT, CHANCE: charts.QUIET}
 ABOUT_SIMILARITY = (
     f"Cosines of {similarity.SAMPLE} coins, always the same, with the most similar other coin of the "
-    "library, and with each other. Where both meet, the facet hardly tells coins apart."
+    "library, and with each other. Where both meet, that text hardly tells coins apart."
 )
 
 
@@ -185,7 +185,7 @@ def _lengths(_library: Library, root: Path, generation: int) -> list[statistics.
 def choose_facet(key: str, facets: Sequence[Facet]) -> Facet:
     """The field for the facet that a chart is about; "entity" at first."""
     return st.selectbox(
-        "Facet",
+        "Picture or caption",
         facets,
         index=list(facets).index("entity"),
         key=key,
@@ -205,7 +205,7 @@ def compared(library: Library, facet: Facet) -> similarity.SimilaritySample | No
         st.text(str(error))
         return None
     if found is None:
-        st.caption("Fewer than three coins of the library have this facet: there is nothing to compare.")
+        st.caption("Fewer than three coins of the library have this: there is nothing to compare.")
     return found
 
 

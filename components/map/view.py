@@ -49,7 +49,7 @@ _CARDS = 60  # coins that are shown as cards
 
 def _space(space: str) -> str:
     """The space, as the page's address has it too."""
-    return "All facets" if space == "fused" else space
+    return "Everything" if space == "fused" else space
 
 
 def show(library: Library, question: Question, parts: Sequence[Part]) -> None:
@@ -164,7 +164,7 @@ def _arrange(library: Library, space: Space, chart: Map | None) -> None:
     """Start the arrangement if there is none, update it, or compute another on request."""
     if not library.can_write:
         if chart is None:
-            st.caption("The t-SNE layout of this facet has not been computed yet: this is PCA.")
+            st.caption("The t-SNE layout of this has not been computed yet: this is PCA.")
         return
     last = models.last_map_job(library, space)
     if last is not None and last.is_under_way:

@@ -93,7 +93,7 @@ def marks(library: Library, records: Sequence[Record]) -> Callable[[Record], Mar
 
     def mark(record: Record) -> Mark:
         if record.address in applying:
-            return {"label": "decided, waits for the disk", "tone": "busy"}
+            return {"label": "stored soon: the disk is busy", "tone": "busy"}
         if verb := under_way.get(record.address):
             return {"label": _UNDER_WAY[verb], "tone": "busy"}
         if trouble := troubles.get(record.address):

@@ -141,8 +141,8 @@ def _golden(library: Library, rows: Sequence[Golden]) -> None:
 def _calibration(library: Library) -> None:
     held = library.calibration.in_force()
     st.caption(
-        "A text lies closer to texts than to pictures, even of the same thing. Calibrated, every facet's "
-        "cosines are brought to one scale by fixed figures, so that equal weights have equal say."
+        "A text lies closer to texts than to pictures, even of the same thing. Calibrated, the "
+        "cosines of all five are brought to one scale by fixed figures, so that equal weights have equal say."
     )
     if held is None:
         count = library.counts()["library"]
@@ -158,7 +158,7 @@ def _calibration(library: Library) -> None:
                 {"Query": kind, **{facet: _figures(of.get(facet)) for facet in FACETS}}
                 for kind, of in held.figures.items()
             ],
-            alt="Mean and deviation of each facet's cosines, for each kind of query",
+            alt="Mean and deviation of the cosines of picture and captions, for each kind of query",
         )  # fmt: skip
     if library.can_write:
         label = "Measure again" if held else "Measure"

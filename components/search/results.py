@@ -51,11 +51,11 @@ _EXACT = 5
 _CERTAINTY = {
     "exact": "Nothing was missed: every coin was compared, most of them by a shorter form of its vectors, "
     "whose error has a proven bound. Those that may belong among the results were compared in full.",
-    "proved": "A Chroma server proposed candidates for each facet. No other coin can score as much as the "
-    "first results, unless the server's index overlooked it.",
-    "stable": "A Chroma server proposed candidates for each facet. Half and a quarter of them give the same "
-    "first results. While a slider moves, these candidates are ranked; when it rests, the server is asked.",
-    "approximate": "A Chroma server proposed candidates for each facet. Other coins may belong among these.",
+    "proved": "A Chroma server proposed candidates. No other coin can score as much as the first results, "
+    "unless the server's index overlooked it.",
+    "stable": "A Chroma server proposed candidates. Half and a quarter of them give the same first results. "
+    "While a slider moves, these candidates are ranked; when it rests, the server is asked.",
+    "approximate": "A Chroma server proposed candidates. Other coins may belong among these.",
 }
 _ELSEWHERE = 3
 # Where the coins of each tier are, and the parameter of the filter there.
@@ -113,7 +113,7 @@ def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator,
     if waiting := library.waiting_for_vectors():
         st.info(f"{waiting[0].upper()}{waiting[1:]}.", icon=":material/hourglass_empty:")
     if results.why_empty == NO_COMMON_FACET:
-        st.info("The facets of this query have weight 0, or no coin has them.", icon=":material/tune:")
+        st.info("What this query speaks about has weight 0, or no coin has it.", icon=":material/tune:")
     elif not results.hits and any(weights.values()):
         _nothing(request)
         return
@@ -203,13 +203,13 @@ def _search(
 
 def _facts(results: Results, weights: Mapping[Facet, float], request: SearchRequest) -> None:
     if not any(weights.values()):
-        st.markdown(":orange[All weights are zero, so nothing is searched. Give a facet a weight.]")
+        st.markdown(":orange[All weights are zero, so nothing is searched. Give one of the five a weight.]")
         return
     took = f"{results.seconds * 1000:,.{0 if results.seconds > 0.01 else 1}f} ms"
     ranked = f"{format.counted(results.compared, 'coin')} ranked in {took}"
     facts = ["results", ranked, describe(results.certainty)]
     if results.without_facets:
-        facts.append(f"{results.without_facets:,} without any of these facets left out")
+        facts.append(f"{results.without_facets:,} without any of these left out")
     facts.append(filter_text(request.question.filter))
     st.caption(" · ".join(filter(None, facts)), width="stretch", help=_certainty_help(results.certainty))
     st.page_link(**places.CAPTION_CHECK, label="Check captions", icon=":material/troubleshoot:")

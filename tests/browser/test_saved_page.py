@@ -122,7 +122,7 @@ def test_the_keys_move_open_and_explain(page: Page, show: Open, seeded_library: 
     question = asked(seeded_library, "sad cat")
     show(saved_page(seeded_library, [coin.address for coin in COINS], asked=question))
     expect(page.get_by_role("status").filter(has_text="First because")).to_have_text(
-        "First because what was asked for is its name, ticker or address."
+        "First because its ticker is CAT."
     )
     cards = page.locator(".card")
     expect(cards.first).to_have_attribute("data-address", CAT.address)

@@ -22,7 +22,7 @@ export class Suggesting {
   constructor(editor) {
     this.editor = editor;
     this.asker = button("", "Suggest a caption", () => this.ask("", ""), {
-      title: "Ask the language model for all four facets and tags",
+      title: "Ask the language model for all four texts and tags",
     });
     this.alike = button("", "Borrow from similar coins", () => this.ask("", "", "nearest"), {
       title: "Without a language model: tags and phrases of the coins whose pictures are nearest",

@@ -161,7 +161,7 @@ function line(dot, name, value, alone, contribution) {
     {},
     el("th", { scope: "row" }, el("i", { class: `dot ${dot}` }), name),
     el("td", {}, value),
-    el("td", { class: "alone", title: alone ? "Place by this facet alone" : null }, alone),
+    el("td", { class: "alone", title: alone ? "Place by this alone" : null }, alone),
     el("td", { class: "number" }, contribution.toFixed(3)),
   );
 }

@@ -289,7 +289,7 @@ function make() {
     pick: control("pick", { "data-pick": "", role: "checkbox", "aria-label": "Select" }, icon("check")),
     score: el("span", { class: "score", hidden: true }),
     moved: el("span", { class: "moved", hidden: true }),
-    strange: el("span", { class: "strange", hidden: true }, "≠"),
+    strange: el("span", { class: "strange", hidden: true }, "mixed"),
     bar: el("span", { class: "bar", hidden: true }),
   };
   const expand = { "data-expand": "", role: "button", "aria-label": "Open", title: "Open (enter)" };

@@ -8,7 +8,7 @@ import { Model } from "./model.js";
 import { FACET_NAMES, Places, rank } from "./rank.js";
 import { mostGiven } from "./ranking.js";
 import { Sliders } from "./sliders.js";
-import { explainOrder } from "./views.js";
+import { explainOrder, whyFirst } from "./order.js";
 
 /** @import { Grid } from "./main.js" */
 /** @import { Card } from "./model.js" */
@@ -43,16 +43,6 @@ import { explainOrder } from "./views.js";
  *   presets: Preset[],
  * }} SavedPage
  */
-
-/** @type {Record<string, string>} */
-const REASONS = {
-  image: "its picture",
-  entity: "what is in it",
-  context: "what it means",
-  visual: "how it looks",
-  emotions: "how it feels",
-  words: "its words",
-};
 
 class Page {
   query = "";
@@ -165,7 +155,7 @@ class Page {
     model.settle([]);
     this.cards.show(model, { scores: this.scores });
     this.cards.mark(model);
-    setText(this.because, becauseOf(this.results()));
+    setText(this.because, whyFirst(this.results(), this.asked.name));
   }
 
   rest() {}
@@ -250,7 +240,7 @@ class Page {
     if (at < 0 || results.length < 2) return;
     this.coin.close();
     const first = Math.min(at, results.length - 2);
-    explainOrder(this.why, results[first], results[first + 1]);
+    explainOrder(this.why, results[first], results[first + 1], this.asked.name);
     this.why.showModal();
   }
 }
@@ -269,30 +259,6 @@ function similaritiesOf({ columns, means, words, fused, pictures, pinned }) {
 /** @param {string} text little-endian float32 numbers in base64 */
 function floats(text) {
   return new Float32Array(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)).buffer);
-}
-
-/**
- * Why the first result is first.
- *
- * @param {Result[]} results
- */
-function becauseOf([first, second]) {
-  if (!first) return "No coin has any of the facets that weigh something.";
-  if (first.hit.isExact) return "First because what was asked for is its name, ticker or address.";
-  if (!second) return "";
-  const words = first.hit.words.contribution - second.hit.words.contribution;
-  const gaps = first.hit.facets
-    .map(({ contribution }, at) => ({
-      name: FACET_NAMES[at],
-      more: contribution - second.hit.facets[at].contribution,
-    }))
-    .concat({ name: "words", more: words })
-    .filter(({ more }) => more > 0)
-    .sort((one, other) => other.more - one.more);
-  if (!gaps.length) return "The first two have the same score.";
-  const reasons = gaps.slice(0, 2).map(({ name }) => REASONS[name]);
-  const fit = reasons.length > 1 ? "fit" : "fits";
-  return `First because ${reasons.join(" and ")} ${fit} better than ${second.card.name}’s.`;
 }
 
 /** Shows what the document of this file holds. */

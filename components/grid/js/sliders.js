@@ -20,7 +20,7 @@ const MEANINGS = {
 
 const SCALES = {
   raw: "Raw: cosines as they are; texts lie closer to texts than to pictures.",
-  calibrated: "All facets on one scale: equal weights have equal say.",
+  calibrated: "All five on one scale: equal weights have equal say.",
 };
 
 export class Sliders {
@@ -199,7 +199,7 @@ export class Sliders {
     for (const preset of this.presets) preset.button.setAttribute("aria-pressed", String(isSame(preset)));
     setText(this.chosen, this.presets.find(isSame)?.label ?? "Own weights");
     this.own.hidden = !isCarried(weights, { usual: this.usual, query: this.ranking.query, movedFor: this.movedFor });
-    setText(this.note, total ? "" : "All weights are zero: nothing is searched. Give at least one facet a weight.");
+    setText(this.note, total ? "" : "All weights are zero: nothing is searched. Give one of the five a weight.");
   }
 
   /** Shows the scale of the scores and what it changes; this ranks twice, so not while a slider moves. */

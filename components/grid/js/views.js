@@ -3,17 +3,15 @@
 import { el, setAttribute, setText } from "../../shell/js/elements.js";
 import { scoreText } from "./bars.js";
 import { button } from "./dom.js";
+import { explainOrder, whyFirst } from "./order.js";
 import { changesOf, FACET_NAMES, RAW, rank } from "./rank.js";
 import { ResultTable, thumbOf } from "./table.js";
 
 /** @import { Hit } from "./rank.js" */
 /** @import { Ranking, Scores } from "./ranking.js" */
-/** @import { Result } from "./table.js" */
 
 /** @typedef {keyof typeof VIEWS} View */
 /** @typedef {Record<string, number | boolean>} Setting weights, and whether they are calibrated */
-/** @typedef {{present: boolean, contribution: number}} Part of a score */
-/** @typedef {{name: string, more: number, above: Part, below: Part}} Gap in one facet */
 
 const VIEWS = { cards: "Cards", table: "Table", versus: "Compare" };
 
@@ -32,11 +30,16 @@ export class Views {
     const views = /** @type {[View, string][]} */ (Object.entries(VIEWS));
     this.buttons = views.map(([view, label]) => button("", label, () => this.turnTo(view), { "data-view": view }));
     this.found = el("span", { role: "status" });
-    this.ask = button("tool", "Why this order?", () => this.askWhy(), { key: "" });
+    this.ask = button("undo", "Why this order?", () => this.askWhy(), { key: "" });
     this.csv = button("tool", "Download CSV", () => this.table.download(), { hidden: true });
     const choice = el("span", { class: "sizes", role: "group", "aria-label": "View" }, ...this.buttons);
-    ranking.grid.tools.join([choice, this.csv], [this.ask]);
-    ranking.sliders.node.append(el("span", { class: "found" }, this.found), this.why);
+    this.because = el("span", {});
+    ranking.grid.tools.join([choice, this.csv], []);
+    ranking.sliders.node.append(
+      el("span", { class: "found" }, this.found),
+      el("p", { class: "because" }, this.because, this.ask),
+      this.why,
+    );
   }
 
   /**
@@ -93,6 +96,12 @@ export class Views {
     setText(this.found, hits ? changes(scores) : "");
     this.found.title = this.found.textContent;
     this.ask.disabled = hits < 2;
+    const first = this.hasCards ? this.ranking.results().slice(0, 2) : [];
+    setText(this.because, whyFirst(first, this.question));
+  }
+
+  get question() {
+    return this.ranking.grid.data.question ?? "";
   }
 
   /** The two results selected; else the one under the cursor, and the one above it (below the first). */
@@ -106,7 +115,7 @@ export class Views {
     );
     const [above, below] = chosen.length >= 2 ? chosen : [results[at ? at - 1 : 0], results[at || 1]];
     if (!above || !below) return false;
-    explainOrder(this.why, above, below);
+    explainOrder(this.why, above, below, this.question);
     this.why.showModal();
     return true;
   }
@@ -245,99 +254,4 @@ function kendall(places) {
   let agree = 0;
   for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) agree += places[i] < places[j] ? 1 : -1;
   return agree / ((n * (n - 1)) / 2);
-}
-
-/**
- * Shows why the first of two results ranks above the second: the difference in each facet's contribution.
- *
- * @param {HTMLDialogElement} dialog
- * @param {Result} above
- * @param {Result} below
- */
-export function explainOrder(dialog, above, below) {
-  const rows = FACET_NAMES.map((name, at) => gapOf(name, above.hit.facets[at], below.hit.facets[at])).filter(
-    (_, at) => above.hit.facets[at].weight,
-  );
-  const words = gapOf("words", wordsOf(above), wordsOf(below));
-  if (words.above.contribution || words.below.contribution) rows.push(words);
-  const most = Math.max(...rows.map(({ more }) => Math.abs(more)), 1e-9);
-  dialog.replaceChildren(
-    el(
-      "div",
-      { class: "sheet" },
-      el("header", { class: "two" }, sideOfTwo(above), el("span", { class: "over" }, "ranks above"), sideOfTwo(below)),
-      el("p", { class: "sentence-of-two" }, reason(rows, above, below)),
-      el(
-        "table",
-        { class: "breakdown" },
-        el("tbody", {}, ...rows.map((row) => gapRow(row, most)), totalOfTwo(above, below)),
-      ),
-      button("tool", "Close", () => dialog.close(), { key: "esc" }),
-    ),
-  );
-}
-
-/** @param {string} name @param {Part} above @param {Part} below @returns {Gap} */
-function gapOf(name, above, below) {
-  return { name, more: above.contribution - below.contribution, above, below };
-}
-
-/**
- * The words in the form of a facet: a record without the words gets 0 for them.
- *
- * @param {Result} result
- */
-function wordsOf({ hit }) {
-  return { present: true, contribution: hit.words.contribution };
-}
-
-/** @param {Result} result */
-function sideOfTwo({ card, hit, at }) {
-  return el(
-    "figure",
-    {},
-    thumbOf(card),
-    el("figcaption", {}, el("strong", { dir: "auto" }, card.name), ` ${at + 1}. · ${scoreText(hit)}`),
-  );
-}
-
-/** @param {Gap[]} rows @param {Result} above @param {Result} below */
-function reason(rows, above, below) {
-  if (above.hit.isExact && !below.hit.isExact)
-    return "What was asked for is its name, ticker or address, so it is first with any score.";
-  const gap = above.hit.score - below.hit.score;
-  if (!gap) return "Both have the same score; equal scores are in the order of their addresses.";
-  const for_ = rows.filter(({ more }) => more > 0).sort((a, b) => b.more - a.more);
-  const against = rows.filter(({ more }) => more < 0).sort((a, b) => a.more - b.more);
-  const listed = (/** @type {Gap[]} */ list) =>
-    list.map(({ name, more }) => `${name} ${more > 0 ? "+" : "−"}${Math.abs(more).toFixed(3)}`).join(", ");
-  return `By ${gap.toFixed(3)}: ${listed(for_)}${against.length ? `; against it ${listed(against)}` : ""}.`;
-}
-
-/** @param {Gap} gap @param {number} most */
-function gapRow({ name, more, above, below }, most) {
-  const bar = el("i", { class: `gap ${name} ${more < 0 ? "against" : ""}` });
-  bar.style.width = `${(Math.abs(more) / most) * 50}%`;
-  const value = (/** @type {Part} */ facet) =>
-    `${facet.contribution.toFixed(3)}${facet.present ? "" : " (not written)"}`;
-  return el(
-    "tr",
-    {},
-    el("th", { scope: "row" }, el("i", { class: `dot ${name}` }), name),
-    el("td", { class: "number" }, value(above)),
-    el("td", { class: "gaps" }, bar),
-    el("td", { class: "number" }, value(below)),
-  );
-}
-
-/** @param {Result} above @param {Result} below */
-function totalOfTwo(above, below) {
-  return el(
-    "tr",
-    { class: "total" },
-    el("th", { scope: "row" }, "score"),
-    el("td", { class: "number" }, above.hit.score.toFixed(3)),
-    el("td", {}),
-    el("td", { class: "number" }, below.hit.score.toFixed(3)),
-  );
 }
