@@ -2,25 +2,20 @@
 
 import streamlit as st
 
-from components.memory import ask, browse, entry_drawer, moments, open_memory, pending, welcome
+from components.memory import ask, browse, entry_drawer, markup, moments, open_memory, pending
 from components.shell.page import streamlit_style, views
 from components.shell.page.frame import open_page
 
 library = open_page("Memory", undo=open_memory.undo_button)
 
 memory = open_memory.memory(can_write=library.can_write)
-question, moment = "", moments.NOW
-st.html(streamlit_style.VIEWS_ROW)
+st.html(streamlit_style.VIEWS_ROW + markup.STYLE)
 with st.container(horizontal=True, vertical_alignment="center", key=streamlit_style.ROW_OF_VIEWS):
     chosen = views.choose(["Ask", "Browse", "Review"], counts={"Review": memory.pending_count()})
-    if not welcome.is_needed(memory):
-        question = ask.box()
-    if chosen != "Review":
-        moment = moments.choose()
+    question = ask.box()
+    moment = moments.NOW if chosen == "Review" else moments.choose()
 with moments.at(memory, moment) as then:
-    if chosen == "Ask" and welcome.is_needed(memory):
-        welcome.show(memory)
-    elif chosen == "Ask":
+    if chosen == "Ask":
         ask.show(memory, then, question)
     elif chosen == "Browse":
         browse.show(library, then)

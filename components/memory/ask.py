@@ -7,16 +7,16 @@ from functools import partial
 
 import streamlit as st
 
-from components.memory import entry_link, hits, options, prompt
-from components.memory.highlight import STYLE
-from components.memory.kinds import KINDS, counted, place_of
+from components.memory import hits, options, prompt
+from components.memory.kinds import KINDS, counted
+from components.memory.markup import line, listed
 from components.memory.options import Options
 from components.shell import format
 from components.shell.page import address, forms, job_bar, live, places, views
 from components.shell.page.forms import Button, Sent
 from components.shell.session import login, resources
 from store import Job, MemedexError, MemoryVerbs, Progress
-from store.memory.values import Answer, GivenEntry, configured_model
+from store.memory.values import Answer, configured_model
 from store.settings import settings
 
 _QUESTION = "ask"  # not the search page's "q": going back, each would lose the other's
@@ -39,6 +39,9 @@ def _turn_to_ask() -> None:
 
 def show(memory: MemoryVerbs, then: MemoryVerbs, question: str) -> None:
     """The options; below them the hits on the left, prompt and answer on the right, as `then` has them."""
+    if not any(memory.status().counts.values()):
+        _welcome(memory)
+        return
     chosen = options.choose(then)
     if not chosen.asked:
         st.info("Choose at least one kind to ask.", icon=":material/touch_app:")
@@ -49,7 +52,6 @@ def show(memory: MemoryVerbs, then: MemoryVerbs, question: str) -> None:
 
 
 def _answered(memory: MemoryVerbs, then: MemoryVerbs, question: str, chosen: Options) -> None:
-    st.html(STYLE)
     for note in dict.fromkeys(then.entries(one.kind).not_read(question) for one in chosen.asked):
         if note:
             st.info(format.plain(note, limit=300), icon=":material/translate:")
@@ -91,6 +93,30 @@ def _invite(memory: MemoryVerbs) -> None:
 
 def _put(question: str) -> None:
     st.session_state[_QUESTION] = question
+
+
+def _welcome(memory: MemoryVerbs) -> None:
+    """What an empty memory is for, and the demo."""
+    if memory.status().faults:  # then it is not empty, but unusable
+        st.error("The text memory cannot be used.", icon=":material/error:")
+        st.page_link(**places.STATUS, label="System status", icon=":material/build:")
+        return
+    st.markdown(
+        "The text memory is empty. World lore, session memory, what agents remember, protocol papers and "
+        "recorded sessions come in here, and you see what a question would retrieve, and why."
+    )
+    if not memory.can_write:
+        return
+    with st.container(border=True):
+        st.header("Look around first", anchor=False)
+        st.caption("Three worlds, two sessions, memories, papers and transcripts, all made up.")
+        busy = job_bar.is_busy(resources.jobs())
+        job_bar.button(
+            "demo-memory", resources.library(), "Load the demo memory",
+            lambda progress: memory.load_demo(progress=progress),
+            button=Button("Load the demo memory", icon="auto_awesome", kind="primary", disabled=busy),
+        )  # fmt: skip
+    st.caption("Or add your own: Browse, choose a kind, Add.")
 
 
 # -- the answer of a language model -----------------------------------------------------------------------
@@ -163,20 +189,12 @@ def _last(memory: MemoryVerbs, job: Job) -> None:
     if not answer.is_whole:
         st.warning("Stopped: this is what came until then.", icon=":material/stop_circle:")
     st.text(answer.text)
-    for one in answer.citations:
-        _citation(memory, one)
+    cited = [(one, row) for one in answer.citations for row in memory.entries(one.kind).rows([one.id])]
+    listed(line(one.kind, row, one.text, lead=f"<b>[{one.number}]</b>") for one, row in cited)
+    if len(cited) < len(answer.citations):  # forgotten, perhaps
+        st.caption("An entry that it cites was removed since.")
     if answer.unknown:
         numbers = ", ".join(f"[{number}]" for number in answer.unknown)
         st.warning(f"It cites {numbers}, which it was not given.", icon=":material/warning:")
     elif not answer.citations:
         st.caption("It cites no entry.")
-
-
-def _citation(memory: MemoryVerbs, one: GivenEntry) -> None:
-    rows = memory.entries(one.kind).rows([one.id])
-    with st.container(border=True, horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        place = format.plain(place_of(one.kind, rows[0])) if rows else "removed since"
-        st.markdown(f"**[{one.number}]** {KINDS[one.kind].icon} {place}", width="content")
-        if rows:  # else it may have been forgotten
-            st.text(" ".join(one.text.split())[:200], width="stretch")
-            entry_link.show(one.kind, one.id)

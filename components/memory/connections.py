@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import streamlit as st
 
-from components.memory import entry_link
-from components.memory.kinds import KINDS, place_of, text_of
+from components.memory.kinds import text_of
+from components.memory.markup import line, listed
 from components.shell import format
 from components.shell.page import address, thumbnails
 from components.shell.session import safe_mode
@@ -76,22 +76,14 @@ def _mentions(found: Sequence[Mention]) -> None:
     named = [mention for mention in found if mention.how != "meaning"]
     many = f"{len(named):,} entries name it." if len(named) > 1 else "1 entry names it."
     st.caption(many if named else "No entry names it; these come nearest.")
-    for mention in found:
-        _line(mention)
+    listed(_line(mention) for mention in found)
 
 
-def _line(mention: Mention) -> None:
-    kind, row, how, score = mention.kind, mention.row, mention.how, mention.score
-    with st.container(border=True, horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        with st.container(gap="xsmall", width="stretch"):
-            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.badge(
-                    _HOW[how] + (f" · {score:.2f}" if score is not None else ""),
-                    color="gray" if how == "meaning" else "green",
-                )
-                st.caption(f"{KINDS[kind].icon} {format.plain(place_of(kind, row))}")
-            st.text(_excerpt(text_of(kind, row), mention.place))
-        entry_link.show(kind, str(row["id"]))
+def _line(mention: Mention) -> str:
+    score = f" · {mention.score:.2f}" if mention.score is not None else ""
+    text = _excerpt(text_of(mention.kind, mention.row), mention.place)
+    look = "mdx-weak" if mention.how == "meaning" else "mdx-strong mdx-told"
+    return line(mention.kind, mention.row, text, lead=f"<b>{_HOW[mention.how]}{score}</b>", look=look)
 
 
 def _excerpt(text: str, place: int, *, most: int = 260) -> str:

@@ -97,12 +97,9 @@ def _controls(kept: KeptContext) -> WhatIf:
             placeholder="all entries",
         )  # fmt: skip
         model = st.text_input(
-            "Embedding model",
-            key=f"model_{kept.id}",
-            persist_state="session",
-            width=240,
+            "Embedding model", key=f"model_{kept.id}", persist_state="session", width=240,
             placeholder="as it is",
-        )
+        )  # fmt: skip
         chunk = _chunk(kept) if kept.kind == "documents" else None
     return WhatIf(threshold=threshold, without=without, chunk=chunk, model=(model or "").strip())
 

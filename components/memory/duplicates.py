@@ -6,8 +6,8 @@ from zlib import crc32
 
 import streamlit as st
 
-from components.memory import entry_link
-from components.memory.kinds import KINDS, counted, place_of, text_of
+from components.memory.kinds import KINDS, counted, text_of
+from components.memory.markup import line, listed
 from components.shell import format
 from components.shell.page import forms, job_bar
 from components.shell.page.forms import Button, Field, Sent
@@ -17,7 +17,6 @@ from store.memory.values import NEARLY, DuplicatePair, MergePreview, changed_mea
 
 _JOB = "memedex.near_duplicates"
 _SHOWN = 10  # pairs on a page
-_CUT = 200  # characters of a text
 _AT_ONCE = 3_000  # entries that are compared without asking
 
 
@@ -55,12 +54,7 @@ def _pairs(memory: MemoryVerbs, kind: str, pairs: Sequence[DuplicatePair]) -> No
         rows = memory.entries(kind).rows([pair.one, pair.other])
         with st.container(border=True, gap="xsmall"):
             st.markdown(f"**{pair.cosine:.3f}**")
-            for row in rows:
-                with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-                    with st.container(gap=None, width="stretch"):
-                        st.text(text_of(kind, row)[:_CUT])
-                        st.caption(format.plain(place_of(kind, row)))
-                    entry_link.show(kind, row["id"])
+            listed(line(kind, row, text_of(kind, row), lead="") for row in rows)
             if memory.can_write and len(rows) == 2:
                 _merge(memory, kind, pair)
 

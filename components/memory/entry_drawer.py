@@ -8,14 +8,14 @@ from zlib import crc32
 import numpy as np
 import streamlit as st
 
-from components.memory import citation, connections, entry_link
-from components.memory.kinds import KINDS, described, place_of, text_of
+from components.memory import connections, entry_link, markup
+from components.memory.kinds import KINDS, around, place_of, text_of
 from components.shell import format
 from components.shell.page import charts, forms, tables
 from components.shell.page.forms import Button, Field, Sent
 from components.shell.session import presenter
 from store import Library, MemedexError, MemoryVerbs
-from store.memory.values import Recall, Row, changed_meanwhile
+from store.memory.values import Recall, Row, changed_meanwhile, marked_page
 
 _RECALL: tuple[tuple[Recall, str, str, str], ...] = (
     ("pinned", "keep", "Pin", "In every prompt of its world, session or protocol"),
@@ -47,7 +47,7 @@ def show_if_open(library: Library, memory: MemoryVerbs) -> None:
 def _drawer(library: Library, memory: MemoryVerbs, kind: str, row: Row) -> None:
     _text(library, memory, kind, row)
     if kind == "documents":
-        citation.show(memory, row)
+        _pages(memory, row)
     chosen = st.segmented_control(
         "About", [*_PARTS, "Coins"], default="Context", required=True,
         key="memedex.entry_about", label_visibility="collapsed",
@@ -96,6 +96,29 @@ def _text(library: Library, memory: MemoryVerbs, kind: str, row: Row) -> None:
         st.rerun()
 
 
+def _pages(memory: MemoryVerbs, row: Row) -> None:
+    """The pages of a PDF with the passage marked, and the file; of other papers the file alone."""
+    try:
+        cited = memory.documents.cite(row["id"])
+        pictures = [
+            (page, marks, marked_page(cited.path.read_bytes(), name=row["source"], page=page, marks=marks))
+            for page, marks in (cited.pages if cited.path.suffix == ".pdf" else ())
+        ]
+    except MemedexError as error:
+        st.warning("The page cannot be shown:", icon=":material/broken_image:")
+        st.text(str(error))
+        return
+    for page, marks, picture in pictures:
+        with st.expander(f"Page {page}", icon=":material/description:", expanded=True):
+            st.image(picture, width="stretch", alt=f"Page {page} of {row['source']}")
+            if not marks:
+                st.caption("The passage was edited, so it cannot be marked on the page.")
+    st.download_button(
+        f"Open {format.plain(row['source'], limit=40)}", cited.path.read_bytes, file_name=row["source"],
+        icon=":material/download:", on_click="ignore",
+    )  # fmt: skip
+
+
 def _recall(library: Library, memory: MemoryVerbs, kind: str, id: str) -> bool:
     """Buttons that pin the entry or leave it out of all contexts; whether one was pressed."""
     state = memory.recall_of(id, kind=kind)
@@ -116,32 +139,24 @@ def _set_recall(memory: MemoryVerbs, kind: str, id: str, state: Recall, sent: Se
 
 
 def _surroundings(memory: MemoryVerbs, kind: str, row: Row) -> None:
-    before, after = memory.around(row["id"], kind=kind, reach=2)
-    texts = [text_of(kind, one) for one in before], [text_of(kind, one) for one in after]
-    if kind == "transcript_vectors" and not any(texts):
-        texts = memory.transcripts.around(row["parent_id"])
-    if not any(texts):
+    before, after = around(memory, kind, row, reach=2)
+    if not (before or after):
         st.caption("No neighbouring entries.")
         return
-    for text in texts[0]:
-        st.text(text)
+    st.text("\n\n".join(before))
     st.divider()
     st.markdown("*this entry*")
     st.divider()
-    for text in texts[1]:
-        st.text(text)
+    st.text("\n\n".join(after))
 
 
 def _near(memory: MemoryVerbs, kind: str, row: Row) -> None:
     found = memory.nearest(row["id"], kind=kind)
     if not found:
         st.caption("Nothing is near it, or it has no vector of this model yet.")
-    for other, cosine in found:
-        with st.container(border=True, gap="xsmall"):
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(f"**{cosine:.3f}** {format.plain(place_of(kind, other))}", width="stretch")
-                entry_link.show(kind, other["id"])
-            st.text(text_of(kind, other)[:300])
+    markup.listed(
+        markup.line(kind, other, text_of(kind, other), lead=f"<b>{cosine:.3f}</b>") for other, cosine in found
+    )
 
 
 def _vector(memory: MemoryVerbs, kind: str, row: Row) -> None:
@@ -168,7 +183,8 @@ def _figures(vector: Any, model: str | None) -> list[dict[str, str]]:
 
 
 def _metadata(memory: MemoryVerbs, kind: str, row: Row) -> None:
-    tables.fields(described(row, *_FIELDS.values(), "text"))
+    hidden = {*_FIELDS.values(), "text"}
+    tables.fields({name: value for name, value in row.items() if value is not None and name not in hidden})
 
 
 def _versions(memory: MemoryVerbs, kind: str, row: Row) -> None:

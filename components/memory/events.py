@@ -34,16 +34,10 @@ def show(memory: MemoryVerbs, *, session: str | None, projects: list[str]) -> No
         since = st.date_input("Since", None, key="events_since", bind="query-params")
         until = st.date_input("Until", None, key="events_until", bind="query-params")
     filter = EventFilter(
-        event=type_,
-        tool_name=tool,
-        lvl=level,
-        error_type=error,
-        model_used=model,
-        session_id=session,
-        project_slug=projects or None,
-        since=since.isoformat() if since else None,
+        event=type_, tool_name=tool, lvl=level, error_type=error, model_used=model, session_id=session,
+        project_slug=projects or None, since=since.isoformat() if since else None,
         until=until.isoformat() if until else None,
-    )
+    )  # fmt: skip
     total = memory.transcripts.count_events(filter)
     pages = max(1, -(-total // _PER_PAGE))
     if st.session_state.get("page_events", 1) > pages:
@@ -60,8 +54,5 @@ def show(memory: MemoryVerbs, *, session: str | None, projects: list[str]) -> No
         st.info("No event passes these filters.", icon=":material/search_off:")
         return
     columns = ("ts", "event", "lvl", "tool_name", "error_type", "model_used", "session_id", "data")
-    tables.show(
-        [{name: row[name] for name in columns} for row in rows],
-        height=min(15, len(rows) + 1) * 36,
-        alt="Events, newest first",
-    )
+    shown = [{name: row[name] for name in columns} for row in rows]
+    tables.show(shown, height=min(15, len(rows) + 1) * 36, alt="Events, newest first")

@@ -2,24 +2,21 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from heapq import merge
 from html import escape
 
 import streamlit as st
 
-from components.memory import entry_link
-from components.memory.highlight import excerpt, highlight
-from components.memory.kinds import KINDS, place_of, text_of
-from components.memory.options import Asked, Options
+from components.memory.kinds import KINDS, around, text_of
+from components.memory.markup import excerpt, highlight, line, listed
+from components.memory.options import Asked, Options, Scores
 from components.shell import format
 from store import MemoryVerbs
-from store.memory.values import LOCAL, ProbeCandidate, ProbeMessage, Row
+from store.memory.values import TRANSCRIPTS, ProbeCandidate, ProbeMessage
 
 _NEAR = 5  # misses of each kind
 _AROUND = 400  # characters shown before and after
-_BY_WORDS = "by words alone: the model is away"
-_STRONG = 0.35  # of meaning and words together; so much answers a question to papers (docs/memory.md)
-_STRONG_DEVIATIONS = 2.0  # for models whose cosines were not measured
 _MOST_DEVIATIONS = 6.0  # that fill the bar
 _REASONS = {
     "filter": "another filter",
@@ -37,15 +34,20 @@ _SCALES = (
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One text: `kept_out` is "" if a model would be given it."""
+    """One text that was found, or nearly so."""
 
     kind: str
-    row: Row
-    share: float  # of the bar; hits of several kinds are ordered by it
-    is_strong: bool
-    figures: str
-    kept_out: str = ""
-    is_entry: bool = True  # False: a message that nothing of is embedded, so there is no entry to open
+    found: ProbeCandidate | ProbeMessage
+
+    @property
+    def is_entry(self) -> bool:
+        """No: a message that nothing of is embedded, so there is no entry to open."""
+        return not isinstance(self.found, ProbeMessage) or self.found.hit.chunk is not None
+
+    def share(self, scores: Scores) -> float:
+        """How much fills its bar; hits of several kinds are ordered by it."""
+        is_raw = scores == "raw" or self.found.calibrated is None
+        return self.found.fit if is_raw else (self.found.calibrated or 0.0) / _MOST_DEVIATIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +57,28 @@ class Found:
     asked: Asked
     hits: Sequence[Hit]
     misses: Sequence[Hit]
-    compared: int  # 0: not counted
-    how: str
-
-    @property
-    def best(self) -> Hit | None:
-        """The best hit."""
-        return max(self.hits, key=lambda hit: hit.share, default=None)
+    compared: int
+    is_by_meaning: bool
 
 
 def find(memory: MemoryVerbs, question: str, options: Options) -> list[Found]:
     """Ask each kind. Raises MemedexError."""
-    return [
-        (_messages if one.kind == "transcript_vectors" else _entries)(memory, question, one, options)
-        for one in options.asked
-    ]
+    return [_find(memory, question, asked, options) for asked in options.asked]
+
+
+def _find(memory: MemoryVerbs, question: str, asked: Asked, options: Options) -> Found:
+    limits = {**options.limits, "where": asked.where, "floor": asked.floor, "near": _NEAR}
+    found: Iterable[ProbeCandidate | ProbeMessage]
+    if asked.kind == TRANSCRIPTS:
+        messages = memory.probe_messages(question, mode=options.mode, **limits)
+        found, compared = messages, memory.entries(asked.kind).count()
+        is_by_meaning = not messages.by_words_alone
+    else:
+        answer = memory.probe(question, kind=asked.kind, **limits)
+        found, compared, is_by_meaning = (*answer.hits, *answer.misses), answer.compared, answer.by_meaning
+    hits = [Hit(asked.kind, one) for one in found]
+    given, others = ([hit for hit in hits if bool(hit.found.kept_out) == is_out] for is_out in (False, True))
+    return Found(asked, given, others, compared, is_by_meaning)
 
 
 def show(
@@ -83,140 +92,75 @@ def show(
 ) -> None:
     """The hits, those marked that the prompt has (`told`: kind and id); then the nearest of the others."""
     facts = [f"{sum(one.compared for one in found):,} compared", f"{seconds * 1000:,.0f} ms"]
-    st.caption(" · ".join([*facts, *dict.fromkeys(one.how for one in found if one.how)]), help=_SCALES)
-    if options.is_by_kind:
-        ordered = sorted(found, key=lambda one: -one.best.share if one.best else 1.0)
-        with st.grid(len(ordered), min_column_width=280, gap=("small", "medium")) as grid:
-            for one in ordered:
-                with grid.cell():
-                    st.markdown(f"{KINDS[one.asked.kind].icon} **{format.plain(one.asked.title)}**")
-                    _list(memory, question, options.n, one.hits, one.misses, told)
+    facts += [] if all(one.is_by_meaning for one in found) else ["by words alone: the model is away"]
+    st.caption(" · ".join(facts), help=_SCALES)
+    drawn = partial(_line, memory, question, options, told)
+
+    def nearest_last(hit: Hit) -> float:
+        return -hit.share(options.scores)
+
+    if not options.is_by_kind:
+        hits, misses = (
+            [*merge(*lists, key=nearest_last)]
+            for lists in ([one.hits for one in found], [one.misses for one in found])
+        )
+        _list(map(drawn, hits), [*map(drawn, misses)])
         return
-    hits, misses = (
-        [*merge(*lists, key=lambda hit: -hit.share)]
-        for lists in ([one.hits for one in found], [one.misses for one in found])
-    )
-    _list(memory, question, options.n, hits, misses, told)
+    ordered = sorted(found, key=lambda one: min(map(nearest_last, one.hits), default=1.0))
+    with st.grid(len(ordered), min_column_width=280, gap=("small", "medium")) as grid:
+        for one in ordered:
+            with grid.cell():
+                st.markdown(f"{KINDS[one.asked.kind].icon} **{format.plain(one.asked.title)}**")
+                _list(map(drawn, one.hits), [*map(drawn, one.misses)])
 
 
-def _entries(memory: MemoryVerbs, question: str, asked: Asked, options: Options) -> Found:
-    answer = memory.probe(
-        question, kind=asked.kind, n=options.n, where=asked.where, floor=asked.floor, budget=options.budget,
-        mmr=options.mmr, near=_NEAR,
-    )  # fmt: skip
-    is_local = memory.entries(asked.kind).model == LOCAL
-    hits, misses = (
-        [_hit(asked.kind, one.row, one, _figures(one), options, is_local=is_local) for one in some]
-        for some in (answer.hits, answer.misses)
-    )
-    return Found(asked, hits, misses, answer.compared, "" if answer.by_meaning else _BY_WORDS)
-
-
-def _messages(memory: MemoryVerbs, question: str, asked: Asked, options: Options) -> Found:
-    """Transcripts by meaning, by words or by both, a hit for each message."""
-    found = memory.probe_messages(
-        question, mode=options.mode, n=options.n, where=asked.where, floor=asked.floor, budget=options.budget,
-        mmr=options.mmr, near=_NEAR,
-    )  # fmt: skip
-    is_local = memory.entries(asked.kind).model == LOCAL
-    hits = []
-    for one in found:
-        message, chunks = one.hit.message, len(one.hit.other_chunks) + 1
-        row = one.hit.chunk or {**message, "parent_id": message["id"], "content_type": message["role"],
-                                "total_chunks": 1, "source_text": one.text}  # fmt: skip
-        figures = [f"word rank {one.hit.words_rank}"] if one.hit.words_rank is not None else []
-        figures += [f"{chunks} chunks"] if chunks > 1 else []
-        hits.append(_hit(asked.kind, row, one, figures, options, is_local=is_local))
-    return Found(
-        asked, [hit for hit in hits if not hit.kept_out], [hit for hit in hits if hit.kept_out],
-        memory.entries(asked.kind).count(), _BY_WORDS if found.by_words_alone else "",
-    )  # fmt: skip
-
-
-def _figures(one: ProbeCandidate) -> list[str]:
-    figures = [f"words {one.words:.2f}"] if one.words else []
-    return figures + ([] if one.late_interaction is None else [f"word by word {one.late_interaction:.2f}"])
-
-
-def _hit(
-    kind: str,
-    row: Row,
-    one: ProbeCandidate | ProbeMessage,
-    figures: Iterable[str],
-    options: Options,
-    *,
-    is_local: bool,
-) -> Hit:
-    cosine = one.hit.cosine if isinstance(one, ProbeMessage) else one.score
-    deviations = one.calibrated
-    share = one.fit if options.scores == "raw" or deviations is None else deviations / _MOST_DEVIATIONS
-    is_strong = one.fit >= _STRONG if is_local or deviations is None else deviations >= _STRONG_DEVIATIONS
-    meaning = [] if cosine is None else [f"cosine {cosine:.3f}"]
-    spread = [] if deviations is None else [f"{deviations:+z.1f} σ"]
-    return Hit(
-        kind, row, share, is_strong, " · ".join([*meaning, *spread, *figures]), one.kept_out,
-        is_entry=not isinstance(one, ProbeMessage) or bool(one.hit.chunk),
-    )  # fmt: skip
-
-
-def _list(
-    memory: MemoryVerbs,
-    question: str,
-    n: int,
-    hits: Sequence[Hit],
-    misses: Sequence[Hit],
-    told: Collection[tuple[str, str]],
-) -> None:
-    if not hits:
+def _list(hits: Iterable[str], misses: Sequence[str]) -> None:
+    if not listed(hits):
         st.caption("No hit above the threshold." if misses else "There is nothing of this kind yet.")
-    drawn = [_html(memory, hit, question, n, is_told=(hit.kind, hit.row["id"]) in told) for hit in hits]
-    st.html(f'<div class="mdx-hits" role="list">{"".join(drawn)}</div>')
     if misses:
         with st.expander(f"Not found · {len(misses)} nearest", icon=":material/visibility_off:"):
-            drawn = [_html(memory, miss, question, n, is_told=False) for miss in misses]
-            st.html(f'<div class="mdx-hits" role="list">{"".join(drawn)}</div>')
+            listed(misses)
 
 
-def _html(memory: MemoryVerbs, hit: Hit, question: str, n: int, *, is_told: bool) -> str:
-    strength = "strong" if hit.is_strong else "weak"
-    label = _REASONS[hit.kept_out].format(n=n) if hit.kept_out else strength
-    kind = "mdx-miss" if hit.kept_out else f"mdx-{strength}{' mdx-told' if is_told else ''}"
-    place = escape(f"{KINDS[hit.kind].label} · {place_of(hit.kind, hit.row)}")
-    if hit.is_entry:
-        address = escape(entry_link.address(hit.kind, hit.row["id"]))
-        place = f'<a class="memedex-link" target="_self" href="{address}" title="Open: {place}">{place}</a>'
-    is_whole = not hit.kept_out and (hit.is_strong or not hit.is_entry)  # an entry opens by its link
-    return (
-        f'<div role="listitem" class="{kind}"><div class="mdx-head">'
-        f'<span class="mdx-fit" title="{escape(hit.figures)}">'
-        f'<span class="mdx-bar"><i style="width:{100 * max(0.0, min(1.0, hit.share)):.0f}%"></i></span>'
-        f'<b>{label}</b></span><span class="mdx-place">{place}</span>'
-        f'<span class="why">{"in the prompt" if is_told else ""}</span></div><p class="mdx-text mdx-cut">'
-        f"{highlight(excerpt(text_of(hit.kind, hit.row), question), question)}</p>"
-        f"{_surroundings(memory, hit, question) if is_whole else ''}</div>"
-    )
+def _line(
+    memory: MemoryVerbs, question: str, options: Options, told: Collection[tuple[str, str]], hit: Hit
+) -> str:
+    found, kind = hit.found, hit.kind
+    strength, is_told = "strong" if found.is_strong else "weak", (kind, found.row["id"]) in told
+    label = _REASONS[found.kept_out].format(**options.limits) if found.kept_out else strength
+    is_whole = not found.kept_out and (found.is_strong or not hit.is_entry)  # the others open by their links
+    width = 100 * max(0.0, min(1.0, hit.share(options.scores)))
+    return line(
+        kind, found.row, excerpt(text_of(kind, found.row), question), question=question,
+        lead=f'<span class="mdx-fit" title="{escape(_figures(found))}"><span class="mdx-bar">'
+        f'<i style="width:{width:.0f}%"></i></span><b>{label}</b></span>',
+        note="in the prompt" if is_told else "", is_entry=hit.is_entry,
+        look="mdx-miss" if found.kept_out else f"mdx-{strength}{' mdx-told' if is_told else ''}",
+        more=_surroundings(memory, hit, question) if is_whole else "",
+    )  # fmt: skip
+
+
+def _figures(found: ProbeCandidate | ProbeMessage) -> str:
+    figures = [] if found.score is None else [f"cosine {found.score:.3f}"]
+    figures += [] if found.calibrated is None else [f"{found.calibrated:+z.1f} σ"]
+    if isinstance(found, ProbeMessage):
+        figures += [] if found.hit.words_rank is None else [f"word rank {found.hit.words_rank}"]
+        figures += [f"{len(found.hit.other_chunks) + 1} chunks"] if found.hit.other_chunks else []
+    else:
+        figures += [f"words {found.words:.2f}"] if found.words else []
+        late = found.late_interaction
+        figures += [] if late is None else [f"word by word {late:.2f}"]
+    return " · ".join(figures)
 
 
 def _surroundings(memory: MemoryVerbs, hit: Hit, question: str) -> str:
-    before, after = _around(memory, hit)
+    row = hit.found.row
+    head, tail = ("\n\n".join(part) for part in around(memory, hit.kind, row, is_entry=hit.is_entry))
+    before = f"… {head[-_AROUND:]}" if len(head) > _AROUND else head
+    after = f"{tail[:_AROUND]} …" if len(tail) > _AROUND else tail
     return (
         '<details><summary class="mdx-around">Show full context</summary>'
         f'<p class="mdx-around">{escape(before)}</p>'
-        f'<p class="mdx-text">{highlight(text_of(hit.kind, hit.row), question)}</p>'
+        f'<p class="mdx-text">{highlight(text_of(hit.kind, row), question)}</p>'
         f'<p class="mdx-around">{escape(after)}</p></details>'
-    )
-
-
-def _around(memory: MemoryVerbs, hit: Hit) -> tuple[str, str]:
-    """The shortened texts before and after a hit in its source."""
-    texts: tuple[list[str], list[str]] = ([], [])
-    if hit.is_entry:
-        before, after = memory.around(hit.row["id"], kind=hit.kind)
-        texts = [text_of(hit.kind, one) for one in before], [text_of(hit.kind, one) for one in after]
-    if hit.kind == "transcript_vectors" and not any(texts):
-        texts = memory.transcripts.around(hit.row["parent_id"])
-    head, tail = ("\n\n".join(part) for part in texts)
-    return (
-        f"… {head[-_AROUND:]}" if len(head) > _AROUND else head,
-        f"{tail[:_AROUND]} …" if len(tail) > _AROUND else tail,
     )

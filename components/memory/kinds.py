@@ -1,11 +1,12 @@
 """The five kinds as the page names them."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from components.shell import format
-from store.memory.values import Row, pages_of
+from store import MemoryVerbs
+from store.memory.values import TRANSCRIPTS, Row, pages_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,14 @@ def counted(kind: str, number: int) -> str:
     return format.counted(number, KINDS[kind].one, KINDS[kind].many)
 
 
-def described(row: dict[str, Any], *leaving_out: str) -> dict[str, Any]:
-    """The columns of an entry to show next to its text."""
-    return {name: value for name, value in row.items() if value is not None and name not in leaving_out}
+def around(
+    memory: MemoryVerbs, kind: str, row: Row, *, reach: int = 1, is_entry: bool = True
+) -> tuple[Sequence[str], Sequence[str]]:
+    """The texts before and after an entry, or a message that has none, in its source."""
+    texts: tuple[Sequence[str], Sequence[str]] = ((), ())
+    if is_entry:
+        before, after = memory.around(row["id"], kind=kind, reach=reach)
+        texts = [text_of(kind, one) for one in before], [text_of(kind, one) for one in after]
+    if kind == TRANSCRIPTS and not any(texts):
+        return memory.transcripts.around(row["parent_id"])
+    return texts

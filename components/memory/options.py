@@ -38,11 +38,9 @@ class Options:
     """The values of all controls."""
 
     asked: Sequence[Asked]
-    n: int  # of each
-    budget: int | None  # characters
+    limits: Mapping[str, Any]  # number of each, budget in characters, λ, as `probe` takes them
     scores: Scores
     mode: Mode  # of transcripts
-    mmr: float | None
     is_by_kind: bool  # a column for each kind, not one ranking
     world: str  # "": that of the best hit
     session: str
@@ -66,13 +64,13 @@ def choose(memory: MemoryVerbs) -> Options:
                     **_date("Written since", "since", time.min), **_date("Written until", "until", time.max)
                 }  # fmt: skip
             with grid.cell():
-                floor, n, budget, scores, mode, mmr, is_by_kind = _how()
+                floor, limits, scores, mode, is_by_kind = _how()
             with grid.cell():
                 numbers, template = _numbers(), _template(memory)
     chosen = [kind for kind in KINDS if kind in kinds]
     asked = [one for kind in chosen for one in _asked(kind, {**where[kind], **dates}, protocols, floor)]
     return Options(
-        asked, n, budget, scores, mode, mmr, is_by_kind,
+        asked, limits, scores, mode, is_by_kind,
         where["world_lore"].get("world_id", ""), where["session_memory"].get("session_id", ""),
         numbers, template,
     )  # fmt: skip
@@ -129,7 +127,7 @@ def _date(label: str, key: str, at: time) -> dict[str, float]:
     return {key: datetime.combine(day, at).timestamp()} if isinstance(day, date) else {}
 
 
-def _how() -> tuple[float, int, int | None, Scores, Mode, float | None, bool]:
+def _how() -> tuple[float, dict[str, Any], Scores, Mode, bool]:
     floor = st.slider(
         "Threshold", 0.0, 1.0, 0.0, 0.05, key="floor", bind="query-params",
         help="The lowest cosine that counts. Memories never go below 30 %.",
@@ -154,7 +152,8 @@ def _how() -> tuple[float, int, int | None, Scores, Mode, float | None, bool]:
         "the kind, for kinds that different models embed.",
     )  # fmt: skip
     is_by_kind = st.toggle("Kinds and protocols side by side", key="by_kind", bind="query-params")
-    return floor, n, budget or None, scores, mode, 1 - diverse if diverse else None, is_by_kind
+    limits = {"n": n, "budget": budget or None, "mmr": 1 - diverse if diverse else None}
+    return floor, limits, scores, mode, is_by_kind
 
 
 def _numbers() -> dict[str, int]:

@@ -45,7 +45,8 @@ def _limits(found: Sequence[Found]) -> tuple[dict[str, Where], dict[str, float]]
         if own[0].asked.floor is not None:
             floors[name] = own[0].asked.floor
         if scope := {"lore": "world_id", "memory": "session_id"}.get(name):
-            limits.setdefault(scope, own[0].best.row[scope] if own[0].best else "")
+            best = max(own[0].hits, key=lambda hit: hit.found.fit, default=None)
+            limits.setdefault(scope, best.found.row[scope] if best else "")
         elif len(own) > 1:  # several protocols
             limits["protocol"] = [one.asked.where["protocol"] for one in own]
         where[name] = limits

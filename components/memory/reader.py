@@ -7,8 +7,8 @@ from html import escape
 import streamlit as st
 
 from components.memory import entry_link
-from components.memory.highlight import STYLE, highlight
 from components.memory.kinds import TYPES, place_of, text_of
+from components.memory.markup import highlight
 from store.memory.values import Row, pages_of
 
 _EXCHANGE = re.compile(r"User: (.*?)\nAI: (.*)", re.DOTALL)
@@ -26,7 +26,7 @@ def show(kind: str, rows: Sequence[Row], *, words: str) -> None:
             parts.append(f"<h2>{escape(own)}</h2>")
             group = own
         parts += _entry(kind, row, words)
-    st.html(f'{STYLE}<div class="mdx-read">{"".join(parts)}</div>')
+    st.html(f'<div class="mdx-read">{"".join(parts)}</div>')
 
 
 def _entry(kind: str, row: Row, words: str) -> Iterable[str]:

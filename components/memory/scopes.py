@@ -42,11 +42,9 @@ def _papers(memory: MemoryVerbs, protocol: str) -> None:
             continue
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             without_text = f" · without text: {source.bare_pages}" if source.bare_pages else ""
-            st.markdown(
-                f"**{format.plain(source.source)}** · {format.counted(source.pages, 'page')}{without_text} · "
-                f"imported {format.ago(source.imported_at)}",
-                width="stretch",
-            )
+            facts = f"{format.counted(source.pages, 'page')}{without_text}"
+            imported = f"imported {format.ago(source.imported_at)}"
+            st.markdown(f"**{format.plain(source.source)}** · {facts} · {imported}", width="stretch")
             if memory.can_write and source.original and not source.knows_sections:
                 forms.button(
                     f"sections-{source.id}", resources.library(),
@@ -54,19 +52,18 @@ def _papers(memory: MemoryVerbs, protocol: str) -> None:
                     button=Button("Find sections", icon="toc", kind="tertiary"),
                     message="Its passages have their headings; texts and citations are as before.",
                 )  # fmt: skip
-            if memory.can_write:
-                forms.show(
-                    f"remove-{source.id}", resources.library(),
-                    partial(
-                        _remove, partial(memory.documents.remove_document, source.protocol, source.source)
-                    ),
-                    button=Button("Remove", icon="delete", kind="tertiary"),
-                )  # fmt: skip
+            remove = partial(memory.documents.remove_document, source.protocol, source.source)
+            _removing(memory, f"remove-{source.id}", remove, "Remove")
 
 
-def _remove(verb: Callable[..., object], sent: Sent) -> str:
-    verb(decision=sent.decision)
-    return "Removed; undo brings it back."
+def _removing(memory: MemoryVerbs, form: str, verb: Callable[..., object], label: str) -> None:
+    def remove(sent: Sent) -> str:
+        verb(decision=sent.decision)
+        return "Removed; undo brings it back."
+
+    if memory.can_write:
+        button = Button(label, icon="delete", kind="tertiary")
+        forms.show(form, resources.library(), remove, button=button)
 
 
 def _recorded(memory: MemoryVerbs, session: str) -> None:
@@ -74,21 +71,12 @@ def _recorded(memory: MemoryVerbs, session: str) -> None:
         if one["session_id"] != session:
             continue
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(
-                f"**{format.plain(one['project_slug'] or 'no project')}** · "
-                f"{format.plain(one['user_id'])} · "
-                f"{format.counted(one['messages'], 'message')} · {(one['since'] or '')[:16]} to "
-                f"{(one['until'] or '')[:16]}",
-                width="stretch",
-            )
-            if memory.can_write:
-                forms.show(
-                    f"remove-{one['user_id']}-{session}", resources.library(),
-                    partial(
-                        _remove, partial(memory.transcripts.remove_session, session, user_id=one["user_id"])
-                    ),
-                    button=Button("Remove session", icon="delete", kind="tertiary"),
-                )  # fmt: skip
+            since, until = ((one[end] or "")[:16].replace("T", " ") for end in ("since", "until"))
+            facts = f"{format.counted(one['messages'], 'message')} · {since} to {until}"
+            project, user = format.plain(one["project_slug"] or "no project"), format.plain(one["user_id"])
+            st.markdown(f"**{project}** · {user} · {facts}", width="stretch")
+            remove = partial(memory.transcripts.remove_session, session, user_id=one["user_id"])
+            _removing(memory, f"remove-{one['user_id']}-{session}", remove, "Remove session")
 
 
 def _forgetting(memory: MemoryVerbs, key: str) -> None:

@@ -27,14 +27,10 @@ def _kind(memory: MemoryVerbs) -> str:
     counts[EVENTS] = memory.transcripts.count_events()
     names = [*KINDS, EVENTS]
     return st.radio(
-        "Kind",
-        names,
-        key="kind",
-        bind="query-params",
-        label_visibility="collapsed",
+        "Kind", names, key="kind", bind="query-params", label_visibility="collapsed",
         format_func=lambda name: "Events" if name == EVENTS else KINDS[name].label,
         captions=[f"{counts[name]:,}" for name in names],
-    )
+    )  # fmt: skip
 
 
 def projects(memory: MemoryVerbs) -> list[str]:
@@ -51,12 +47,9 @@ def _scope(memory: MemoryVerbs, kind: str, chosen: list[str]) -> str | None:
     label, names = KINDS[source].scope.capitalize(), [_ALL, *found]
     if len(found) <= _FEW:
         scope = st.radio(
-            label,
-            names,
-            key=f"scope_{source}",
-            bind="query-params",
+            label, names, key=f"scope_{source}", bind="query-params",
             captions=["", *(f"{count:,}" for count in found.values())],
-        )
+        )  # fmt: skip
     else:
         scope = st.selectbox(
             label, names, key=f"scope_of_{source}", bind="query-params", help="Type to search among them."

@@ -204,7 +204,7 @@ def test_a_model_is_asked_and_the_entries_it_cites_can_be_opened(
         finish_jobs()
         rerun(app)
     assert "Mira lights them [1]." in words(app)
-    assert "**[1]**" in words(app)
+    assert "<b>[1]</b>" in shown(app)
     assert "Mira lights them [1]." in words(opened("memory", ask=QUESTION)), "also in another tab"
     assert "Mira lights them" not in words(opened("memory", ask="Who guards the vault?")), (
         "it answers another"

@@ -291,7 +291,7 @@ def test_a_page_number_beyond_the_end_shows_the_last_page(memory: Memory) -> Non
 
 def test_browsing_leads_from_a_coin_to_the_entries_that_mention_it(library: Library, memory: Memory) -> None:
     memory.lore.add_lore("mempool_city", "frog", "Under the lamp sits the Rainy Frog.")
-    message = words(opened("memory", view="Browse", about="Rainy Frog"))
+    message = shown(opened("memory", view="Browse", about="Rainy Frog"))
     assert "1 entry names it." in message
     assert "Under the lamp sits the Rainy Frog." in message
 

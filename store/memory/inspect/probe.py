@@ -17,6 +17,7 @@ from store.memory.engine.inputs import checked_count, checked_text
 from store.memory.engine.listing import never_recalled
 from store.memory.engine.passages import Passages
 from store.memory.engine.resident import Vector, Where
+from store.memory.engine.settings import LOCAL
 from store.memory.text.mmr import diverse_order
 from store.memory.transcripts import search
 from store.memory.transcripts.search import FoundMessages, MessageHit, Mode
@@ -24,6 +25,8 @@ from store.memory.transcripts.search import FoundMessages, MessageHit, Mode
 KeptOut = Literal["", "filter", "threshold", "n", "budget", "never"]
 _NEAR = 10
 _POOL = 4  # times as many entries are compared for diversity
+_STRONG = 0.35  # of meaning by LOCAL and words; so much answers a question to papers (docs/memory.md)
+_STRONG_DEVIATIONS = 2.0  # for models whose cosines were not measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,12 @@ class ProbeCandidate:
     kept_out: KeptOut
     words: float = 0.0  # as in `PassageHit`
     late_interaction: float | None = None
+    is_local: bool = False  # whether LOCAL compared the meaning
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether it fits so well that it may answer the question."""
+        return _is_strong(self)
 
     @property
     def fit(self) -> float:
@@ -63,6 +72,12 @@ class ProbeMessage:
     hit: MessageHit
     calibrated: float | None  # as for a candidate; None where nothing was compared by meaning
     kept_out: KeptOut
+    is_local: bool = False
+
+    @property
+    def is_strong(self) -> bool:
+        """As of a candidate."""
+        return _is_strong(self)
 
     @property
     def text(self) -> str:
@@ -70,10 +85,30 @@ class ProbeMessage:
         return str((self.hit.chunk or {}).get("source_text") or self.hit.message["text_content"] or "")
 
     @property
+    def row(self) -> Row:
+        """Its best chunk; without one the message, in the columns of a chunk."""
+        message = self.hit.message
+        return self.hit.chunk or {
+            **message, "parent_id": message["id"], "content_type": message["role"], "total_chunks": 1,
+            "source_text": self.text,
+        }  # fmt: skip
+
+    @property
+    def score(self) -> float | None:
+        """The cosine, as for a candidate."""
+        return self.hit.cosine
+
+    @property
     def fit(self) -> float:
         """As for a candidate, the words' part by its rank among messages with the question's words."""
         words = 1.0 / self.hit.words_rank if self.hit.words_rank else 0.0
         return (self.hit.cosine or 0.0) + WEIGHT * words
+
+
+def _is_strong(found: ProbeCandidate | ProbeMessage) -> bool:
+    if found.is_local or found.calibrated is None:
+        return found.fit >= _STRONG
+    return found.calibrated >= _STRONG_DEVIATIONS
 
 
 class _Limits:
@@ -170,6 +205,7 @@ def probe(
         ProbeCandidate(
             rows[id], cosines.get(id), (cosines[id] - mean) / deviation if id in cosines else None, kept_out,
             hits[id].words if id in hits else 0.0, hits[id].late_interaction if id in hits else None,
+            passages.model == LOCAL,
         )
         for id, kept_out in chosen
         if id in rows
@@ -237,7 +273,8 @@ def probe_messages(
     hits: list[ProbeMessage] = []
     misses: list[ProbeMessage] = []
     for number, hit in enumerate([*passing, *others]):
-        message = ProbeMessage(hit, None if hit.cosine is None else (hit.cosine - mean) / deviation, "")
+        deviations = None if hit.cosine is None else (hit.cosine - mean) / deviation
+        message = ProbeMessage(hit, deviations, "", passages.model == LOCAL)
         kept_out = limits.kept_out(
             passes=number < len(passing), score=hit.cosine, length=partial(len, message.text)
         )

@@ -1,7 +1,14 @@
-"""Texts of the memory as HTML: escaped, with the question's words marked."""
+"""Entries as HTML: lists of them, and their texts, escaped, with the question's words marked."""
 
 import re
+from collections.abc import Iterable
 from html import escape
+
+import streamlit as st
+
+from components.memory import entry_link
+from components.memory.kinds import KINDS, place_of
+from store.memory.values import Row
 
 _WORD = re.compile(r"\w+")
 _IDLE_WORDS = (
@@ -60,6 +67,29 @@ p.mdx-over{font-size:.82rem;margin:0 0 .5rem}
 .mdx-aside details{flex:1 1 10rem}
 .mdx-aside .mdx-text{font:.82rem/1.5 var(--st-code-font,monospace)}
 </style>"""
+
+
+def listed(lines: Iterable[str]) -> bool:
+    """Draw entries, each made by `line`, if there are any, and whether there are; the page has `STYLE`."""
+    if text := "".join(lines):
+        st.html(f'<div class="mdx-hits" role="list">{text}</div>')
+    return bool(text)
+
+
+def line(
+    kind: str, row: Row, text: str, *, lead: str, question: str = "", note: str = "", look: str = "",
+    more: str = "", is_entry: bool = True,
+) -> str:  # fmt: skip
+    """An entry with what is to say of it (`lead`, HTML), its place, which opens it, and `more` (HTML)."""
+    place = escape(f"{KINDS[kind].label} · {place_of(kind, row)}")
+    if is_entry:
+        address = escape(entry_link.address(kind, row["id"]))
+        place = f'<a class="memedex-link" target="_self" href="{address}" title="Open: {place}">{place}</a>'
+    return (
+        f'<div role="listitem" class="{look}"><div class="mdx-head">{lead}<span class="mdx-place">{place}'
+        f'</span><span class="why">{note}</span></div>'
+        f'<p class="mdx-text mdx-cut">{highlight(text, question)}</p>{more}</div>'
+    )
 
 
 def highlight(text: str, question: str) -> str:
