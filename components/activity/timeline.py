@@ -23,7 +23,7 @@ from store.memory.values import MemoryDecision
 from store.reading import audit
 from store.tasks import undo as undo_task
 
-_PER_PAGE = 50
+_PER_PAGE = 25  # each with a form of its own, ten milliseconds of the browser
 _EVERYBODY, _EVERYTHING, JOBS = "Everybody", "Everything", "Jobs"
 _DELETED = 50
 

@@ -10,6 +10,9 @@ import pytest
 from playwright.sync_api import BrowserType, Page, expect
 
 from components.shell.page.places import PLACES
+from store.library import Library
+from store.showcase import page as saved_page
+from tests.browser.coins import COINS
 from tests.browser.conftest import TIMEOUT
 from tests.browser.dashboard import Server, wait_until_idle
 
@@ -119,3 +122,18 @@ def test_axe_finds_nothing_on_any_page_in_either_theme(checked: Page, shared: Se
         expect(checked.locator(shown)).to_be_visible()
         check(view)
     assert not found, "\n".join(f"{where}: {finding}" for where, those in found.items() for finding in those)
+
+
+def test_axe_finds_nothing_in_coins_saved_as_a_file(
+    checked: Page, seeded_library: Library, tmp_path: Path
+) -> None:
+    path = tmp_path / "coins.html"
+    path.write_bytes(saved_page(seeded_library, [coin.address for coin in COINS]))
+    checked.goto(path.as_uri())
+    for theme, (_, asked) in THEMES.items():
+        checked.emulate_media(color_scheme=theme)
+        expect(checked.locator(".card.loaded").first).to_be_visible()
+        assert not checked.evaluate(FINDINGS, [[], asked])
+        checked.locator(".card").first.click()
+        assert not checked.evaluate(FINDINGS, [[], asked])
+        checked.keyboard.press("Escape")
