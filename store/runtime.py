@@ -273,6 +273,7 @@ class LibraryRuntime(Library):
         return embedded
 
     def _read_pictures(self, progress: Progress) -> None:
+        self.picture_faults.look(progress=progress)
         self.unfit.bring_up_to_date(progress=progress)
         if settings().read_pictures and self.picture_texts.unread():
             models.read_new_pictures(self)

@@ -22,11 +22,13 @@ from store.records import CAPTION_FACETS, TIERS
 _COUNTED = 40  # tags and categories that are offered, the most frequent
 _DUPLICATES = {"Any": "", "Possible duplicates": "yes", "No duplicate known": "no"}
 _UNFIT = {"Any": "", "Unfit": "yes", "Fit": "no"}
+_FAULTS = {"Any": "", "Blank": "blank", "One colour": "plain", "Blurred": "blurred", "Tiny": "tiny"}
 _LENGTHS = {"any length": "", "over 100": ">100", "over 200": ">200", "over 400": ">400"}
 _LINE = (
     "The line takes words and conditions: `tag:dog`, `-tag:nsfw`, `category:animals`, `name:frog`, "
     "`ticker:PEPE`, `address:So1*`, `after:2025-01`, "
-    "`before:2025-02-15` (UTC), `dup:yes`, `text:moon` (in the picture), `unfit:no`, `language:chinese`, "
+    "`before:2025-02-15` (UTC), `dup:yes`, `text:moon` (in the picture), `unfit:no`, `faults:blurred`, "
+    "`language:chinese`, "
     '`source:"my list.json"`, `reason:scam`, `by:me`, `decided:today`, '
     '`has:visual`, `length:>200`, `length:visual<80`; `tag:"two words"` for a tag with a space. '
     "`OR` and parentheses choose: `(tag:dog OR tag:cat) -moon`; `dog*` is every word or tag that begins so."
@@ -91,6 +93,7 @@ class Drawer:
             self._facets()
             self._choice("Copycats", "dup", _DUPLICATES)
             self._choice("For the screen", "unfit", _UNFIT)
+            self._choice("Picture", "faults", _FAULTS)
             st.caption(_LINE + (_QUESTION if self.dialect == "question" else ""))
         return value
 

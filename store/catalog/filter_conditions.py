@@ -15,6 +15,7 @@ NO_REASON = "none"  # of `reason:`
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _A_DAY = 86_400  # seconds
 UNFIT = ("yes", "no", "hand", "nudity", "word")
+FAULTS = ("yes", "blank", "plain", "blurred", "tiny")  # store/pictures/picture_faults.py
 _YES = {"yes": True, "no": False}
 
 
@@ -86,6 +87,12 @@ def _unfit(filter: Filter, value: str) -> Filter | str:
     return replace(filter, unfit=value.lower())
 
 
+def _faults(filter: Filter, value: str) -> Filter | str:
+    if value.lower() not in FAULTS:
+        return f"faults: takes {', '.join(FAULTS[:-1])} or {FAULTS[-1]}"
+    return replace(filter, faults=_added(filter.faults, value.lower()))
+
+
 def _language(filter: Filter, value: str) -> Filter | str:
     if value.lower() not in LANGUAGES:
         return f"language: takes {', '.join(LANGUAGES[:-1])} or {LANGUAGES[-1]}"
@@ -154,6 +161,7 @@ CHANGES: Mapping[str, Change] = {
     "decided": _decided,
     "dup": _duplicates,
     "unfit": _unfit,
+    "faults": _faults,
     "language": _language,
     "set": _in_set,
     "text": lambda filter, value: replace(filter, picture_texts=_added(filter.picture_texts, value)),

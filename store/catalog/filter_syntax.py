@@ -37,6 +37,7 @@ KEYS = (
     "dup",
     "text",
     "unfit",
+    "faults",
     "language",
     "source",
     "reason",
@@ -218,6 +219,7 @@ def nodes(filter: Filter) -> list[Node]:
         found.append(Condition("dup", "yes" if filter.suspicious else "no"))
     if filter.unfit:
         found.append(Condition("unfit", filter.unfit))
+    found += [Condition("faults", fault) for fault in filter.faults]
     if filter.language:
         found.append(Condition("language", filter.language))
     if filter.source:

@@ -51,6 +51,7 @@ class Filter:
     coin_set: str = ""  # the id of a selection (store/catalog/coin_sets.py) that a record must be in
     source: str = ""  # what it was imported from
     unfit: str | None = None  # for the screen: "yes", "no", or why: "hand", "nudity", "word"
+    faults: tuple[str, ...] = ()  # of the picture, all of these; "yes" is any
     language: str = ""  # letters of which the texts have (store/catalog/words.py)
     picture_texts: tuple[str, ...] = ()  # words in the picture, all of these
     names: tuple[str, ...] = ()  # words in the name, all of these
@@ -192,6 +193,10 @@ def _findings(filter: Filter) -> Iterator[FilterCondition]:
         select = f"record FROM unfit WHERE {'kind = ?' if of_kind else 'TRUE'}"
         values, denied = ((filter.unfit,) if of_kind else ()), filter.unfit == "no"
         yield FilterCondition(values=values, selects=(select,), denied=denied, is_own=False, is_listed=True)
+    for fault in filter.faults:
+        meant = "fault <> ''" if fault == "yes" else "fault = ?"
+        within = f"r.image_hash IN (SELECT image_hash FROM picture_faults WHERE {meant})"
+        yield FilterCondition(within, () if fault == "yes" else (fault,), is_own=False)
     if filter.coin_set:
         sql, chosen = coin_sets.condition(filter.coin_set)
         yield FilterCondition(sql, tuple(chosen), is_own=False)

@@ -1,6 +1,7 @@
-"""Rows about pictures, by their hash: the text that a program read in each."""
+"""Rows about pictures, by their hash: the text that a program read in each, and its faults."""
 
 import sqlite3
+from collections.abc import Iterable
 
 from store.catalog.catalog import next_word_edit
 
@@ -58,3 +59,19 @@ def unread(db: sqlite3.Connection, *, reader: str, since: int) -> dict[str, str]
         [since, reader],
     )
     return dict(rows.fetchall())
+
+
+def without_faults(db: sqlite3.Connection, *, since: int) -> dict[str, str]:
+    """The pictures that nobody looked at for faults, as `unread` gives them."""
+    rows = db.execute(
+        "SELECT image_hash, address FROM records r WHERE generation > ? AND NOT EXISTS (SELECT 1 FROM "
+        "picture_faults f WHERE f.image_hash = r.image_hash) ORDER BY +r.id DESC",
+        [since],
+    )
+    return dict(rows.fetchall())
+
+
+def store_faults(db: sqlite3.Connection, image_hash: str, faults: Iterable[str]) -> None:
+    """Store what is wrong with a picture, and that it was looked at."""
+    rows = [(image_hash, fault) for fault in ("", *faults)]
+    db.executemany("INSERT OR IGNORE INTO picture_faults VALUES (?, ?)", rows)

@@ -42,6 +42,7 @@ from store.llm.prompts import Prompts
 from store.lru import LruCache
 from store.maps import Maps
 from store.permissions import Actor
+from store.pictures.picture_faults import PictureFaults
 from store.pictures.picture_texts import NudityClassifier, PictureTexts, TextReader
 from store.pictures.shared_pictures import shared_pictures
 from store.pictures.unfit import Unfit
@@ -195,6 +196,7 @@ class Reader(RecordLists):
             catalog, self._pictures, self._neighbours, self._confirmation, self._examiner, self._likenesses
         )
         self.picture_texts = PictureTexts(catalog, self._text_reader, self._nudity, picture=self.picture)
+        self.picture_faults = PictureFaults(catalog, picture=self.picture)
         self.unfit = Unfit(catalog, self._unfit)
         self.drafts = Drafts(catalog)
         self.suggestions = Suggestions(catalog)

@@ -154,7 +154,7 @@ def test_a_closed_chip_does_not_change_the_line(library: Library) -> None:
 def test_words_for_the_image_facet_search_only_pictures(library: Library) -> None:
     assert f"{len(COINS)} coins ranked in" in words(opened("search", q="image: frog"))
     without_say = opened("search", q="image: frog", w="0,4,3,2,1")
-    assert "The facets of this query have weight 0" in words(without_say)
+    assert "What this query speaks about has weight 0" in words(without_say)
 
 
 def test_a_saved_search_includes_the_values_of_the_controls(library: Library) -> None:
