@@ -136,8 +136,8 @@ def _language_model(memory: MemoryVerbs, question: str, chosen: Options) -> None
             "ask-memory", resources.library(),
             partial(_ask, memory, job_bar.watcher(kept_as), question, chosen.world, chosen.session),
             button=Button(
-                "Answer", icon="forum", disabled=not memory.can_write,
-                help=f"{name} is given three entries of each kind, and cites those it uses.",
+                f"Answer with {name}", icon="forum", disabled=not memory.can_write,
+                help="It is given three entries of each kind, and cites those it uses.",
             ),
         )  # fmt: skip
     else:

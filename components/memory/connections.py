@@ -80,10 +80,12 @@ def _mentions(found: Sequence[Mention]) -> None:
 
 
 def _line(mention: Mention) -> str:
-    score = f" · {mention.score:.2f}" if mention.score is not None else ""
+    about = f"cosine {mention.score:.2f}" if mention.score is not None else ""
     text = _excerpt(text_of(mention.kind, mention.row), mention.place)
     look = "mdx-weak" if mention.how == "meaning" else "mdx-strong mdx-told"
-    return line(mention.kind, mention.row, text, lead=f"<b>{_HOW[mention.how]}{score}</b>", look=look)
+    return line(
+        mention.kind, mention.row, text, lead=f'<b title="{about}">{_HOW[mention.how]}</b>', look=look
+    )
 
 
 def _excerpt(text: str, place: int, *, most: int = 260) -> str:

@@ -156,6 +156,8 @@ def _figures(found: ProbeCandidate | ProbeMessage) -> str:
 def _surroundings(memory: MemoryVerbs, hit: Hit, question: str) -> str:
     row = hit.found.row
     head, tail = ("\n\n".join(part) for part in around(memory, hit.kind, row, is_entry=hit.is_entry))
+    if hit.is_entry and not (head or tail):
+        return ""
     before = f"… {head[-_AROUND:]}" if len(head) > _AROUND else head
     after = f"{tail[:_AROUND]} …" if len(tail) > _AROUND else tail
     return (

@@ -161,11 +161,11 @@ def _numbers() -> dict[str, int]:
         return {
             name: int(
                 st.number_input(
-                    f"{label} in the prompt", 0, 20, _STORY[name], key=f"n_{name}", bind="query-params",
-                    help="Stories are given 2 of lore and 3 of a session.",
+                    label, 0, 20, _STORY[name], key=f"n_{name}", bind="query-params",
+                    help="In the prompt; a story is given 2 of lore and 3 of its session.",
                 )
             )
-            for name, label in (("lore", "Lore"), ("memory", "Session"))
+            for name, label in (("lore", "Lore entries"), ("memory", "Session turns"))
         }  # fmt: skip
 
 

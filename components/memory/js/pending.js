@@ -1,4 +1,4 @@
-// Pending memories as a list of cards with the review page's keys: a accept, r reject, u undo, arrows.
+// Pending memories as a list of cards with the review page's keys: a accept, r reject, z undo, arrows.
 
 import { activeIn, el, part, symbol } from "../../shell/js/elements.js";
 import { hand, undecided } from "../../shell/js/hand.js";
@@ -217,7 +217,7 @@ class List {
         "div",
         { class: "head", hidden: rest < 1 },
         el("span", {}, rest === 1 ? "1 memory waits" : `${rest} memories wait`),
-        data.can_write ? el("span", { class: "keys" }, "a accept · r reject · u undo · arrows move") : null,
+        data.can_write ? el("span", { class: "keys" }, "a accept · r reject · z undo · arrows move") : null,
       ),
       el("div", { class: "error", role: "alert", hidden: !queue.error }, queue.error),
       ...this.cards.values(),

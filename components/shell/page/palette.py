@@ -21,6 +21,8 @@ _VIEWS = {
     "AI drafts": places.DRAFTS,
     "Find and replace in captions": places.REPLACE,
     "Search quality": places.QUALITY,
+    "Texts of the memory": places.TEXTS,
+    "What agents wrote": places.WRITTEN_BY_AGENTS,
     "Import and export": places.IMPORT,
     "Embedding model": places.MODEL,
     "Language model": places.LANGUAGE_MODEL,

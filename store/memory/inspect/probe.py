@@ -106,9 +106,9 @@ class ProbeMessage:
 
 
 def _is_strong(found: ProbeCandidate | ProbeMessage) -> bool:
-    if found.is_local or found.calibrated is None:
-        return found.fit >= _STRONG
-    return found.calibrated >= _STRONG_DEVIATIONS
+    if found.calibrated is None:  # words alone were compared
+        return found.fit >= WEIGHT / 2
+    return found.fit >= _STRONG if found.is_local else found.calibrated >= _STRONG_DEVIATIONS
 
 
 class _Limits:

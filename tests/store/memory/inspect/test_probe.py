@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from store.errors import ModelUnavailable
-from store.memory.inspect.probe import probe
+from store.memory.inspect.probe import ProbeCandidate, probe
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
+
+MEASURED = ((0.4, 0.0), (0.15, 1.0), (0.3, 0.0))  # cosine and words
 
 
 def test_a_probe_reports_near_misses_and_why_they_were_excluded(memory: Memory) -> None:
@@ -56,6 +58,16 @@ def test_a_probe_has_the_order_in_which_entries_are_handed_out(
     )
     assert [one.words for one in asked.hits] == [hit.words for hit in handed_out]
     assert asked.by_meaning
+
+
+def test_a_hit_is_strong_by_what_was_measured_for_its_model() -> None:
+    row: dict[str, Any] = {"id": "a"}
+    by_local = [ProbeCandidate(row, score, 0.0, "", words, is_local=True) for score, words in MEASURED]
+    assert [one.is_strong for one in by_local] == [True, True, False]
+    others = [ProbeCandidate(row, 0.8, deviations, "") for deviations in (2.5, 1.5)]
+    assert [one.is_strong for one in others] == [True, False], "other models' cosines are all high"
+    by_words = [ProbeCandidate(row, None, None, "", words) for words in (1.0, 0.2)]
+    assert [one.is_strong for one in by_words] == [True, False], "the model is away"
 
 
 def test_a_probe_compares_words_alone_while_the_model_is_away(
