@@ -93,3 +93,16 @@ def test_the_key_after_the_one_that_closes_it_is_not_taken_for_text(page: Page, 
         )
         assert not is_in_field
         expect(palette(page)).to_be_hidden()
+
+
+def test_presenting_is_turned_on_and_off_from_any_page(page: Page, shared: Server) -> None:
+    arrive(page, shared, "insights", "Insights")
+    expect(page.get_by_role("switch", name="Present")).to_have_count(0)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("present")
+    expect(palette(page).get_by_role("option").first).to_contain_text("Present: on")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("switch", name="Present")).to_have_attribute("aria-checked", "true")
+    page.get_by_role("switch", name="Present").click()
+    expect(page.get_by_role("heading", name="Insights", level=1)).to_be_visible()
+    expect(page.get_by_role("switch", name="Present")).to_have_count(0)

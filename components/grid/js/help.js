@@ -21,6 +21,8 @@ const ALWAYS = [
   ["+|-", "zoom in the enlarged picture; so do a click and the wheel"],
   ["[|]", "page before, page after"],
   ["/", "go to the filter; enter comes back"],
+  ["g and a letter", "another place: h home, r review, a approved, c captions, l library, s search, m memory …"],
+  ["ctrl k|⌘ k", "find a place, a coin, or what to do"],
   ["?", "this sheet"],
 ];
 

@@ -109,7 +109,8 @@ def _header(title: str, library: Library, undo: Callable[[Library], None] | None
             undo(library)  # on the left: a toast covers what stands on the right, and says what can be undone
         if undo:
             st.space("stretch")
-        safe_mode.watch(are_switches_drawn=undo is not None)
+        switches = safe_mode.switches() if undo else []  # a grid has them in its menu
+        safe_mode.watch(drawn=switches if title == "Settings" else [one for one in switches if one["isOn"]])
         live.badges(library)
         if not library.can_write:
             _reading_only(library)

@@ -4,13 +4,15 @@ import { el, fill, part } from "../js/elements.js";
 import { post } from "../js/post.js";
 import { KEYS, read } from "../js/storage.js";
 import { COVERS, follow, ICON } from "../js/streamlit_page.js";
+import { turn } from "../session/safe_mode.js";
 
 /** @import { Server } from "../js/post.js" */
 /** @import { Mount } from "../js/streamlit_page.js" */
+/** @import { Switch } from "../session/safe_mode.js" */
 
 /** @typedef {{name: string, about: string, letter: string, link: string}} Place letter: that goes there after `g` */
 /** @typedef {{name: string, ticker: string, tier: string, picture: string, link: string}} Coin */
-/** @typedef {{server: Server, places: Place[]}} PaletteData */
+/** @typedef {{server: Server, places: Place[], switches: Switch[]}} PaletteData */
 /** @typedef {{id: string, kind: string, name: string, about: string, picture?: string, do: () => void}} Row */
 
 const PAUSE = 60; // ms after the last keystroke, before coins are asked for
@@ -131,9 +133,15 @@ export class Palette {
       ...row("Coin", name, [ticker, tier].filter(Boolean).join(" · "), () => follow(link)),
       picture,
     }));
-    const verbs = (words ? (this.offers ?? []) : [])
+    const switches = this.data.switches.map((each) => ({
+      name: `${each.label}: ${each.isOn ? "off" : "on"}`,
+      about: each.title,
+      act: () => turn(each),
+    }));
+    const offers = (this.offers ?? []).map(({ name, button }) => ({ name, about: "", act: () => button.click() }));
+    const verbs = (words ? [...offers, ...switches] : [])
       .filter(({ name }) => matches(words, name))
-      .map(({ name, button }) => row("Do", name, "", () => button.click()));
+      .map(({ name, about, act }) => row("Do", name, about, act));
     const isName = coins.length && !places.some(({ name }) => name.toLowerCase().startsWith(words));
     const kinds = isName ? [coins, verbs, places] : [places, verbs, coins];
     this.rows = kinds.flatMap((kind) => kind.slice(0, words ? MOST : Infinity));

@@ -26,6 +26,9 @@ _VIEWS = {
     "Import and export": places.IMPORT,
     "Embedding model": places.MODEL,
     "Language model": places.LANGUAGE_MODEL,
+    "Tags": places.TAGS,
+    "Safe mode": places.SAFE_MODE,
+    "Past prompts": places.PROMPTS,
     "System status": places.STATUS,
 }
 _HERE = Path(__file__).resolve().parent
@@ -46,7 +49,11 @@ class CoinsQuestion:
 
 def show(library: Library) -> None:
     """The button that opens it."""
-    data = {"server": messages.server(library), "places": [*_places(), *_views()]}
+    data = {
+        "server": messages.server(library),
+        "places": [*_places(), *_views()],
+        "switches": safe_mode.switches(),
+    }
     _component(key="memedex-palette", data=data)
 
 

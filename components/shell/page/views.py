@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from components.shell.page import streamlit_style
+from components.shell.session import presenter
 
 VIEW = "view"  # the parameter; no control may be bound to it: Streamlit drops what another page has bound
 
@@ -14,6 +15,8 @@ VIEW = "view"  # the parameter; no control may be bound to it: Streamlit drops w
 def choose(views: Sequence[str], *, parameter: str = VIEW, counts: Mapping[str, int] | None = None) -> str:
     """Draw the links and return the view in the page's address, which is the first if it names none."""
     chosen = shown(views, parameter=parameter)
+    if presenter.is_on():
+        counts = None
     links = []
     for view in views:
         count = f" <small>{counts[view]:,}</small>" if counts and view in counts else ""

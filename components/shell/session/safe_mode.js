@@ -23,15 +23,18 @@ export default function ({ data, parentElement }) {
  * @param {string | null} look its class
  */
 export function switchesOf(switches, look = null) {
-  return switches.map(({ label, title, parameter, isOn }) => {
-    const onclick = () => {
-      const address = new URL(location.href);
-      address.searchParams.set(parameter, isOn ? "0" : "1");
-      location.assign(address);
-    };
+  return switches.map((each) => {
+    const { label, title, isOn } = each;
     const state = { role: "switch", "aria-checked": String(isOn) };
-    return el("button", { type: "button", class: look, ...state, title, onclick }, label);
+    return el("button", { type: "button", class: look, ...state, title, onclick: () => turn(each) }, label);
   });
+}
+
+/** Turns a switch of this browser, which loads the page again. @param {Switch} which */
+export function turn({ parameter, isOn }) {
+  const address = new URL(location.href);
+  address.searchParams.set(parameter, isOn ? "0" : "1");
+  location.assign(address);
 }
 
 /**

@@ -4,7 +4,7 @@ The server blurs, so every picture of such a coin is blurred, on all pages, and 
 called: a page in safe mode does not hold its name, its ticker and its texts.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -95,13 +95,13 @@ def switches() -> list[dict[str, Any]]:
     return [_PRESENTER | {"isOn": presents}, *own]
 
 
-def watch(*, are_switches_drawn: bool) -> None:
-    """Show blurred pictures that are clicked, and maybe the switches; once on a page is enough."""
+def watch(*, drawn: Sequence[dict[str, Any]]) -> None:
+    """Show blurred pictures that are clicked, and these switches; once on a page is enough."""
     _component(
         key="memedex-safe-mode",
         data={
             "isOn": is_on(st.context.cookies),
-            "switches": switches() if are_switches_drawn else [],
+            "switches": drawn,
             "mark": MARK,
             "shown": SHOWN,
         },
