@@ -40,7 +40,7 @@ def show(library: Library, memory: MemoryVerbs) -> None:
     """The tree on the left; on the right its selection, or what is said of a coin."""
     left, right = st.columns([1, 3], gap="medium")
     with left:
-        kind, projects, scope = tree.show(memory)
+        kind, projects, scope = tree.show(memory, on_change=connections.leave)
         coin = connections.choose()
     with right:
         if coin:

@@ -13,6 +13,7 @@ from components.shell.session import safe_mode
 from store import Filter, Library, MemedexError, MemoryVerbs, Record
 from store.memory.values import CoinMention, Mention, coins_in, coins_near
 
+_COIN = "about"  # the key of its field, and the parameter
 _OFFERED = 20  # coins that match what is typed
 _HOW = {"name": "names it", "ticker": "by its ticker", "meaning": "near in meaning"}
 
@@ -20,10 +21,15 @@ _HOW = {"name": "names it", "ticker": "by its ticker", "meaning": "near in meani
 def choose() -> str:
     """The words of a coin whose mentions are wanted; "" without one."""
     words = st.text_input(
-        "What is said of a coin", **address.kept("about"), type="search", icon=":material/search:",
+        "What is said of a coin", **address.kept(_COIN), type="search", icon=":material/search:",
         live=True, placeholder="name, ticker or address",
     )  # fmt: skip
     return (words or "").strip()
+
+
+def leave() -> None:
+    """Ask for no coin any more."""
+    st.session_state[_COIN] = ""
 
 
 def show(library: Library, memory: MemoryVerbs, words: str) -> None:

@@ -11,6 +11,7 @@ from components.memory.kinds import TYPES, place_of, text_of
 from components.memory.markup import highlight
 from store.memory.values import Row, pages_of
 
+_LONGEST = 20_000  # characters of one entry; its drawer has all of it
 _EXCHANGE = re.compile(r"User: (.*?)\nAI: (.*)", re.DOTALL)
 _WRAPPED = re.compile(r"(?<=\S)\n(?=[a-z])")  # a sentence that goes on in the next line of its file
 _GROUPS = {"world_lore": "world_id", "session_memory": "session_id", "documents": "source",
@@ -31,6 +32,7 @@ def show(kind: str, rows: Sequence[Row], *, words: str) -> None:
 
 def _entry(kind: str, row: Row, words: str) -> Iterable[str]:
     text = text_of(kind, row)
+    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
     if kind == "session_memory" and (said := _EXCHANGE.fullmatch(text)):
         yield _said("user", _link(kind, row, "User"), highlight(said[1], words))
         yield _said("model", "AI", highlight(said[2], words))

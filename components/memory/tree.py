@@ -1,5 +1,7 @@
 """The tree of Browse: kinds, projects, and below them worlds, sessions or protocols, with counts."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from components.memory.kinds import KINDS
@@ -11,23 +13,23 @@ _ALL = "everything"
 _FEW = 15  # scopes that are all shown
 
 
-def show(memory: MemoryVerbs) -> tuple[str, list[str], str | None]:
+def show(memory: MemoryVerbs, *, on_change: Callable[[], None]) -> tuple[str, list[str], str | None]:
     """The chosen kind, projects, and world, session or protocol; empty means all."""
     st.html(streamlit_style.COUNTS)
     with st.container(key=streamlit_style.COUNTED):
-        kind = _kind(memory)
+        kind = _kind(memory, on_change)
         if kind == "memories":
             return kind, [], None
         chosen = projects(memory) if kind in (EVENTS, "transcript_vectors") else []
-        return kind, chosen, _scope(memory, kind, chosen)
+        return kind, chosen, _scope(memory, kind, chosen, on_change)
 
 
-def _kind(memory: MemoryVerbs) -> str:
+def _kind(memory: MemoryVerbs, on_change: Callable[[], None]) -> str:
     counts = {name: memory.entries(name).count() for name in KINDS}
     counts[EVENTS] = memory.transcripts.count_events()
     names = [*KINDS, EVENTS]
     return st.radio(
-        "Kind", names, key="kind", bind="query-params", label_visibility="collapsed",
+        "Kind", names, key="kind", bind="query-params", label_visibility="collapsed", on_change=on_change,
         format_func=lambda name: "Events" if name == EVENTS else KINDS[name].label,
         captions=[f"{counts[name]:,}" for name in names],
     )  # fmt: skip
@@ -41,19 +43,20 @@ def projects(memory: MemoryVerbs) -> list[str]:
     return st.multiselect("Projects", sorted(names), key="project", bind="query-params", placeholder="all")
 
 
-def _scope(memory: MemoryVerbs, kind: str, chosen: list[str]) -> str | None:
+def _scope(memory: MemoryVerbs, kind: str, chosen: list[str], on_change: Callable[[], None]) -> str | None:
     source = "transcript_vectors" if kind == EVENTS else kind
     found = _scopes(memory, kind, chosen)
     label, names = KINDS[source].scope.capitalize(), [_ALL, *found]
     if len(found) <= _FEW:
         scope = st.radio(
-            label, names, key=f"scope_{source}", bind="query-params",
+            label, names, key=f"scope_{source}", bind="query-params", on_change=on_change,
             captions=["", *(f"{count:,}" for count in found.values())],
         )  # fmt: skip
     else:
         scope = st.selectbox(
-            label, names, key=f"scope_of_{source}", bind="query-params", help="Type to search among them."
-        )
+            label, names, key=f"scope_of_{source}", bind="query-params", help="Type to search among them.",
+            on_change=on_change,
+        )  # fmt: skip
     return None if scope == _ALL else scope
 
 

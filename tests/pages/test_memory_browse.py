@@ -294,6 +294,10 @@ def test_browsing_leads_from_a_coin_to_the_entries_that_mention_it(library: Libr
     message = shown(opened("memory", view="Browse", about="Rainy Frog"))
     assert "1 entry names it." in message
     assert "Under the lamp sits the Rainy Frog." in message
+    app = opened("memory", view="Browse", about="Rainy Frog")
+    app.radio(key="kind").set_value("memories")
+    assert "14 memories" in words(rerun(app)), "the tree leads away from the coin"
+    assert app.text_input(key="about").value == ""
 
 
 def values_of(form: str) -> dict[str, Any]:

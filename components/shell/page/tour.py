@@ -131,10 +131,10 @@ STOPS = (
         heading="Memory",
         page="pages/memory.py",
         parameters={"ask": "Who guards the vault?", "world": "tide_archive"},
-        mark=".mdx-prompt, button.primary",  # the latter is a form's, where nothing is there yet
-        text="An agent that asks gets these lines of the text memory and no others; a click on a lit one "
-        "opens its entry. Beside them is all that was found, and how well it fits; below them what they "
-        "lack, and why. If the memory is empty, the demo memory is one click away here; it stays until it is "
+        mark=".mdx-lit, button.primary",  # the latter is a form's, where nothing is there yet
+        text="An agent that asks is told this and nothing else of the text memory; a click on a lit passage "
+        "opens its entry. Next to it is all that was found, and how well it fits; below it what it lacks, "
+        "and why. If the memory is empty, the demo memory is one click away here; it stays until it is "
         "deleted.",
     ),
     Stop(
