@@ -22,6 +22,6 @@ def test_hints_views_and_addresses_are_shown_whole(page: Page, shared: Server) -
     expect(hints).to_have_count(4)
     assert all(is_whole(hint) for hint in hints.all())
     visit(page, shared, f"review?pending_sort=Like+one+coin&pending_like={SOLANA}", title="Review")
-    address = page.get_by_label("Coin", exact=True)
+    address = page.get_by_role("textbox", name="Coin", exact=True)
     expect(address).to_have_value(SOLANA)
     assert is_whole(address)
