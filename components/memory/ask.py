@@ -84,6 +84,9 @@ def _answered(memory: MemoryVerbs, then: MemoryVerbs, question: str, chosen: Opt
 def _invite(memory: MemoryVerbs) -> None:
     counts = memory.status().counts
     entries = ", ".join(counted(name, counts[name]) for name in KINDS if counts[name])
+    if not entries:
+        st.caption("Nothing was stored then.")
+        return
     st.caption(f"Asks {entries}, and shows what a model would be told, and what it would not. For example:")
     with st.container(horizontal=True, gap="small"):
         for name, kind in KINDS.items():

@@ -68,6 +68,14 @@ def test_the_past_can_be_asked_and_compared_with_today(memory: Memory) -> None:
     assert "1 entry changed since" in [one.label for one in app.expander]
 
 
+def test_a_question_can_be_asked_of_an_earlier_moment(memory: Memory) -> None:
+    memory.memories.store_memory("frogs like tea")
+    assert "frogs like tea" in opened("memory", ask="frogs like tea").code[0].value
+    before = {"as_of": "2020-01-01T00:00"}
+    assert "The prompt is empty" in words(opened("memory", ask="frogs like tea", **before))
+    assert "Nothing was stored then." in words(opened("memory", **before))
+
+
 def test_a_past_prompt_is_listed_and_asked_otherwise(memory: Memory) -> None:
     id = memory.memories.store_memory("frogs like tea")["memory_id"]
     assert "Prompts are not kept" in words(opened("settings", section="Past prompts"))
