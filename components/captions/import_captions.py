@@ -8,7 +8,7 @@ from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
 from components.grid import coin
 from components.shell import format
-from components.shell.page import forms, job_bar, tables, uploads
+from components.shell.page import forms, job_bar, uploads
 from components.shell.page.forms import Button
 from components.shell.server import server_paths
 from store import Library
@@ -17,7 +17,7 @@ from store.importing import captions
 from store.records import CAPTION_FACETS, Facet
 from store.tasks import import_captions
 
-_ROUND = "memedex.import-captions.round"
+_FORM = "import-captions"
 _OPENED = "memedex.import-captions.opened"
 _SHOWN = 300  # changes in the list
 TYPES = ["zip", "csv", "tsv", "jsonl", "ndjson", "json", "txt", "png", "jpg", "jpeg", "webp", "gif", "bmp"]
@@ -29,20 +29,19 @@ def show(library: Library) -> None:
         return
     st.header("Import captions", anchor=False)
     with st.container(border=True):
-        turn = st.session_state.setdefault(_ROUND, 0)
         left, right = st.columns([2, 3], gap="medium")
         with left:
             files = uploads.files(
                 "Drop what was exported",
                 TYPES,
                 "zip, CSV, TSV, JSON, JSONL, txt",
-                key=f"import-captions-{turn}",
+                form=_FORM,
                 hint="JSONL, CSV, metadata.jsonl, sidecars, .txt next to pictures, or a zip.",
             )
         with right:
             path = server_paths.can_be_named() and st.text_input(
                 "Or give the path of captions",
-                key=f"import-captions-path-{turn}",
+                key=uploads.key_until_sent(_FORM, "path"),
                 persist_state="session",
                 placeholder=server_paths.placeholder("/home/me/captions"),
             )
@@ -94,19 +93,15 @@ def _preview(library: Library, shown: import_captions.Preview) -> None:
     for note in shown.notes:
         st.caption(format.plain(note, limit=300))
     if shown.refused:
-        with st.expander(f"Refused and why ({len(shown.refused):,})"):
-            refused = [{"item": refusal.item, "reason": refusal.reason} for refusal in shown.refused[:1000]]
-            tables.show(refused, alt="Refused items and reasons")
+        uploads.refused(shown.refused)
     if shown.changes:
         label = f"Import {format.counted(len(shown.changes), 'change')}"
-        if forms.show(
-            "import-captions", library,
+        forms.show(
+            _FORM, library,
             job_bar.starting(partial(import_captions.start, library, shown.changes)),
             button=Button(label, icon="check", kind="primary", help="One undo reverses all of it."),
             after_run=True,
-        ):  # fmt: skip
-            st.session_state[_ROUND] += 1  # empties the uploader
-            st.rerun()
+        )  # fmt: skip
 
 
 def _rows(change: import_captions.CaptionChange) -> list[EditorRow]:

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components.shell import format
-from components.shell.page import forms, job_bar, tables, uploads
+from components.shell.page import forms, job_bar, uploads
 from components.shell.page.forms import Button, Field
 from components.shell.server import server_paths
 from components.shell.session import resources
@@ -19,8 +19,6 @@ from store.tasks import adopt
 
 _JOB = "memedex.import"
 _BRINGS_COINS = {"brings": "coins"}  # the options of such a job that ends with the program
-_DROPPED = "memedex.dropped"
-_ROUND = "memedex.drop_round"
 _NOTES = 20
 TYPES = ["jpg", "jpeg", "png", "gif", "webp", "bmp", "json", "csv", "zip"]
 
@@ -45,21 +43,18 @@ def section(library: Library) -> None:
 
 
 def _drop(library: Library) -> None:
-    turn = st.session_state.setdefault(_ROUND, 0)  # another key empties the uploader
     files = uploads.files(
         "Drop files here",
         TYPES,
         "Pictures, JSON, CSV, zip",
-        key=f"{_DROPPED}-{turn}",
+        form="import-files",
         hint="Pictures, alone or with JSON sidecars or a CSV; token lists; a zip of any of these.",
     )
     label = f"Import {format.counted(len(files), 'file')}" if files else "Import files"
-    if forms.show(
+    forms.show(
         "import-files", library, partial(_import_dropped, library, files, job_bar.watcher(_JOB)),
         button=Button(label, kind="primary", disabled=not files), after_run=True,
-    ):  # fmt: skip
-        st.session_state[_ROUND] = turn + 1
-        st.rerun()
+    )  # fmt: skip
 
 
 def _path(library: Library) -> None:
@@ -155,7 +150,7 @@ def _figures(name: str, result: ImportReport) -> None:
         if (more := len(result.notes) - _NOTES) > 0:
             st.caption(f"… and {more:,} more of this kind.")
         if result.refused:
-            _refused(result)
+            uploads.refused(result.refused)
 
 
 def _offer_logos(name: str, found: list[RemoteLogo]) -> None:
@@ -189,12 +184,3 @@ def _present(result: ImportReport) -> None:
     where = ", ".join(f"{number:,} in {format.TIERS[tier]}" for tier, number in sorted(tiers.items()))
     what = "They got only what they lacked." if result.completed else "They were left as they are."
     st.caption(f"Already there: {where}. {what}")
-
-
-def _refused(result: ImportReport) -> None:
-    rows = [{"item": refusal.item, "reason": refusal.reason} for refusal in result.refused]
-    with st.expander(f"Refused and why ({len(rows):,})", expanded=len(rows) <= 5):
-        tables.show(rows[:1000], alt="Refused items and reasons")
-        st.download_button(
-            "Download as CSV", tables.as_csv(rows), "refused.csv", "text/csv", on_click="ignore"
-        )

@@ -125,7 +125,7 @@ def _made(library: Library, job: Job, coin: coin_generator.GeneratedCoin) -> Non
         st.text(why)
     picture = uploads.file(
         "Another picture" if drawn else "A picture for it (without one, a plain card)",
-        ["png", "jpg", "webp"], "PNG, JPG, WebP", key=f"invented-picture-{job.id}",
+        ["png", "jpg", "webp"], "PNG, JPG, WebP", form=f"invented-save-{job.id}",
     )  # fmt: skip
     with st.container(horizontal=True, gap="small"):
         content = picture.getvalue() if picture else None

@@ -25,14 +25,15 @@ _PAPERS = ["pdf", "html", "htm", "docx", "md", "markdown", "txt", "text", "rst"]
 
 def menu(memory: MemoryVerbs, kind: str, scope: str | None) -> None:
     """A popover with the ways to add to this kind."""
-    with st.popover("Add", icon=":material/add:"):
-        {
-            "memories": _memory,
-            "world_lore": _lore,
-            "session_memory": _exchange,
-            "documents": _papers,
-            "transcript_vectors": _transcripts,
-        }[kind](memory, scope)
+    draw, importing = {
+        "memories": (_memory, ""),
+        "world_lore": (_lore, "import-worlds"),
+        "session_memory": (_exchange, ""),
+        "documents": (_papers, "import-papers"),
+        "transcript_vectors": (_transcripts, "import-transcripts"),
+    }[kind]
+    with st.popover("Add", icon=":material/add:", key=uploads.key_until_sent(importing, "menu")):
+        draw(memory, scope)
 
 
 def _memory(memory: MemoryVerbs, scope: str | None) -> None:
@@ -60,7 +61,7 @@ def _lore(memory: MemoryVerbs, scope: str | None) -> None:
             Field("text", "Lore", "text", height=160),
         ],
     )  # fmt: skip
-    files = uploads.files("Or import worlds", ["yaml", "yml"], "YAML", key="add-worlds")
+    files = uploads.files("Or import worlds", ["yaml", "yml"], "YAML", form="import-worlds")
     _worlds(memory, [(file.name, file.getvalue()) for file in files])
     job_bar.button(
         "read-worlds", resources.library(), "Import worlds", lambda _: load_worlds(memory),
@@ -129,7 +130,7 @@ def _exchange(memory: MemoryVerbs, scope: str | None) -> None:
 
 
 def _papers(memory: MemoryVerbs, scope: str | None) -> None:
-    files = uploads.files("Papers", _PAPERS, "PDF, HTML, Word, Markdown, text", key="add-papers")
+    files = uploads.files("Papers", _PAPERS, "PDF, HTML, Word, Markdown, text", form="import-papers")
     replaces = st.checkbox(
         "Replace papers of the same name", key="add-papers-replace",
         help="Otherwise another paper of the same name is kept under a longer one.",
@@ -138,8 +139,6 @@ def _papers(memory: MemoryVerbs, scope: str | None) -> None:
     watch, jobs = job_bar.watcher(), resources.jobs()
 
     def begin(given: Mapping[str, Any]) -> str:
-        if not given["protocol"].strip():
-            raise BadSource("Name the protocol of these papers first.")
         papers = [(file.name, file.getvalue()) for file in files]
         work = partial(_import_papers, memory, papers, given["protocol"], replaces)
         watch(jobs.run(label, work))
@@ -147,7 +146,7 @@ def _papers(memory: MemoryVerbs, scope: str | None) -> None:
 
     forms.show(
         "import-papers", resources.library(), begin, after_run=True,
-        fields=[Field("protocol", "Protocol", value=scope or "", placeholder="aave")],
+        fields=[Field("protocol", "Protocol", value=scope or "", placeholder="aave", required=True)],
         button=Button(label, kind="primary", disabled=not files),
     )  # fmt: skip
 
@@ -183,7 +182,7 @@ def _import_papers(
 
 
 def _transcripts(memory: MemoryVerbs, scope: str | None) -> None:
-    files = uploads.files("Sessions", ["jsonl", "json"], "JSONL, JSON", key="add-sessions")
+    files = uploads.files("Sessions", ["jsonl", "json"], "JSONL, JSON", form="import-transcripts")
     watch, jobs, name = job_bar.watcher(), resources.jobs(), server_paths.naming()
 
     def begin(given: Mapping[str, Any]) -> str:
@@ -199,10 +198,11 @@ def _transcripts(memory: MemoryVerbs, scope: str | None) -> None:
         "path", "Or a path on this machine", placeholder=server_paths.placeholder("/home/me/sessions"),
         help="A folder with metadata.json, transcript.jsonl and events.jsonl, or folders of such folders.",
     )  # fmt: skip
+    label = f"Import {format.counted(len(files), 'file')}" if files else "Import"
     forms.show(
         "import-transcripts", resources.library(), begin, after_run=True,
         fields=[path] if server_paths.can_be_named() else [],
-        button=Button("Import", kind="primary"),
+        button=Button(label, kind="primary"),
     )  # fmt: skip
 
 

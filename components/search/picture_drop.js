@@ -6,6 +6,7 @@ import { isOverUpload } from "../shell/js/streamlit_page.js";
 
 /** @import { Mount } from "../shell/js/streamlit_page.js" */
 
+const HINT = "Drop or paste a picture";
 const MOST = 8_000_000; // bytes
 
 /** @type {WeakMap<Node, () => void>} how to stop listening, by component */
@@ -44,6 +45,7 @@ export default function ({ parentElement, setTriggerValue }) {
     if (file.size > MOST) return say("Pictures up to 8 MB, please", true);
     // A trigger, not a state: the megabytes are sent once, not with every change of the page.
     const picture = await asText(file);
+    say(HINT); // a wrong file's error goes
     if (!isLeaving()) setTriggerValue("picture", picture); // it would call this page back
   };
   const chosen = () => {
@@ -92,7 +94,7 @@ export default function ({ parentElement, setTriggerValue }) {
   document.addEventListener("drop", dropped, options);
   const stop = () => listening.abort();
   stops.set(parentElement, stop);
-  say("Drop or paste a picture");
+  say(HINT);
   if (input.files?.length) chosen(); // before this script had loaded
   return stop;
 }

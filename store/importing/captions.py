@@ -136,6 +136,8 @@ def _read(
         value = tables.parsed(tables.decoded(tree.read(name, limit=tables.MAX_TEXT_BYTES)))
         own_picture = None if isinstance(value, list) else pictures.beside(name)
         rows = list(tables.listed(value if isinstance(value, list) else [value]))
+    if not rows:
+        raise BadSource("there is no caption in it")
     shared = endings(tables.picture_reference(dict(row)) for _, row in rows if isinstance(row, dict))
     for number, row in rows:
         item = shown(f"{tree.item(name)} row {number}") if suffix(name) != ".json" else tree.item(name)
@@ -147,6 +149,10 @@ def _read(
             sidecar = sidecar_of(tables.metadata_of(with_whole_caption(given)))
             found = own_picture
             if found is None and "token_address" not in sidecar:
+                if reference in (None, ""):
+                    raise BadSource(
+                        "it does not say whose caption it is: it has neither an address nor a picture"
+                    )
                 found = pictures.meant(reference, folder=folder_of(name), address="", shared=shared)
             one = _arrived(item, sidecar, picture=partial(picture_bytes, tree, found) if found else None)
             if (holds := row.get(HOLDS)) in (JOINED, *CAPTION_FACETS):

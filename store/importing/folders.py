@@ -40,6 +40,7 @@ _NO_COINS = {  # folders of a library whose pictures are no coins to take in, an
     "trends": "its pictures are of trends, not of coins; import this folder by itself to have them",
 }
 _ELSEWHERE = re.compile(rf"(?:{'|'.join(_NO_COINS)})/.*")
+_LISTS = 'a list is [{"name": …, "picture": …}, …] or {"tokens": [{"address": …, "logoURI": …}, …]}'
 _OTHER_PICTURES = {".svg", ".tif", ".tiff", ".heic", ".ico", ".psd", ".eps", ".jxl", ".jp2"}
 
 
@@ -358,12 +359,12 @@ class _Reading:
             yield from self._rows(name, tables.listed(value))
             return
         if not isinstance(value, dict):
-            raise BadSource("it is neither a coin's metadata nor a token list")
+            raise BadSource(f"it is neither a coin nor a list of coins: {_LISTS}")
         if found is None:
             reference = tables.picture_reference(dict(value))
             try:
                 if not reference:
-                    raise BadSource("no picture: none in the import has the same name")
+                    raise BadSource(_lack(value))
                 found = self.pictures.meant(reference, folder=folder_of(name), address="", shared=Counter())
             except BadSource as error:
                 if not reference and not any(value.get(key) for key in NAMES["token_address"]):
@@ -404,6 +405,15 @@ class _Reading:
             whole = content if isinstance(content, bytes) else picture_bytes(self.tree, picture)
             sidecar["token_address"] = _address_in(picture) or made_up_address(whole)
         return Candidate(item, sidecar, content, picture_name=_name_from(picture))
+
+
+def _lack(value: Mapping[str, Any]) -> str:
+    """What a JSON object lacks to be a coin, or a list of them."""
+    if "tokens" in value and "token_address" not in value:
+        return f'its "tokens" is no list: {_LISTS}'
+    if any(value.get(key) for keys in NAMES.values() for key in keys):
+        return "no picture: none in the import has the same name"
+    return f"it has no name and no address of a coin, and is no list of coins: {_LISTS}"
 
 
 def _label(row: dict[str, Any] | BadSource) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from components.overview import model_choice
 from store.memory.memory import Memory
-from tests.pages.conftest import finish_jobs, opened, press, rerun, words
+from tests.pages.conftest import finish_jobs, is_locked, opened, press, rerun, words
 from tests.store.memory.bags import Bags
 
 
@@ -66,6 +66,8 @@ def test_a_broken_world_is_named_with_an_example_and_the_good_one_beside_it_is_i
     finish_jobs()
     assert memory.lore.query_lore("frogland", "ponds") == (["Frogs rule the ponds."], False)
     assert not (memory.places.worlds / "broken.yaml").exists()
+    assert "cannot be imported" not in words(app), "the place for files is empty again"
+    assert is_locked("import-worlds")
 
 
 def test_two_worlds_of_one_file_name_are_both_imported(memory: Memory) -> None:

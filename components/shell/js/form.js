@@ -80,6 +80,8 @@ class Form {
 
   /** @param {FormData} data @param {() => void} ask */
   update(data, ask) {
+    // A refusal is about what the page showed, as the files that were chosen.
+    if (data.button.label !== this.data.button.label && !this.sending.request) this.sending.error = "";
     this.data = data;
     const outline = JSON.stringify(data.fields.map((field) => ({ ...field, value: null })));
     if (outline !== this.outline) this.build(data);

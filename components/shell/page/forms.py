@@ -38,7 +38,8 @@ class Sent(dict[str, Any]):
 
 Send = Callable[[Sent], str]  # does what was asked; returns what to say
 
-_FORMS = 5_000  # of all sessions together, whose confirmation is remembered until their next run
+_FORMS = 5_000  # of all sessions together, whose confirmations are remembered
+_KNOWN = "memedex.confirmed_forms"  # in a session's state: how often, as its last run knew
 _KEPT = "memedex.forms"  # in a session's state: its forms, which end with it and may hold files
 _LONGEST_LINE = 64  # characters of a tag
 _LONGEST_TEXT = 200_000
@@ -97,7 +98,7 @@ class _Form:
 _forms: weakref.WeakValueDictionary[tuple[str, str], _Form] = (
     weakref.WeakValueDictionary()
 )  # by session, form
-_confirmed: LruCache[tuple[str, str], bool] = LruCache(_FORMS)  # whose next run has still to know it
+_confirmed: LruCache[tuple[str, str], int] = LruCache(_FORMS)  # how often, by session and form
 
 
 def show(
@@ -119,9 +120,8 @@ def show(
     `after_run` waits until the page has run with what its other widgets say by then. What does not change the
     library may be done twice, and asks itself who may do it.
     """
-    place = (login.session(), key)
+    times = times_confirmed(key)
     sending = register(key, library, send, button=button, fields=fields, changes_library=changes_library)
-    was_confirmed = bool(_confirmed.get(place))
     _component(
         key=f"memedex-form-{key.replace('_', '_.')}",  # Streamlit allows no "__"; names of people may have it
         data={
@@ -136,9 +136,15 @@ def show(
         width="stretch" if fields else "content",
         on_done_change=_nothing,
     )
-    if was_confirmed:  # not before: a run that another one overtakes ends where it draws
-        _confirmed[place] = False
-    return was_confirmed
+    known = st.session_state.setdefault(_KNOWN, {})
+    was_confirmed = times > known.get(key, 0)
+    known[key] = times  # not before: a run that another one overtakes ends where it draws
+    return bool(was_confirmed)
+
+
+def times_confirmed(key: str) -> int:
+    """How often this session's form was confirmed; in the key of a widget, a sent form empties it."""
+    return _confirmed.get((login.session(), key)) or 0
 
 
 def register(
@@ -200,7 +206,7 @@ def answer(library: Library, press: Press, sender: Sender) -> object:
         return PlainTextResponse("reload the page and try again", 404)
     if refusal := told.get("refused"):
         return PlainTextResponse(refusal, 409)
-    _confirmed[place] = True
+    _confirmed[place] = (_confirmed.get(place) or 0) + 1
     if message := told.get("message"):
         session.queue_message_of(place[0], message, icon=":material/check:")
     return {"at": time.time()}

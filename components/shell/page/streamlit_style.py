@@ -2,7 +2,21 @@
 
 import streamlit as st
 
-UPLOAD_HINT = "[data-testid=stFileUploaderDropzoneInstructions]"
+_HINT = "[data-testid=stFileUploaderDropzoneInstructions]"
+_WRONG_FILE = "[data-testid=stFileChips] div:has(> [data-testid=stTooltipErrorHoverTarget])"
+
+
+def upload(place: str, *, hint: str, error: str) -> str:
+    """The style of the upload in this place, with CSS strings for its hint and for files of a wrong kind.
+
+    A wrong file goes when a right one comes after it.
+    """
+    return f"""<style>
+{place} {_HINT} > * {{display: none}}
+{place} {_HINT}::after {{content: {hint}; font-size: .875rem; opacity: .75}}
+{place} {_WRONG_FILE}:has(~ div > [data-testid=stFileChip]) {{display: none}}
+{place} {_WRONG_FILE}::after {{content: {error}; font-size: .875rem}}
+</style>"""
 
 
 def colour(name: str) -> str:

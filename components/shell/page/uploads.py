@@ -8,30 +8,52 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from components.shell.page import streamlit_style
+from components.shell.page import forms, streamlit_style, tables
+from store import Refusal
+
+_SHOWN = 1_000  # refusals in the table
 
 
 def files(
-    label: str, endings: Sequence[str], kinds: str, *, key: str, hint: str | None = None
+    label: str, endings: Sequence[str], kinds: str, *, form: str, hint: str | None = None
 ) -> list[UploadedFile]:
-    """The files dropped here, in any number; `kinds` says which, for people."""
-    with _described(kinds, key):
-        return st.file_uploader(label, type=[*endings], accept_multiple_files=True, key=key, help=hint)
+    """The files dropped here that this form has not taken yet; `kinds` says which may be, for people."""
+    with _described(kinds, form):
+        return st.file_uploader(
+            label, type=[*endings], accept_multiple_files=True, key=key_until_sent(form), help=hint
+        )
 
 
-def file(label: str, endings: Sequence[str], kinds: str, *, key: str) -> UploadedFile | None:
-    """The one file dropped here, if any."""
-    with _described(kinds, key):
-        return st.file_uploader(label, type=[*endings], key=key)
+def file(label: str, endings: Sequence[str], kinds: str, *, form: str) -> UploadedFile | None:
+    """The one file dropped here that this form has not taken yet, if any."""
+    with _described(kinds, form):
+        return st.file_uploader(label, type=[*endings], key=key_until_sent(form))
 
 
-def _described(kinds: str, key: str) -> DeltaGenerator:
+def key_until_sent(form: str, part: str = "files") -> str:
+    """The key of a widget that is empty, or closed, again once the form has been sent."""
+    return f"{form}-{part}-{forms.times_confirmed(form)}"
+
+
+def refused(refusals: Sequence[Refusal]) -> None:
+    """What was refused and why, open if it is little."""
+    rows = [{"item": refusal.item, "reason": refusal.reason} for refusal in refusals]
+    with st.expander(f"Refused and why ({len(rows):,})", expanded=len(rows) <= 5):
+        tables.show(rows[:_SHOWN], alt="Refused items and reasons")
+        st.download_button(
+            "Download as CSV", tables.as_csv(rows), "refused.csv", "text/csv", on_click="ignore"
+        )
+
+
+def _described(kinds: str, form: str) -> DeltaGenerator:
     """A container in which Streamlit's words are replaced by these and the limit."""
-    name = f"upload-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
-    words = json.dumps(f"{kinds} · up to {st.get_option('server.maxUploadSize')} MB", ensure_ascii=False)
-    place = f".st-key-{name} {streamlit_style.UPLOAD_HINT}"
+    name = f"upload-{hashlib.sha256(form.encode()).hexdigest()[:12]}"
+    limit = st.get_option("server.maxUploadSize")
     st.html(
-        f"<style>{place} > * {{display: none}}\n"
-        f"{place}::after {{content: {words}; font-size: .875rem; opacity: .75}}</style>"
+        streamlit_style.upload(
+            f".st-key-{name}",
+            hint=json.dumps(f"{kinds} · up to {limit} MB", ensure_ascii=False),
+            error=json.dumps(f"Takes {kinds}, up to {limit} MB", ensure_ascii=False),
+        )
     )
     return st.container(key=name)

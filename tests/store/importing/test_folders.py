@@ -99,6 +99,15 @@ def test_unsupported_pictures_and_other_files_are_refused_with_a_reason(tmp_path
     assert "no picture" in refused["in/x.json"]
 
 
+def test_a_json_object_that_is_no_list_says_what_it_lacks(tmp_path):
+    files = {"a.json": {"tokens": {"frog": 1}}, "b.json": {"type": "Map"}, "c.json": {"name": "Frog"}}
+    coins, refused = import_folder(tmp_path, files)
+    assert not coins
+    assert refused["in/a.json"].startswith('its "tokens" is no list: a list is [{"name"')
+    assert refused["in/b.json"].startswith("it has no name and no address of a coin, and is no list of coins")
+    assert refused["in/c.json"] == "no picture: none in the import has the same name"
+
+
 def test_system_files_are_ignored(tmp_path):
     files = {
         ".DS_Store": b"",

@@ -25,7 +25,7 @@ NOON = 1_714_564_800  # of 1 May 2024
         (b"", "not JSON"),
         (b"\xff\xfe\xfa", "UTF-8"),
         (b"\x80abc", "UTF-8"),
-        (b'"text"', "neither"),
+        (b'"text"', 'neither a coin nor a list of coins: a list is [{"name"'),
         (b'{"token_name": "a", "x": [NaN]}', "cannot be written"),
         (b'{"token_name": "a", "token_name": "b"}', "twice"),
         (json.dumps(sidecar(x=1)).replace("1}", "1e999}").encode(), "cannot be written"),

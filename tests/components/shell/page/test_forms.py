@@ -271,7 +271,7 @@ def test_a_run_that_is_overtaken_while_it_draws_leaves_the_confirmation_to_the_n
     monkeypatch.setattr(resources, "library", lambda: library)
     app = AppTest.from_function(_script).run()
     (place,) = forms._forms
-    forms._confirmed[place] = True
+    forms._confirmed[place] = 1
     with monkeypatch.context() as patched:
         patched.setattr(forms, "_component", _overtaken)
         app.run()
