@@ -23,7 +23,7 @@ def test_the_check_up_counts_captions_that_need_attention(library: Library) -> N
 def test_the_editor_steps_through_the_list_it_was_opened_from(library: Library) -> None:
     app = opened("captions", check="unwritten", address=FROG.address)
     coins = app.selectbox(key="caption-pick")
-    assert coins.label == "Optional facets empty · 4"
+    assert coins.label == "Optional texts empty · 4"
     press(app, "Next")
     assert app.query_params["address"] != [FROG.address]
     press(app, "Back to the list")

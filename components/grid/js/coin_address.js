@@ -71,5 +71,7 @@ function withoutCoin(href) {
   return url.href;
 }
 
-/** The address of this tab; made before anything else listens to Back. */
-export const coinAddress = (tab.memedexCoin ??= new CoinAddress());
+/** The coin of this tab's address; the first call comes before anything else listens to Back. */
+export function coinAddress() {
+  return (tab.memedexCoin ??= new CoinAddress());
+}

@@ -22,7 +22,7 @@ const WIDE = "(min-width: 1000px)"; // room beside the cards (panel.css, compone
 const panels = new Set();
 
 /** Shows the coin in the page's address: of the grid that has its card, else beside the first. */
-function showNamed(coin = coinAddress.named) {
+function showNamed(coin = coinAddress().named) {
   const all = [...panels].filter(({ grid }) => grid.root.isConnected);
   const owner = all.find(({ grid }) => grid.model.visible.includes(coin)) ?? all[0];
   for (const panel of all) if (panel !== owner || !coin) panel.hide();
@@ -85,7 +85,7 @@ export class Panel {
     });
     this.setScale(1);
     panels.add(this);
-    coinAddress.heard.add(showNamed);
+    coinAddress().heard.add(showNamed);
   }
 
   /** @param {MouseEvent} event */
@@ -199,7 +199,7 @@ export class Panel {
   leave() {
     this.hide();
     this.guest = "";
-    coinAddress.name("");
+    coinAddress().name("");
     this.grid.refresh({ focus: true });
   }
 
@@ -223,7 +223,7 @@ export class Panel {
 
   /** Shows the coin in the page's address, if there is one. */
   showNamed() {
-    if (coinAddress.named) showNamed();
+    if (coinAddress().named) showNamed();
   }
 
   /** What the server says of the guest; nothing without one. */
@@ -244,7 +244,7 @@ export class Panel {
     if (this.told === null || (!this.guest && (!card || !model.visible.length))) return this.leave();
     this.grid.coins.ask(this.guest || card?.address || "");
     if (!card) return;
-    coinAddress.name(card.address);
+    coinAddress().name(card.address);
     this.draw(card);
   }
 
