@@ -12,6 +12,7 @@ from threading import Lock
 import numpy as np
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
+from store.disk import picture_files
 from store.errors import BadPicture
 
 SIDE = 512  # pixels; other programs' libraries have 512×512 RGB JPGs of quality 90 too
@@ -20,10 +21,12 @@ MAX_BYTES = 50_000_000  # of a file, before it is decoded
 MAX_PIXELS = 64_000_000  # read from the header, before memory is taken for them
 LARGE_PIXELS = 16_000_000  # several of these at once, from several threads, could take all memory
 # Raster formats that Pillow decodes by itself; never one that starts a program (EPS) or reads other files.
-FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "AVIF")
-SUFFIXES = (".jpg", ".jpeg", ".jfif", ".png", ".apng", ".gif", ".webp", ".bmp", ".avif")
-_BEGINNINGS = (b"\x89PNG", b"\xff\xd8", b"GIF8", b"RIFF", b"BM")
-_NAMES = "PNG, JPEG, GIF, WebP, BMP or AVIF"
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "AVIF", "TIFF", "ICO", "JPEG2000")
+SUFFIXES = (
+    *(".jpg", ".jpeg", ".jpe", ".jfif", ".pjpeg", ".pjp", ".png", ".apng", ".gif", ".webp", ".bmp", ".avif"),
+    *(".tif", ".tiff", ".ico", ".jp2", ".heic", ".heif", ".svg"),
+)
+_NAMES = "PNG, JPEG, GIF, WebP, BMP, AVIF, TIFF, ICO, HEIC or SVG"
 
 _one_large_at_a_time = Lock()
 
@@ -71,13 +74,29 @@ def _content(picture: bytes | Path) -> bytes:
     return picture
 
 
-def _decoded(content: bytes) -> Image.Image:
-    _check_webp(content)
+def _decoded(given: bytes) -> Image.Image:
+    _check_webp(given)
+    content = picture_files.readable(given, side=SIDE)
+    try:
+        return _opened(content)
+    except BadPicture:
+        if (whole := picture_files.with_end(content)) is None:
+            raise
+        return _opened(whole)
+
+
+def _opened(content: bytes) -> Image.Image:
+    formats: tuple[str, ...] = FORMATS
+    if picture_files.is_heif(content):
+        from pillow_heif import register_heif_opener
+
+        register_heif_opener()
+        formats = (*FORMATS, "HEIF")
     try:
         # Pillow's warnings about odd files (bombs, broken EXIF or APNG) are no use to anybody here.
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", module=r"PIL\.")
-            with Image.open(BytesIO(content), formats=FORMATS) as image:
+            with Image.open(BytesIO(content), formats=formats) as image:
                 _check_size(*image.size)
                 is_large = image.width * image.height > LARGE_PIXELS
                 with _one_large_at_a_time if is_large else nullcontext():
@@ -109,11 +128,9 @@ def _check_webp(content: bytes) -> None:
 
 
 def _what_it_is(content: bytes) -> str:
-    if content.startswith(_BEGINNINGS):
+    if picture_files.is_picture(content[: picture_files.BEGINNING]):
         return "the picture is cut short or damaged"
     start = content[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if b"<svg" in start:
-        return f"SVG drawings are not read; save it as {_NAMES}"
     if b"\0" not in start and start.isascii():
         return f"this is text, not a picture; pictures are {_NAMES}"
     return f"this is no picture that can be read; pictures are {_NAMES}"

@@ -74,7 +74,7 @@ def captions_dropped(
 
 def _captions(tree: Tree, facet: Facet) -> Iterator[ImportedCaption | Refusal]:
     yield from tree.refused
-    pictures = Pictures(tree.names)
+    pictures = Pictures(tree.names, is_picture=tree.is_picture)
     readings: dict[str, _CaptionReading] = {}
     for name in sorted(tree.chosen, key=lambda name: suffix(name) == ".txt"):  # tables say what these hold
         kind = suffix(name)

@@ -12,7 +12,6 @@ from typing import Any
 
 from store.captions.caption_text import HOLDS
 from store.chroma.contents import DATABASE, read_contents, read_entries
-from store.disk import images
 from store.disk.aside import PREFIX
 from store.errors import BadSource, InvalidRecord
 from store.importing import tables, trees
@@ -41,7 +40,7 @@ _NO_COINS = {  # folders of a library whose pictures are no coins to take in, an
 }
 _ELSEWHERE = re.compile(rf"(?:{'|'.join(_NO_COINS)})/.*")
 _LISTS = 'a list is [{"name": …, "picture": …}, …] or {"tokens": [{"address": …, "logoURI": …}, …]}'
-_OTHER_PICTURES = {".svg", ".tif", ".tiff", ".heic", ".ico", ".psd", ".eps", ".jxl", ".jp2"}
+_OTHER_PICTURES = {".psd", ".eps", ".jxl"}
 
 
 def tops(names: Iterable[str]) -> set[str]:
@@ -226,7 +225,7 @@ class _Reading:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.pictures = Pictures(tree.names)
+        self.pictures = Pictures(tree.names, is_picture=tree.is_picture)
         self.used: set[str] = set()
         self.libraries = LibraryFolders(tree, ())
         self.unread: set[str] = set()  # broken files, which name pictures that cannot be known
@@ -298,7 +297,7 @@ class _Reading:
         waiting = {
             name
             for name in names
-            if name not in self.used and suffix(name) in images.SUFFIXES and folder in folders_above(name)
+            if name not in self.used and self.tree.is_picture(name) and folder in folders_above(name)
         }
         self.used |= waiting
         reason = f"it waits for {self.tree.item(broken)}, which may describe it: fix that, or import it alone"
@@ -377,7 +376,7 @@ class _Reading:
 
     def _other(self, name: str) -> Iterator[Found]:
         kind = suffix(name)
-        if kind in images.SUFFIXES:
+        if self.tree.is_picture(name):
             fields: dict[str, Any] = {"token_name": _name_from(name), "ticker": "", "description": ""}
             if text := text_beside(self.tree, name):
                 fields |= text_fields(self.tree, text)

@@ -3,10 +3,9 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from store.disk.images import SUFFIXES
 from store.errors import BadSource
 from store.importing.metadata import one_line, tags
 from store.importing.tables import MAX_TEXT_BYTES, decoded
@@ -21,13 +20,13 @@ _SENTENCE = re.compile(r"[.!?](?:\s|$)")
 class Pictures:
     """The files of a tree, found by name, by stem, or by a URL with the same ending."""
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], *, is_picture: Callable[[str], bool]) -> None:
         # Composed and decomposed accents are the same name: macOS and Linux write them differently.
         self._names = {_composed(name): name for name in names}
         self._stems: dict[str, list[str]] = {}
         self._hex: dict[str, list[str]] = {}  # EVM addresses come in checksum case and in lower case
         self._endings: dict[tuple[str, ...], list[str]] = {}
-        for name in sorted(name for name in self._names.values() if suffix(name) in SUFFIXES):
+        for name in sorted(filter(is_picture, self._names.values())):
             self._stems.setdefault(_composed(stem(name)), []).append(name)
             if stem(name).lower().startswith("0x"):
                 self._hex.setdefault(stem(name).lower(), []).append(name)

@@ -18,6 +18,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from store.disk import images
 from store.disk.files import open_regular
+from store.disk.picture_files import BEGINNING, is_picture
 from store.errors import BadSource
 from store.importing import tables
 from store.importing.candidate import shown
@@ -27,6 +28,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _LEFTOVERS = {"__macosx", "thumbs.db", "desktop.ini"}
 _REMOTE = {"http", "https", "ipfs", "ar"}
 _LONGEST = 2000
+_OTHER_KINDS = {".json", ".csv", ".tsv", ".jsonl", ".ndjson", ".txt", ".zip", ".md", ".sqlite3", ".parquet"}
 MAX_ENTRIES = 2 * tables.MAX_ROWS + 1  # our own largest export: a table, a picture and a text for each row
 MAX_DIRECTORY = 150 * MAX_ENTRIES  # bytes of the list of entries, which is read into memory whole
 MAX_UNPACKED = 4_000_000_000
@@ -157,6 +159,17 @@ class Tree(ABC):
     def picture(self, name: str) -> Path | bytes:
         """The file as a candidate holds it."""
 
+    @abstractmethod
+    def beginning(self, name: str) -> bytes:
+        """The first bytes of a file, by which its kind is told; b"" if it cannot be read."""
+
+    def is_picture(self, name: str) -> bool:
+        """Whether this is a picture: by the end of its name, or where that says nothing, by its content."""
+        end = suffix(name)
+        if end in images.SUFFIXES or end in _OTHER_KINDS:
+            return end in images.SUFFIXES
+        return is_picture(self.beginning(name))
+
 
 class DiskTree(Tree):
     """A folder on this machine, without links that leave it."""
@@ -170,7 +183,7 @@ class DiskTree(Tree):
             return
         self.is_whole = False
         self.names = self.chosen = sorted(set(chosen))
-        if not all(suffix(name) in images.SUFFIXES for name in self.chosen):
+        if not all(map(self.is_picture, self.chosen)):
             # Lists and sidecars name pictures that were not given but lie next to them.
             self.names = sorted({*self._found(), *self.chosen})
             self.refused = []
@@ -182,6 +195,13 @@ class DiskTree(Tree):
         except OSError as error:
             raise BadSource(f"it cannot be read: {error.strerror}") from error
         return within(content, limit=limit)
+
+    def beginning(self, name: str) -> bytes:
+        try:
+            with open_regular(self._root / name) as file:
+                return file.read(BEGINNING)
+        except OSError:
+            return b""
 
     def on_disk(self, name: str) -> Path:
         return self._root / name
@@ -246,6 +266,9 @@ class UploadTree(Tree):
 
     def picture(self, name: str) -> bytes:
         return self._content[name]
+
+    def beginning(self, name: str) -> bytes:
+        return self._content[name][:BEGINNING]
 
     def _free(self, name: str, content: bytes) -> str:
         """The name, numbered if another file has it, because browsers drop the folders of uploads."""
@@ -314,6 +337,13 @@ class ArchiveTree(Tree):
 
     def picture(self, name: str) -> bytes:
         return self.read(name, limit=images.MAX_BYTES)
+
+    def beginning(self, name: str) -> bytes:
+        try:
+            with self._archive.open(self._entries[name]) as entry:
+                return entry.read(BEGINNING)
+        except (BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zlib.error):
+            return b""
 
     def _take(self, info: ZipInfo) -> None:
         name = relative(info.filename)

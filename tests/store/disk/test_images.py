@@ -184,7 +184,7 @@ def test_the_format_is_detected_from_the_content_not_the_file_name(tmp_path):
         (b"", "empty"),
         (b"hello, I am a picture", "text, not a picture"),
         (b"<html><body>404</body></html>", "text, not a picture"),
-        (b"  <svg xmlns='http://www.w3.org/2000/svg'/>", "SVG"),
+        (b"  <svg xmlns='http://www.w3.org/2000/svg'><g>", "SVG"),
         (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n", "text, not a picture"),
         (b"\0\1\2\3" * 100, "no picture"),
         (b"\xff\xd8\xff", "damaged"),

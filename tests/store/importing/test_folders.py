@@ -91,11 +91,11 @@ def test_a_pipe_named_like_an_archive_is_refused_without_waiting(tmp_path: Path)
 
 
 def test_unsupported_pictures_and_other_files_are_refused_with_a_reason(tmp_path):
-    files = {"a.svg": b"<svg/>", "b.tiff": b"II", "c.exe": b"MZ", "d": b"?", "x.json": sidecar()}
+    files = {"a.psd": b"8BPS", "b.jxl": b"?", "c.exe": b"MZ", "d": b"?", "x.json": sidecar()}
     coins, refused = import_folder(tmp_path, files)
     assert not coins
     assert refused.keys() == {f"in/{name}" for name in files}
-    assert "save it as PNG" in refused["in/a.svg"]
+    assert "save it as PNG" in refused["in/a.psd"]
     assert "no picture" in refused["in/x.json"]
 
 
