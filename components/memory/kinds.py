@@ -30,12 +30,14 @@ KINDS = {
     name: KindLabels(name, label, f":material/{icon}:", *words)
     for name, label, icon, *words in (
         ("world_lore", "Lore", "public", "lore entry", "world", "Who lights the lamps?"),
-        ("session_memory", "Sessions", "forum", "conversation turn", "session", "What was bought?"),
-        ("memories", "Memories", "psychology", "memory", "", "What do we prefer?"),
-        ("documents", "Papers", "description", "paper passage", "protocol", "When is it liquidated?"),
-        ("transcript_vectors", "Transcripts", "terminal", "transcript chunk", "session", "What was broken?"),
+        ("session_memory", "Sessions", "forum", "conversation turn", "session",
+         "How much is in the treasury?"),
+        ("memories", "Memories", "psychology", "memory", "", "Which tickers do we prefer?"),
+        ("documents", "Papers", "description", "paper passage", "protocol", "When is a loan liquidated?"),
+        ("transcript_vectors", "Transcripts", "terminal", "transcript chunk", "session",
+         "Why is the memory empty after a restart?"),
     )
-}
+}  # fmt: skip
 TYPES = {
     "user_query": "user",
     "assistant_response": "answer",

@@ -24,7 +24,7 @@ from store.disk import images
 from store.errors import BadPicture
 from store.search import Question, Term, query_pictures, query_syntax
 
-EXAMPLES = ("a frog in the rain", "to the moon", "cyberpunk city at night", "sad but funny", "pixel art dog")
+EXAMPLES = ("an owl in the rain", "to the moon", "cyberpunk city at night", "sad but funny", "pixel art dog")
 DRAWER = Drawer("search", LINE, "question", names_tier=True)
 _FAULT = "search.fault"  # why a picture that was shown is none
 _LIKE = "like"  # an address in a link: coins like this one

@@ -8,6 +8,7 @@ from html import escape
 import streamlit as st
 
 from components.search import scores
+from components.search.box import EXAMPLES
 from components.shell import format
 from components.shell.page import forms, job_bar, local_time, tables
 from components.shell.page.forms import Button
@@ -175,9 +176,7 @@ def _figures(figure: tuple[float, float] | None) -> str:
 def _pick_golden(library: Library) -> None:
     """The question, the coins that may answer it, and the button that adds those that are ticked."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        line = st.text_input(
-            "Query", key=_LINE, persist_state="session", placeholder="a frog in the rain"
-        ).strip()
+        line = st.text_input("Query", key=_LINE, persist_state="session", placeholder=EXAMPLES[0]).strip()
         find = st.text_input(
             "Look for more coins", key=_FIND, persist_state="session", placeholder="a name, or other words"
         ).strip()

@@ -1,9 +1,11 @@
 """The demo library is complete and valid, and loading it never overrides a user's decision."""
 
 import json
+import re
 import shutil
 import time
 from collections import Counter
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -12,18 +14,43 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from store import demo
+from components.memory.kinds import KINDS as MEMORY_KINDS
+from components.memory.kinds import text_of
+from components.search.box import EXAMPLES
+from components.shell.page.tour import STOPS
+from store import Query, demo
 from store.captioning.checkup import KINDS, CheckUp, words_of
 from store.disk.layout import RESOURCES
 from store.embedding import embedding_cache, open_embedder
 from store.errors import BadSource
 from store.library import Library
+from store.memory import demo as memory_demo
 from store.memory.memory import Memory
+from store.memory.verbs import MemoryVerbs
 from store.progress import Progress
+from store.reading.query_binding import parts_of, picture
 from store.records import validate
+from store.search import query_syntax
 from store.tags.taxonomy import Taxonomy
 
 DAY = 86_400  # seconds
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+ANSWERS = {  # a right one for each question about coins that the program or its README asks
+    "an owl in the rain": "local-demo-storm-owl",
+    "to the moon": "local-demo-angular-alien",
+    "cyberpunk city at night": "local-demo-bullet-bike-bunny",
+    "sad but funny": "local-demo-pear-shaped",
+    "pixel art dog": "local-demo-shiba-moonwalk",
+    '2 × "dog" − "text" tag:moon': "local-demo-shiba-moonwalk",
+}
+TOLD = {  # … and what stands in an entry that answers a question to the memory
+    "Who guards the vault?": "The Silver Skull guards the vault",
+    "Who lights the lamps?": "the Lanternhand family, still lights the lamps by hand",
+    "How much is in the treasury?": "The dough has risen to four hundred and ten",
+    "Which tickers do we prefer?": "tickers of three or four letters, never with digits",
+    "When is a loan liquidated?": "A liquidation begins when the health of a loan falls below one",
+    "Why is the memory empty after a restart?": "Let me look at how the key of the session is made",
+}
 CRUDE = {"damn", "crap", "hell", "ass", "shit", "shitcoins", "bastards", "poo", "cock"}
 
 
@@ -294,6 +321,41 @@ def test_the_text_memory_comes_with_the_demo(
     assert progress.fraction == 1.0
     with Memory.open(library.layout.root) as memory:
         assert all(memory.status().counts.values())
+
+
+def test_every_question_that_the_program_and_its_readme_ask_about_coins_has_a_right_answer(
+    demo_library: Library,
+) -> None:
+    searched = re.findall(r"\*\*Search\*\* for `([^`]+)`", README)
+    commands = re.findall(r"python -m store search '([^']+)'", README)
+    assert searched
+    assert commands
+    asked = {*EXAMPLES, *searched, *commands, *(stop.parameters.get("q") for stop in STOPS)} - {None}
+    assert asked == ANSWERS.keys()
+    for line, address in ANSWERS.items():
+        question = query_syntax.read(line)
+        parts, faults = parts_of(demo_library, question, pictures=partial(picture, demo_library))
+        assert not faults
+        tier = question.filter.tier or "library"
+        hits = demo_library.search(Query(parts, filter=replace(question.filter, tier=tier), fused=True)).hits
+        assert address == hits[0].address, line
+
+
+def test_every_question_that_the_program_and_its_readme_ask_the_memory_has_a_right_answer(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMEDEX_EMBEDDER", "offline")
+    [named] = re.findall(r"\*\*Memory\*\*: ask (who [^,]+),", README)
+    examples = {kind.placeholder: name for name, kind in MEMORY_KINDS.items()}
+    asked = {f"{named.capitalize()}?", *examples, *(stop.parameters.get("ask") for stop in STOPS)} - {None}
+    assert asked == TOLD.keys()
+    with Memory.open(library.layout.root) as memory:
+        memory_demo.load(memory)
+        verbs = MemoryVerbs(memory)
+        for question, answer in TOLD.items():
+            kind = examples.get(question, "world_lore")
+            found = verbs.search(question, kind=kind, limit=2)
+            assert any(answer in " ".join(text_of(kind, row).split()) for row in found), question
 
 
 def test_a_missing_demo_folder_raises_a_clear_error(library: Library, tmp_path: Path) -> None:

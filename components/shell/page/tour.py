@@ -112,7 +112,7 @@ STOPS = (
         title="A question, dragged and explained",
         heading="Search",
         page="pages/search.py",
-        parameters={"q": "frog in the rain"},
+        parameters={"q": "an owl in the rain"},
         mark="[aria-label=Weights]",
         text="The question is compared with picture, entity, context, visual and emotions at once. Drag a "
         "slider of the strip: the order changes as you drag. Open a coin to see why it is where it is.",
