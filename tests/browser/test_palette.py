@@ -72,6 +72,7 @@ def test_g_and_a_letter_go_to_a_place_and_decide_nothing(page: Page, shared: Ser
     for letters, place in (("gl", "Library"), ("gr", "Review"), ("g,", "Settings")):
         page.keyboard.type(letters)
         expect(page.get_by_role("heading", level=1)).to_have_text(place)
+        wait_until_idle(page)
     with shared.stored() as library:
         assert library.get(PENDING.address).tier == "pending"
 

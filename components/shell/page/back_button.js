@@ -107,7 +107,7 @@ function followLinks() {
 function keepEntries(navigation) {
   known.arrive(performance.now());
   for (const gesture of GESTURES)
-    document.addEventListener(gesture, () => known.touch(performance.now()), { capture: true, passive: true });
+    window.addEventListener(gesture, () => known.touch(performance.now()), { capture: true, passive: true });
   navigation.addEventListener("navigate", (given) => {
     const event = /** @type {Navigate} */ (given);
     if (event.navigationType === "traverse") known.arrive(performance.now());
