@@ -25,7 +25,7 @@ _STARTS = (
 )
 _BRANDS = {b"avif", b"avis", b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1"}
 _HEIF = _BRANDS - {b"avif", b"avis"}
-_SVG = re.compile(rb"^\s*(?:<\?xml[^>]*>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<(?:svg:)?svg[\s>]", re.DOTALL)
+_SVG = re.compile(rb"^\s*(?:<\?xml[^>]*>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<(?:svg:)?svg[\s/>]", re.DOTALL)
 _MARK = b"\xef\xbb\xbf"  # of UTF-8
 _CHUNKS = {b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"iCCP", b"eXIf", b"acTL",
            b"fcTL", b"fdAT", b"sBIT"}  # fmt: skip

@@ -3,6 +3,7 @@
 import httpx
 
 from store.disk.images import MAX_BYTES
+from store.disk.picture_files import BEGINNING, is_picture
 from store.errors import BadSource, MemedexError
 from store.fetching.guard import Guard
 from store.fetching.retry_after import LATER, seconds_to_wait
@@ -13,7 +14,8 @@ WHOLE = 60.0  # seconds for one picture, redirects included
 REDIRECTS = 5
 _PIECE = 65_536
 _LONGEST_WAIT = 1e10  # seconds: shown as the server asks for it, but no infinite time
-_UNREADABLE = {"image/svg+xml": "an SVG drawing", "text/html": "a web page", "application/json": "JSON"}
+_UNREADABLE = {"text/html": "a web page", "application/json": "JSON"}
+_ARWEAVE = "https://arweave.net"
 
 
 class TryLater(MemedexError):
@@ -37,7 +39,7 @@ class Downloads:
         self._client = guarded_client(guard, timeout=step, redirects=REDIRECTS)
 
     def address(self, reference: str) -> str:
-        """The URL behind a `logoURI`; `ipfs://` goes through the gateway.
+        """The URL behind a `logoURI`; `ipfs://` and `ar://` go through a gateway.
 
         Raises BadSource for an `ipfs://` address if no gateway is set.
         """
@@ -47,6 +49,8 @@ class Downloads:
                 raise BadSource("ipfs: addresses need MEMEDEX_IPFS_GATEWAY, which is empty")
             path = reference.removeprefix("ipfs://").removeprefix("ipfs/")
             return f"{self._gateway.rstrip('/')}/{path}"
+        if reference.startswith("ar://"):
+            return f"{_ARWEAVE}/{reference.removeprefix('ar://')}"
         return reference
 
     def host(self, reference: str) -> str:
@@ -86,8 +90,8 @@ class Downloads:
         if answer.status_code != 200:
             raise BadSource(f"{host} answers {answer.status_code} {answer.reason_phrase}".rstrip())
         kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind in _UNREADABLE or kind.startswith("text/"):
-            raise BadSource(f"{host} has {_UNREADABLE.get(kind, kind)} there, not a picture that is read")
+        if kind in _UNREADABLE:
+            raise BadSource(f"{host} has {_UNREADABLE[kind]} there, not a picture that is read")
         if _number(answer.headers.get("content-length", "")) > self._limit:
             raise BadSource(self._too_large())
         content = bytearray()
@@ -95,8 +99,8 @@ class Downloads:
             content += piece
             if len(content) > self._limit:  # with any announced length, and any compression
                 raise BadSource(self._too_large())
-        if content[:256].lstrip().startswith(b"<"):
-            raise BadSource(f"{host} has a web page or an SVG drawing there, not a picture that is read")
+        if content and not is_picture(bytes(content[:BEGINNING])):
+            raise BadSource(f"{host} has no picture there, but {kind or 'something else'}")
         return bytes(content)
 
     def _too_large(self) -> str:

@@ -16,8 +16,26 @@ from store.disk.aside import PREFIX
 from store.errors import BadSource, InvalidRecord
 from store.importing import tables, trees
 from store.importing.candidate import Candidate, RemoteLogo, WithoutPicture, shown
-from store.importing.metadata import FILLED_IN, NAMES, date_of, one_line, sidecar_of, tags
-from store.importing.pictures import Pictures, endings, text_beside, text_fields, with_whole_caption
+from store.importing.metadata import (
+    FILLED_IN,
+    NAMES,
+    address_in,
+    date_of,
+    one_line,
+    sidecar_of,
+    tags,
+    unfolded,
+)
+from store.importing.pictures import (
+    Pictures,
+    embedded,
+    endings,
+    is_logo,
+    located,
+    text_beside,
+    text_fields,
+    with_whole_caption,
+)
 from store.importing.trees import Tree, folder_of, folders_above, picture_bytes, stem, suffix
 from store.outcome import Refusal
 from store.records import MAX_NAME, REQUIRED_FACETS, Tier, checked_address, made_up_address
@@ -26,9 +44,8 @@ COLLECTIONS = re.compile(r"(?:meme_image|(?:entity|context|visual|emotions)_capt
 _LIBRARY = re.compile(r"(?:^|/)rag_db/(?:metadata/|chroma\.sqlite3$)")
 _FILLED = ("token_name", "ticker", "description", "created_at")
 _WAITING = re.compile(r"(?:^|/)(?:pending|approved)/[^/]+\.json$")
-_FETCHED = ("http://", "https://", "ipfs://")
+_FETCHED = ("http://", "https://", "ipfs://", "ar://")
 Found = Candidate | Refusal
-_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 # What a library keeps in addition to its sidecars and pictures, when its whole folder is imported.
 _MACHINERY = re.compile(
     r"(?:catalog\.sqlite3.*|writer\.[a-z]+|rag_db/chroma\.sqlite3.*|rag_db/[0-9a-f-]{36}/.*|(?:rag_db/)?foreign-[^/]*/.*|"
@@ -163,22 +180,23 @@ def listed_coins(
     if not tokens or len(tokens) > tables.MAX_ROWS:
         yield Refusal(tree.item(name), tables.TOO_MANY if tokens else "the token list is empty")
         return
-    shared = endings(token.get("logoURI") for token in tokens if isinstance(token, dict))
+    shared = endings(tables.picture_reference(dict(token)) for token in tokens if isinstance(token, dict))
     for number, token in enumerate(tokens, start=1):
         item = _item(tree, name, number, token)
         try:
             if not isinstance(token, dict):
                 raise BadSource("it is not an object")
-            if "address" not in token and "token_address" not in token:
+            sidecar, logo = sidecar_of(token), tables.picture_reference(dict(token))
+            if "token_address" not in sidecar:
                 raise BadSource("it has no address")
-            sidecar = sidecar_of(token)
             address = sidecar.get("token_address", "")
+            if (content := embedded(logo)) is not None:
+                yield Candidate(item, without_data(sidecar), content)
+                continue
             try:
-                found = pictures.meant(
-                    token.get("logoURI"), folder=folder_of(name), address=address, shared=shared
-                )
+                found = pictures.meant(logo, folder=folder_of(name), address=address, shared=shared)
             except BadSource as error:
-                yield without_picture(item, str(error), sidecar, token.get("logoURI"))
+                yield without_picture(item, str(error), sidecar, logo)
                 continue
             used.add(found)
             yield Candidate(item, sidecar, tree.picture(found))
@@ -186,12 +204,21 @@ def listed_coins(
             yield Refusal(item, str(error))
 
 
+def without_data(sidecar: dict[str, Any]) -> dict[str, Any]:
+    """The sidecar without the picture that it holds itself, which is kept as a file."""
+    return {
+        key: value
+        for key, value in sidecar.items()
+        if not (isinstance(value, str) and value[:11].lower() == "data:image/")
+    }
+
+
 def without_picture(item: str, reason: str, sidecar: dict[str, Any], logo: object) -> Refusal:
     """The refusal for a missing picture, with all that is known of the coin.
 
     If the picture is on the network, it can be downloaded; a coin without an address gets one from its URL.
     """
-    uri = logo.strip() if isinstance(logo, str) else ""
+    uri = located(logo) if isinstance(logo, str) else ""
     is_remote = uri.lower().startswith(_FETCHED)
     if is_remote:
         sidecar = {"logoURI": uri, "token_address": made_up_address(uri.encode()), **sidecar}
@@ -331,6 +358,10 @@ class _Reading:
                     self.used.add(str(PurePosixPath(folder_of(name), str(reference)).with_suffix(".txt")))
                 sidecar = sidecar_of(tables.metadata_of(with_whole_caption(row)))
                 address = sidecar.get("token_address", "")
+                if (content := embedded(reference)) is not None:
+                    named = {"ticker": "", "token_address": made_up_address(content), **without_data(sidecar)}
+                    yield Candidate(item, named, content)
+                    continue
                 try:
                     found = self.pictures.meant(
                         reference, folder=folder_of(name), address=address, shared=shared
@@ -346,16 +377,14 @@ class _Reading:
 
     def _sidecar(self, name: str) -> Iterator[Found]:
         found = self.pictures.beside(name)
-        if found:
-            self.used.add(
-                found
-            )  # even if the sidecar is broken: without it, the picture would get a wrong key
+        if found:  # even if the sidecar is broken: without it, the picture would get a wrong key
+            self.used.update([found, *(self.pictures.logos(folder_of(name)) if is_logo(found) else [])])
         else:
             self.unread.add(name)
         value = tables.parsed(tables.decoded(self.tree.read(name, limit=tables.MAX_TEXT_BYTES)))
         self.unread.discard(name)
-        if isinstance(value, list):
-            yield from self._rows(name, tables.listed(value))
+        if (listed := tables.entries(value)) is not None:
+            yield from self._rows(name, tables.listed(listed))
             return
         if not isinstance(value, dict):
             raise BadSource(f"it is neither a coin nor a list of coins: {_LISTS}")
@@ -366,7 +395,7 @@ class _Reading:
                     raise BadSource(_lack(value))
                 found = self.pictures.meant(reference, folder=folder_of(name), address="", shared=Counter())
             except BadSource as error:
-                if not reference and not any(value.get(key) for key in NAMES["token_address"]):
+                if not reference and not any(unfolded(value).get(key) for key in NAMES["token_address"]):
                     raise
                 sidecar = self.libraries.completed(value, name)
                 yield without_picture(self.tree.item(name), str(error), sidecar, reference)
@@ -421,24 +450,15 @@ def _label(row: dict[str, Any] | BadSource) -> str:
 
 
 def _name_from(name: str) -> str:
-    readable = stem(name).encode("utf-8", "replace").decode().replace("_", " ")
+    """What a picture's file is called; one that is called "logo" or the like has its folder's name."""
+    own = folder_of(name).rpartition("/")[2] if is_logo(name) else ""
+    readable = (own or stem(name)).encode("utf-8", "replace").decode().replace("_", " ")
     return str(one_line(readable))[:MAX_NAME].strip() or "unnamed"
 
 
 def _address_in(name: str) -> str | None:
-    """The address in a picture's path, as token lists name the folders of their logos."""
-    try:
-        address = checked_address(stem(name))
-    except InvalidRecord:
-        return None
-    if address.startswith(("0x", "local-")):
-        return address
-    value = 0
-    for sign in address:
-        value = value * 58 + _BASE58.index(sign)
-    # A name that merely looks like base58, as many checksums do, does not make exactly 32 bytes.
-    ones = len(address) - len(address.lstrip("1"))
-    return address if (value.bit_length() + 7) // 8 + ones == 32 else None
+    """The address in a picture's path: its own name, or that of its folder, as token lists have them."""
+    return address_in(stem(name)) or address_in(folder_of(name).rpartition("/")[2])
 
 
 def _outermost(name: str, folders: set[str]) -> str | None:

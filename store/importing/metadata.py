@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from store.captions.caption_text import HOLDS
-from store.errors import BadSource
+from store.errors import BadSource, MemedexError
 from store.records import CAPTION_FACETS, checked_address, sidecar_bytes
 
 MAX_DECIMALS = 255  # the largest that a Token List allows
@@ -35,9 +35,26 @@ NAMES: dict[str, tuple[str, ...]] = {
     "token_name": ("token_name", "name"),
     "ticker": ("ticker", "symbol"),
     "description": ("description",),
-    "token_address": ("token_address", "address", "mint", "contract_address"),
+    "token_address": (
+        *("token_address", "address", "mint", "contract_address", "tokenAddress", "contractAddress"),
+        *("mintAddress", "mint_address", "ca"),
+    ),
     "tags": ("tags",),
 }
+_PERHAPS = ("id", "key", "token", "contract")  # a coin's address in some lists, anything else in others
+# Objects that hold the coin itself: pairs of DexScreener, GeckoTerminal's attributes.
+_INNER = ("baseToken", "base_token", "token", "attributes", "metadata")
+# Where the reference to a picture stands; the first that says something counts.
+PICTURES: tuple[tuple[str | int, ...], ...] = (
+    *((name,) for name in ("logoURI", "logo_uri", "logoUrl", "logo_url", "logo", "icon", "iconUrl")),
+    *((name,) for name in ("image_uri", "imageUri", "imageUrl", "image_url", "img", "avatar", "thumbnail")),
+    *(("image", size) for size in ("large", "small", "thumb")),
+    ("info", "imageUrl"),
+    ("properties", "files", 0, "uri"),
+    ("content", "links", "image"),
+    ("content", "files", 0, "uri"),
+)
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 # Keys of dates and numbers, compared without case and signs; the first with a value that can be read counts.
 READ: dict[str, tuple[str, ...]] = {
     "created_at": (
@@ -138,13 +155,66 @@ def _moments(text: str) -> Iterator[int]:
             continue
 
 
+def address_in(text: object) -> str | None:
+    """The address of a coin that this text is; None for any other text.
+
+    A text that merely looks like base58, as many checksums do, does not make exactly 32 bytes.
+    """
+    try:
+        address = checked_address(text)
+    except MemedexError:
+        return None
+    if address.startswith(("0x", "local-")):
+        return address
+    value = 0
+    for sign in address:
+        value = value * 58 + _BASE58.index(sign)
+    ones = len(address) - len(address.lstrip("1"))
+    return address if (value.bit_length() + 7) // 8 + ones == 32 else None
+
+
+def unfolded(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The coin of a list's entry, whose fields may stand in an object of it, and its address elsewhere."""
+    coin = dict(raw)
+    for name in _INNER:
+        inner, own = coin.get(name), coin.keys() & {"name", "token_name", "symbol", "ticker"}
+        if isinstance(inner, Mapping) and inner.keys() & {"name", "symbol"} and not own:
+            coin = {**{key: value for key, value in coin.items() if key != name}, **inner}
+    if coin.keys() & {*NAMES["token_address"]}:
+        return coin
+    for name in _PERHAPS:
+        if address := address_in(coin.get(name)):
+            return {**{key: value for key, value in coin.items() if key != name}, "address": address}
+    chains = coin.get("tokens")  # Optimism's data.json: the address on each chain
+    for chain, there in chains.items() if isinstance(chains, Mapping) else ():
+        if isinstance(there, Mapping) and (address := address_in(there.get("address"))):
+            return {**coin, "address": address, "chainId": coin.get("chainId", chain)}
+    return coin
+
+
+def pictured(raw: Mapping[str, Any]) -> Any:
+    """What an entry says of its picture: an address or a file; None if it says nothing."""
+    for path in PICTURES:
+        value: Any = raw
+        for step in path:
+            if isinstance(value, Mapping):
+                value = value.get(str(step))
+            elif isinstance(value, list) and isinstance(step, int) and len(value) > step:
+                value = value[step]
+            else:
+                value = None
+        if isinstance(value, str) and value.strip():
+            return value
+    return None
+
+
 def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     """The sidecar: known fields under their own names, all others unchanged.
 
     Dates and numbers that cannot be read are kept as they are (`unread` names them); `created_at` is missing
     if nothing states it. Raises BadSource or InvalidRecord, naming what cannot be used.
     """
-    rest = {str(key): value for key, value in raw.items() if key not in _OWN and value == value}
+    rest = {str(key): value for key, value in unfolded(raw).items() if key not in _OWN and value == value}
     found = {key: _taken(rest, names) for key, names in NAMES.items()}
     sidecar: dict[str, Any] = {}
     for key in ("token_name", "ticker"):

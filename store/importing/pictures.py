@@ -2,9 +2,11 @@
 
 import re
 import unicodedata
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from store.errors import BadSource
 from store.importing.metadata import one_line, tags
@@ -14,7 +16,16 @@ from store.records import CAPTION_FACETS, MAX_TAG, MAX_TAGS
 
 WHOLE = ("caption", "text")  # columns that hold one string for the whole caption
 _FEWEST, _WORDS = 3, 4  # a list of tags has so many parts at least, of so many words at most
+_LOGOS = {"logo", "icon", "image", "picture", "token", "coin", "avatar"}
+_METADATA = {"info", "data", "metadata", "meta", "token", "coin"}
+# A content identifier of IPFS: version 0 in base58, version 1 in base32 (https://github.com/multiformats/cid)
+_CONTENT = re.compile(r"(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{58,})(?:/\S*)?")
 _SENTENCE = re.compile(r"[.!?](?:\s|$)")
+
+
+def is_logo(name: str) -> bool:
+    """Whether a file is called as the picture in a folder that holds one coin (Trust Wallet, Optimism)."""
+    return stem(name).lower() in _LOGOS
 
 
 class Pictures:
@@ -26,8 +37,11 @@ class Pictures:
         self._stems: dict[str, list[str]] = {}
         self._hex: dict[str, list[str]] = {}  # EVM addresses come in checksum case and in lower case
         self._endings: dict[tuple[str, ...], list[str]] = {}
+        self._logos: dict[str, list[str]] = {}  # by folder
         for name in sorted(filter(is_picture, self._names.values())):
             self._stems.setdefault(_composed(stem(name)), []).append(name)
+            if is_logo(name):
+                self._logos.setdefault(folder_of(name), []).append(name)
             if stem(name).lower().startswith("0x"):
                 self._hex.setdefault(stem(name).lower(), []).append(name)
             parts = tuple(name.split("/"))
@@ -44,7 +58,13 @@ class Pictures:
         if not near and folder_of(name).rpartition("/")[2] == "metadata":
             images = folder_of(name)[: -len("metadata")] + "images"
             near = [other for other in alike if folder_of(other) == images]
+        if not near and stem(name).lower() in _METADATA and (logos := self.logos(folder_of(name))):
+            return logos[0]
         return near[0] if near else alike[0] if len(alike) == 1 else None
+
+    def logos(self, folder: str) -> list[str]:
+        """The pictures of the one coin whose folder this is; a drawing only after those of pixels."""
+        return sorted(self._logos.get(folder, []), key=lambda name: (suffix(name) == ".svg", name))
 
     def called(self, stems: str) -> str | None:
         """A picture with this stem, usually an address; the case of 0x addresses is ignored."""
@@ -61,7 +81,7 @@ class Pictures:
         """
         if reference not in (None, "") and not isinstance(reference, str):
             raise BadSource("its picture's address must be text")
-        reference = str(reference or "").strip()
+        reference = located(reference)
         parts = remote_parts(reference)
         if parts is None and reference:
             for spelling in referred(reference, folder=folder):
@@ -84,6 +104,30 @@ class Pictures:
         return None
 
 
+def located(reference: object) -> str:
+    """A reference as an address or a path: `//host` is meant by https, a bare content identifier by ipfs."""
+    text = str(reference or "").strip()
+    if text.startswith("//"):
+        return f"https:{text}"
+    return f"ipfs://{text}" if _CONTENT.fullmatch(text) else text
+
+
+def embedded(reference: object) -> bytes | None:
+    """The picture that a `data:` address holds; None for any other reference. Raises BadSource."""
+    text = str(reference or "").strip()
+    if text[:5].lower() != "data:":
+        return None
+    head, comma, data = text[5:].partition(",")
+    try:
+        if not comma:
+            raise ValueError
+        plain = unquote_to_bytes(data)
+        is_coded = head.lower().endswith(";base64")
+        return b64decode(b"".join(plain.split()), validate=True) if is_coded else plain
+    except ValueError as error:
+        raise BadSource("its picture is a data: address that cannot be read") from error
+
+
 def endings(references: Iterable[object]) -> Counter[str]:
     """How often each last part occurs among these references."""
     return Counter(
@@ -96,7 +140,7 @@ def _missing(reference: str, *, is_remote: bool) -> str:
         return "no picture: it names none, and no file is called by its address"
     short = reference if len(reference) <= 120 else f"{reference[:117]}…"
     if is_remote:
-        return f"no picture: {short} lies on the network, and no file of the import is called alike"
+        return "no picture: it lies on the network, and no file here is called alike; `fetch-logos` gets it"
     return f"no picture: {short} is not in the import"
 
 

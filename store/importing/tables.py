@@ -11,7 +11,7 @@ from typing import Any
 
 from store.disk.csv import as_typed
 from store.errors import BadSource
-from store.importing.metadata import NAMES, READ, caption_columns, meaning
+from store.importing.metadata import NAMES, READ, address_in, caption_columns, meaning, pictured, unfolded
 from store.records import CAPTION_FACETS
 
 MAX_TEXT_BYTES = (
@@ -33,6 +33,7 @@ MAX_COLUMNS = 1_000
 MORE = "more"  # the column that holds, as JSON, what fits no other
 
 _FILE = ("file_name", "file", "filename", "image", "picture", "image_path", "logoURI")
+_LISTS = ("tokens", "pairs", "coins", "data", "items", "results", "result", "included")  # what wraps a list
 _HEADINGS = {
     **{name.lower(): key for key, names in NAMES.items() for name in names},
     **{name.lower(): name for name in _FILE},
@@ -123,9 +124,29 @@ def picture_reference(row: dict[str, Any]) -> Any:
     """Remove and return the row's reference to its picture; None if it has none."""
     reference = None
     for key in _FILE:
-        if reference in (None, ""):
+        if reference in (None, "") and not isinstance(row.get(key), dict):
             reference = row.get(key) if key == "logoURI" else row.pop(key, None)
-    return reference
+    return pictured(unfolded(row)) if reference in (None, "") else reference
+
+
+def entries(value: Any) -> list[Any] | None:
+    """The entries of a list of coins in JSON, whatever it is wrapped in; None if it is no list.
+
+    A map by address gives each entry its key.
+    """
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, dict) or not value:
+        return None
+    named = [key for key in _LISTS if isinstance(value.get(key), list | dict)]
+    if named and not value.keys() & {"token_address", "address", "symbol", "ticker"}:
+        return entries(value[named[0]])
+    if all(isinstance(one, dict) for one in value.values()):
+        if all(map(address_in, value)):
+            return [{"address": key, **one} for key, one in value.items()]
+        if all(one.keys() & {"name", "symbol"} for one in value.values()):
+            return list(value.values())
+    return None
 
 
 def metadata_of(row: dict[str, Any]) -> dict[str, Any]:

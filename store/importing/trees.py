@@ -26,7 +26,7 @@ from store.outcome import Refusal
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 _LEFTOVERS = {"__macosx", "thumbs.db", "desktop.ini"}
-_REMOTE = {"http", "https", "ipfs", "ar"}
+_REMOTE = {"http", "https", "ipfs", "ar", "data"}
 _LONGEST = 2000
 _OTHER_KINDS = {".json", ".csv", ".tsv", ".jsonl", ".ndjson", ".txt", ".zip", ".md", ".sqlite3", ".parquet"}
 MAX_ENTRIES = 2 * tables.MAX_ROWS + 1  # our own largest export: a table, a picture and a text for each row

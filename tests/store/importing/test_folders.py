@@ -284,9 +284,9 @@ def test_a_single_logo_png_is_not_used_for_every_token(tmp_path):
     [
         ("/etc/passwd", "absolute"),
         ("C:\\secret.png", "absolute"),
-        ("//host/share.png", "absolute"),
+        ("//host/share.png", "network"),
         ("file:///etc/passwd", "file:"),
-        ("data:image/png;base64,AAAA", "data:"),
+        ("data:image/png;base64,A", "data:"),
         ("javascript:alert(1)", "javascript:"),
         ("../outside.png", "outside"),
         ("images/../../outside.png", "outside"),
