@@ -25,7 +25,8 @@ from store.memory.text.extraction import CONTENT_TYPES, extract_all_embeddable_c
 from store.memory.text.token_chunks import chunk_text
 from store.memory.text.tokens import count_tokens
 from store.memory.transcripts import events
-from store.memory.transcripts.files import project_of, text_of
+from store.memory.transcripts.files import project_of
+from store.memory.transcripts.messages import text_of
 from store.outcome import Refusal
 from store.progress import Progress, batches
 

@@ -11,7 +11,7 @@ from store.disk.sqlite_values import marks
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.foreign_values import moment, time_of, whole_number
 from store.memory.engine.inputs import checked_count
-from store.memory.transcripts.files import text_of
+from store.memory.transcripts.messages import text_of
 
 EventColumn = Literal["event", "tool_name", "lvl", "error_type", "model_used"]
 _INDEXED = ("event", "tool_name", "lvl")

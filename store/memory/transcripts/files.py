@@ -1,32 +1,37 @@
-"""Read recorded sessions: folders, JSONL files, and the messages of OpenAI, Anthropic and Google."""
+"""Read recorded sessions: folders, JSON and JSONL files, and the databases of `llm`."""
 
+import codecs
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
+from itertools import islice
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from store.disk.files import open_regular, read_regular
-from store.memory.engine.foreign_values import time_of, whole_number
-from store.memory.text.extraction import blocks_of, is_call, is_result
+from store.memory.engine.foreign_values import moment, time_of, whole_number
+from store.memory.transcripts import llm_logs
+from store.memory.transcripts.branches import branches_of
+from store.memory.transcripts.messages import Message, normalised, text_of
+from store.memory.transcripts.sources import MESSAGES as PLAIN
+from store.memory.transcripts.sources import Record, Source, at, first, has, kind_of, messages_of, recognised
 from store.outcome import Refusal
 
 MESSAGES, EVENTS, METADATA = "transcript.jsonl", "events.jsonl", "metadata.json"
-_ROLES = {"function": "tool", "developer": "system", "model": "assistant"}  # the last is Google's
-_TEXTS = {"input_text", "output_text", "summary_text"}  # OpenAI's names for blocks of text
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AGENT = "agent-"  # how Claude Code's files of sub-agents begin
-_UNTYPED = {
-    "functionCall": "tool_use", "function_call": "tool_use", "toolUse": "tool_use",
-    "functionResponse": "tool_result", "function_response": "tool_result", "toolResult": "tool_result",
-}  # fmt: skip
-_OUTPUTS = ("output", "outputs", "results", "result", "error")  # of a tool on the provider's side
+_AGENTS = "subagents"  # and the folder that they may be in
 
 NAMED = 5  # faults of one kind in one file
 _LARGEST = 200_000_000  # bytes of a file in one JSON value, or of a line
-
-Message = dict[str, Any]
+_SAMPLE = 100  # records, of which one has to tell what the file is
+_READ = 1 << 20  # bytes
+_SPACE = " \t\r\n"
+_BETWEEN = f"{_SPACE},"  # elements of an array
+_DATABASES = (".db", ".sqlite", ".sqlite3")
 
 
 @dataclass(slots=True)
@@ -40,108 +45,27 @@ class Session:
     events: Callable[[], Iterable[Mapping[str, Any]]] = tuple
     refused: list[Refusal] = field(default_factory=list)  # lines that are no messages or events
     unread: list[str] = field(default_factory=list)  # values of messages that mean nothing
+    skipped: Counter[str] = field(default_factory=Counter)  # records of other kinds than messages
     earlier_id: str = ""  # which versions up to 1.1.2 gave it, if it has another now
 
 
 def read_sessions(path: Path) -> Iterator[Session | Refusal]:
     """The sessions in a folder and its subfolders, or in one file."""
     if path.is_dir():
-        if (path / MESSAGES).exists() or (path / EVENTS).exists():
-            yield _folder(path)
-            return
         found = False
-        for below in sorted(path.iterdir()):
-            if below.is_symlink():  # a folder may come from a stranger: nothing outside it is read
-                continue
-            if below.is_dir() or below.suffix == ".jsonl":
-                for session in read_sessions(below):
-                    found = True
-                    yield session
+        for session in _below(path):
+            found = True
+            yield session
         if not found:
             yield Refusal(str(path), f"no session in it ({MESSAGES}, {EVENTS} or another .jsonl)")
     elif not path.exists():
         yield Refusal(str(path), "there is nothing at this path")
     elif path.suffix in (".jsonl", ".json"):
         yield from _file(path)
+    elif path.suffix in _DATABASES:
+        yield from _database(path)
     else:
-        yield Refusal(str(path), "neither a folder nor a .jsonl or .json file")
-
-
-def normalised(given: Mapping[str, Any], *, ts: str | None = None, turn: int | None = None) -> list[Message]:
-    """A message of any known format as messages with role, content, turn and ts. Raises ValueError.
-
-    Tool results inside a user's message, as Anthropic and Google send them, become messages of the role tool.
-    """
-    more = {"turn": turn, "ts": ts}
-    inner = given.get("message")
-    message: Mapping[str, Any] = inner if isinstance(inner, Mapping) else given
-    kind = message.get("type")
-    if isinstance(kind, str) and kind.endswith("_call_output"):
-        message = {"role": "tool", "content": message.get("output")}
-    elif is_call(message) and not message.get("role"):
-        return _call_with_result(message, more)
-    elif kind == "reasoning":
-        blocks = blocks_of(message.get("summary")) or blocks_of(message.get("content"))
-        thoughts = [{"type": "thinking", "thinking": block.get("text", "")} for block in blocks]
-        message = {"role": "assistant", "content": thoughts}
-    role = text_of(message.get("role"))
-    if not role:
-        raise ValueError("it has no role")
-    role = _ROLES.get(role, role)
-    content = _content(message, role)
-    if content is None and "content" not in message:
-        raise ValueError("it has no content")
-    results = [block for block in blocks_of(content) if is_result(block)]
-    if role != "user" or not results:
-        return [{"role": role, "content": content, **more}]
-    rest = [block for block in content if block not in results]
-    messages = [{"role": "tool", "content": block.get("content"), **more} for block in results]
-    return messages + ([{"role": role, "content": rest, **more}] if rest else [])
-
-
-def _call_with_result(item: Mapping[str, Any], more: Mapping[str, Any]) -> list[Message]:
-    """An item of OpenAI's Responses; tools on the provider's side have their result in the same item."""
-    given = {name: item[name] for name in _OUTPUTS if item.get(name) is not None}
-    call = {name: value for name, value in item.items() if name not in _OUTPUTS}
-    messages: list[Message] = [{"role": "assistant", "content": [call], **more}]
-    return messages + ([{"role": "tool", "content": [*given.values()], **more}] if given else [])
-
-
-def _content(message: Mapping[str, Any], role: str) -> Any:
-    content = message.get("content")
-    if not content:
-        content = message.get("parts") or message.get("text") or content
-    if isinstance(content, Mapping) and role != "tool":  # one block, or an object around them
-        content = content["parts"] if isinstance(content.get("parts"), list) else [content]
-    if isinstance(content, list) and role != "tool":
-        content = [_block(one) for one in content]
-    if role == "assistant":
-        thoughts = message.get("reasoning_content")
-        calls = blocks_of(message.get("tool_calls"))
-        if isinstance(earlier := message.get("function_call"), Mapping):  # before there were tool_calls
-            calls.append({"function": earlier})
-        if thoughts or calls:
-            own = [{"type": "text", "text": content}] if isinstance(content, str) else list(content or [])
-            before = [{"type": "thinking", "thinking": thoughts}] if isinstance(thoughts, str) else []
-            return [*before, *own, *({**call, "type": "tool_call"} for call in calls)]
-    return content
-
-
-def _block(given: Any) -> Any:
-    """A block of content with Anthropic's names; Google's parts and Amazon's blocks name no type."""
-    if isinstance(given, str):
-        return {"type": "text", "text": given}
-    if not isinstance(given, Mapping):
-        return given
-    kind, text = given.get("type"), given.get("text")
-    if isinstance(text, str) and (kind is None or kind in _TEXTS or kind == "reasoning"):
-        is_thought = kind == "reasoning" or given.get("thought") is True
-        return {"type": "thinking", "thinking": text} if is_thought else {**given, "type": "text"}
-    for name, known in _UNTYPED.items():
-        if kind is None and isinstance(inner := given.get(name), Mapping):
-            answer = {"content": inner.get("content", inner.get("response"))}
-            return {**inner, "type": known, **(answer if known == "tool_result" else {})}
-    return given
+        yield Refusal(str(path), "neither a folder nor a .jsonl, .json or .db file")
 
 
 def project_of(path: Path) -> str | None:
@@ -153,6 +77,23 @@ def project_of(path: Path) -> str | None:
     return None
 
 
+def _below(folder: Path) -> Iterator[Session | Refusal]:
+    if (folder / MESSAGES).exists() or (folder / EVENTS).exists():
+        yield _folder(folder)
+        return
+    for path in sorted(folder.iterdir()):
+        if path.is_symlink():  # a folder may come from a stranger: nothing outside it is read
+            continue
+        if path.is_dir():
+            yield from _below(path)
+        elif path.suffix == ".jsonl":
+            yield from _file(path)
+        elif path.suffix == ".json":
+            yield from _file(path, only_known=True)
+        elif path.suffix in _DATABASES and llm_logs.is_of_llm(path):
+            yield from _database(path)
+
+
 def _folder(path: Path) -> Session:
     session = Session(session_id=_name(path.name), project_slug=project_of(path))
     try:
@@ -162,100 +103,160 @@ def _folder(path: Path) -> Session:
     except (OSError, ValueError) as error:
         session.refused.append(Refusal(str(path / METADATA), f"cannot be read: {error}"))
         fields = {}
-    _described(session, fields if isinstance(fields, dict) else {})
-    session.messages = lambda: _taken(_mappings(path / MESSAGES, session), session)
-    session.events = lambda: _mappings(path / EVENTS, session)
+    fields = fields if isinstance(fields, dict) else {}
+    _describe(session, fields, PLAIN, ids=(*PLAIN.session, "id"))
+    session.messages = lambda: _taken(_lines(path / MESSAGES, session), session, PLAIN)
+    session.events = lambda: _lines(path / EVENTS, session)
     return session
 
 
-def _described(session: Session, fields: Mapping[str, Any]) -> None:
-    for names, attribute in (
-        (("session_id", "sessionId", "id"), "session_id"),
-        (("user_id", "user"), "user_id"),
-        (("project_slug", "project"), "project_slug"),
-    ):
-        for name in names:
-            if (value := text_of(fields.get(name))) and value.strip():
-                setattr(session, attribute, value)
-                break
+# -- one file ---------------------------------------------------------------------------------------------
 
 
-def _file(path: Path) -> Iterator[Session | Refusal]:
+def _file(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal]:
+    """The sessions of a file; none of an unknown one if there may be others in its folder."""
     session = Session(session_id=_name(path.stem), project_slug=project_of(path))
-    if path.suffix == ".jsonl":
-        first = next(_mappings(path, Session("")), {})
-        if isinstance(first.get("messages"), list):  # OpenAI's training files: a conversation in each line
-            for number, line in enumerate(_mappings(path, session), start=1):
-                yield _body(
-                    line, Session(f"{session.session_id}-{number}", project_slug=session.project_slug)
-                )
-            return
-        _described(session, {**first, "id": ""})
-        _identify(session, first, file=_name(path.stem))
-        session.messages = lambda: _taken(_mappings(path, session), session)
-        yield session
-        return
     try:
-        whole = parsed(read_regular(path, limit=_LARGEST))
+        records, is_single = _records_of(path)
     except (OSError, ValueError) as error:
-        yield Refusal(str(path), f"cannot be read: {error}")
+        if not only_known:
+            yield Refusal(str(path), f"cannot be read: {error}")
         return
-    if isinstance(whole, list):
-        whole = {"messages": whole}
-    if isinstance(whole, dict) and isinstance(contents := whole.get("contents"), list):  # Google's request
-        whole = {"system": whole.get("systemInstruction"), **whole, "messages": contents}
-    if not isinstance(whole, dict) or not isinstance(whole.get("messages"), list):
-        yield Refusal(str(path), "it holds no list of messages")
+    sample = [*islice(records(Session("")), _SAMPLE)]
+    source = recognised(sample)
+    if source is None and (only_known or is_single):
+        if not only_known:
+            yield Refusal(str(path), "it holds no list of messages")
         return
-    yield _body(whole, session)
+    source = source or PLAIN
+    if source.unread:
+        session.unread.append(f"{path.name} holds {source.title} alone, which are not read: {source.unread}")
+        yield session
+    elif source.parts:
+        for number, record in enumerate(records(session), start=1):
+            own = Session(session.session_id if is_single else f"{session.session_id}-{number}")
+            own.project_slug = session.project_slug
+            yield from _conversation(record, source, own)
+        if session.refused:
+            yield session
+    else:
+        _describe(session, _head(sample, records, source), source)
+        _identify(session, path, sample)
+        settle = source.settle or iter
+        session.messages = lambda: _taken(settle(records(session)), session, source)
+        yield session
 
 
-def _identify(session: Session, first: Mapping[str, Any], *, file: str) -> None:
+def _head(sample: list[Record], records: "Callable[[Session], Iterator[Record]]", source: Source) -> Record:
+    """The record that describes the session."""
+    if not source.head:
+        return sample[0] if sample else {}
+    known = (one for one in sample if has(one, source.head))
+    return next(known, None) or next((one for one in records(Session("")) if has(one, source.head)), {})
+
+
+def _conversation(record: Record, source: Source, session: Session) -> Iterator[Session]:
+    """The conversation in a record, and a session for what each of its other branches has of its own."""
+    _describe(session, record, source)
+    given = [one for path, role in source.parts for one in _part(at(record, path), role, source)]
+    default = moment(first(record, source.time)) if source.time else None
+    branches = branches_of(given, source.branches, record) if source.branches else [("", given)]
+    for name, branch in branches:
+        one, records = session, [one for one in branch if not source.message or at(one, source.message)]
+        if name:
+            own = [*_taken(records, Session(""), source)]
+            if not own:
+                continue
+            one = Session(f"{session.session_id}/version-{name[:8]}", session.user_id, session.project_slug)
+        one.messages = partial(_taken, records, one, source, default=default)
+        yield one
+
+
+def _part(value: Any, role: str, source: Source) -> Iterator[Any]:
+    """The records of messages at one place of a conversation."""
+    if not value:
+        return
+    if isinstance(value, str) or role == "system":
+        yield {source.role[0]: role, "content": value}
+    elif isinstance(value, Mapping) and source.branches:
+        yield from value.values()
+    else:
+        for one in value if isinstance(value, list) else [value]:
+            is_bare = role and isinstance(one, Mapping) and first(one, (*source.role, source.kind)) is None
+            yield {**one, source.role[0]: role} if is_bare else one
+
+
+def _describe(
+    session: Session, record: Record, source: Source, *, ids: tuple[str, ...] | None = None
+) -> None:
+    """Give a session what its files say of it: id, user, project, and which session began it."""
+    if id := _text(record, ids or source.session):
+        session.session_id = id
+    if user := _text(record, ("user_id", "user")):
+        session.user_id = user
+    if project := _text(record, source.project):
+        session.project_slug = project
+    elif (folder := _text(record, source.folder)) and not session.project_slug:
+        session.project_slug = PureWindowsPath(folder).name or None
+    if parent := _text(record, source.parent):
+        session.session_id = f"{parent}/{session.session_id}"
+
+
+def _text(record: Record, paths: Iterable[str]) -> str | None:
+    return next((text for path in paths if (text := text_of(at(record, path))) and text.strip()), None)
+
+
+def _identify(session: Session, path: Path, sample: Iterable[Record]) -> None:
     """Give a session of Claude Code the id that is its own.
 
     Every row of a sub-agent's file repeats the id of the session that called it, and the first rows of a
     forked session are copies of the original's. What is their own is the file's name.
     """
-    if not isinstance(first.get("sessionId"), str):
+    first_one = next((one for one in sample if isinstance(at(one, "sessionId"), str)), None)
+    if first_one is None:
         return
-    stated, agent = session.session_id, text_of(first.get("agentId"))
+    stated, agent, file = session.session_id, text_of(first_one.get("agentId")), _name(path.stem)
     if file.startswith(_AGENT):
         session.session_id = f"{stated}/{file}"
-    elif agent and first.get("isSidechain") is True:
+    elif agent and first_one.get("isSidechain") is True:
         session.session_id = f"{stated}/{_AGENT}{agent}"
     elif _UUID.fullmatch(file):
         session.session_id = file
     session.earlier_id = stated if session.session_id != stated else ""
 
 
-def _body(body: Mapping[str, Any], session: Session) -> Session:
-    """A provider's request: `messages`, and Anthropic's `system`."""
-    _described(session, body)
-    system = [{"role": "system", "content": body["system"]}] if body.get("system") else []
-    given = [*system, *body["messages"]]
-    session.messages = lambda: _taken(given, session)
-    return session
+# -- messages ---------------------------------------------------------------------------------------------
 
 
-def _taken(given: Iterable[Any], session: Session) -> Iterator[Message]:
-    for number, line in enumerate(given, start=1):
-        item = f"{session.session_id}: message {number}"
+def _taken(
+    given: Iterable[Any], session: Session, source: Source, *, default: str | None = None
+) -> Iterator[Message]:
+    """The messages of these records; `default` is when those were written that do not say it."""
+    for number, record in enumerate(given, start=1):
+        item, is_message = f"{session.session_id}: message {number}", False
         try:
-            if not isinstance(line, Mapping):
+            if not isinstance(record, Mapping):
                 raise ValueError("it is no object")
-            yield from normalised(line, ts=_time(line, session, item), turn=_turn(line, session, item))
+            for message in messages_of(source, record):
+                is_message = True
+                ts = _time((message, record), session, item) or default
+                yield from normalised(message, ts=ts, turn=_turn(record, session, item))
+            if not is_message:
+                session.skipped[kind_of(source, record)] += 1
         except ValueError as error:
             session.refused.append(Refusal(item, f"left out: {error}"))
 
 
-def _time(line: Mapping[str, Any], session: Session, item: str) -> str | None:
+def _time(given: Iterable[Record], session: Session, item: str) -> str | None:
     """When a message was written; None without a time, and for one that cannot be read, which is named."""
-    inner = line.get("message")
     try:
-        return time_of(line) or (time_of(inner) if isinstance(inner, Mapping) else None)
+        for record in given:
+            inner = record.get("message")
+            if found := time_of(record) or (time_of(inner) if isinstance(inner, Mapping) else None):
+                return found
     except ValueError as error:
         session.unread.append(f"{item}: {error}; it is stored without one")
-        return None
+    return None
 
 
 def _turn(line: Mapping[str, Any], session: Session, item: str) -> int | None:
@@ -265,7 +266,79 @@ def _turn(line: Mapping[str, Any], session: Session, item: str) -> int | None:
     return number
 
 
-def _mappings(path: Path, session: Session) -> Iterator[Mapping[str, Any]]:
+# -- databases --------------------------------------------------------------------------------------------
+
+
+def _database(path: Path) -> Iterator[Session | Refusal]:
+    if not llm_logs.is_of_llm(path):
+        yield Refusal(str(path), "it is no database of `llm`; `adopt` takes those of recorded sessions")
+        return
+    for conversation in llm_logs.conversations(path):
+        if isinstance(conversation, Refusal):
+            yield conversation
+            continue
+        session = Session(_name(path.stem))
+        _describe(session, conversation, PLAIN, ids=("id",))
+        session.messages = partial(_taken, conversation["messages"], session, PLAIN)
+        yield session
+
+
+# -- JSON -------------------------------------------------------------------------------------------------
+
+
+def _records_of(path: Path) -> tuple[Callable[[Session], Iterator[Any]], bool]:
+    """What reads the records of a file, the faults going to a session, and whether it is a single one.
+
+    An array is read element by element, and lines one by one, so that a file may be larger than the memory.
+    Raises OSError, and ValueError for a single value that is no JSON.
+    """
+    with open_regular(path) as file:
+        start = file.read(_READ).decode("utf-8-sig", "replace").lstrip(_SPACE)[:1]
+    if path.suffix == ".jsonl" and start != "[":
+        return partial(_lines, path), False
+    if start == "[":
+        return partial(_elements, path), False
+    try:
+        whole = parsed(read_regular(path, limit=_LARGEST))
+    except json.JSONDecodeError as error:
+        if error.msg != "Extra data":
+            raise
+        return partial(_lines, path), False
+    return (lambda session: iter([whole] if isinstance(whole, dict) else [])), True
+
+
+def _elements(path: Path, session: Session) -> Iterator[Any]:
+    """The elements of a JSON array; what follows a fault is left out, and named."""
+    decoder, raw_decode = codecs.getincrementaldecoder("utf-8-sig")(), json.JSONDecoder().raw_decode
+    try:
+        with open_regular(path) as file:
+            text, wanted = decoder.decode(file.read(_READ)).lstrip(_SPACE)[1:], _READ
+            while (place := _after(text, 0)) == len(text) or text[place] != "]":
+                try:
+                    while text[place : place + 1] != "]":
+                        value, place = raw_decode(text, place)
+                        yield value
+                        place, wanted = _after(text, place), _READ
+                except json.JSONDecodeError:  # the element has not been read to its end, or is broken
+                    more = file.read(wanted)
+                    if not more or len(text) > _LARGEST:
+                        raise
+                    text, wanted = text[place:] + decoder.decode(more), 2 * wanted
+                else:
+                    return
+    except (OSError, ValueError, RecursionError) as error:
+        reason = "it is not written in UTF-8" if isinstance(error, UnicodeDecodeError) else error
+        session.refused.append(Refusal(path.name, f"cannot be read to its end: {reason}"))
+
+
+def _after(text: str, place: int) -> int:
+    """The place of the next element of an array, or of its end."""
+    while text[place : place + 1] and text[place] in _BETWEEN:
+        place += 1
+    return place
+
+
+def _lines(path: Path, session: Session) -> Iterator[Mapping[str, Any]]:
     """The objects of a JSONL file; the first invalid lines are named, the rest counted."""
     left_out = 0
     try:
@@ -305,11 +378,6 @@ def parsed(text: bytes) -> Any:
         raise ValueError("it is not written in UTF-8") from error
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-
-
-def text_of(value: Any) -> str | None:
-    """A text that SQLite can store, lone surrogates replaced; None for an empty one or another type."""
-    return value.encode("utf-8", "replace").decode() or None if isinstance(value, str) else None
 
 
 def _name(of_file: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,7 +15,8 @@ from store.memory.engine.passages import Passages
 from store.memory.text.extraction import extract_all_embeddable_content, readable
 from store.memory.text.token_chunks import chunk_text
 from store.memory.transcripts import events
-from store.memory.transcripts.files import NAMED, Message, Session
+from store.memory.transcripts.files import NAMED, Session
+from store.memory.transcripts.messages import Message
 from store.memory.transcripts.session_ids import SessionIds
 from store.memory.transcripts.tables import KIND
 from store.outcome import Refusal
@@ -22,6 +24,7 @@ from store.progress import Progress, batches
 
 _MESSAGES = 200  # of one transaction
 _EVENTS = 5_000
+_KINDS = 8  # of records without a message, named in one note
 _T = TypeVar("_T")
 
 
@@ -40,7 +43,16 @@ class TranscriptReport:
     refused: list[Refusal] = field(default_factory=list)
     without_text: int = 0  # new messages of pictures alone, of hidden thoughts, or empty ones
     notes: list[str] = field(default_factory=list)  # what a person should know, a sentence each
+    skipped: Counter[str] = field(default_factory=Counter)  # records without a message, by what they are
     embedded: bool = True  # False: cancelled before; `embed_new` goes on
+
+    def tell_skipped(self) -> None:
+        """Note how many records hold no message."""
+        if count := self.skipped.total():
+            kinds = sorted(self.skipped)
+            more = ", …" if len(kinds) > _KINDS else ""
+            lines = f"{count:,} line{'' if count == 1 else 's'} without a message"
+            self.notes.append(f"{lines} ({', '.join(kinds[:_KINDS])}{more})")
 
     @property
     def summary(self) -> str:
@@ -62,12 +74,13 @@ def ingest(
     progress.what, before = f"reading {session.session_id}", progress.done
     _read(passages, session, report, progress)
     report.refused += session.refused
+    report.skipped += session.skipped
     report.notes += session.unread[:NAMED]
     if (more := len(session.unread) - NAMED) > 0:
         report.notes.append(f"{session.session_id}: {more:,} more values that cannot be read")
     if progress.done > before:
         report.sessions.append(session.session_id)
-    elif not session.refused and not progress.cancelled:
+    elif not (session.refused or session.unread or session.skipped or progress.cancelled):
         report.refused.append(Refusal(session.session_id, "it holds no message and no event"))
 
 
@@ -85,7 +98,7 @@ def _take_messages(
         known = {
             row["sequence"]: row
             for row in db.execute(
-                "SELECT id, sequence, content, text_content FROM transcripts "
+                "SELECT id, sequence, role, content, text_content FROM transcripts "
                 "WHERE user_id = ? AND session_id = ? AND sequence BETWEEN ? AND ?",
                 [session.user_id, session.session_id, batch[0][0], batch[-1][0]],
             )
@@ -166,7 +179,7 @@ def _now(passages: Passages) -> str:
 
 def _says_otherwise(before: sqlite3.Row, message: Message, content: str) -> bool:
     """Whether this message is another than the stored one, or an earlier Memedex read less of it."""
-    if before["text_content"] != readable(message):
+    if before["role"] != message["role"] or before["text_content"] != readable(message):
         return True
     return before["content"] != content and comparable_json(before["content"]) != comparable_json(content)
 

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.engine.passages import Passages
 from store.memory.transcripts import events
-from store.memory.transcripts.files import Message, Session
+from store.memory.transcripts.files import Session
+from store.memory.transcripts.messages import Message
 
 _HASHED = 200  # messages, or events, from the beginning
 _HASH = re.compile(r"(-[0-9a-f]{16})?")
@@ -124,13 +125,13 @@ class SessionIds:
 
 def _read(session: Session) -> tuple[str, _Conversation]:
     """What a hash is made of, and the whole session, which is read again when it is stored."""
-    refused, unread = [*session.refused], [*session.unread]
+    refused, unread, skipped = [*session.refused], [*session.unread], session.skipped.copy()
     said = [_message(one) for one in islice(session.messages(), _HASHED)]
     happened = [*filter(None, map(_event, islice(session.events(), _HASHED)))]
     text = as_json([session.project_slug, said or happened])
     messages = [_piece(_message(one)) for one in session.messages()]
     lines = {place: row for place, line in enumerate(session.events()) if (row := _event(line))}
-    session.refused[:], session.unread[:] = refused, unread
+    session.refused[:], session.unread[:], session.skipped = refused, unread, skipped
     events_by_place = {place: hash(row) for place, row in lines.items()}
     return text, _Conversation(messages, events_by_place, session.project_slug)
 

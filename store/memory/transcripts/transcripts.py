@@ -65,6 +65,7 @@ class Transcripts:
                 ingest(self.passages, session, ids, report, progress)
                 if progress.cancelled:
                     break
+        report.tell_skipped()
         self._note(report, actor=actor)
         report.embedded = self.embed_new(progress=progress)
         return report

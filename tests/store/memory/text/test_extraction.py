@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from store.memory.text.extraction import CONTENT_TYPES, extract_all_embeddable_content, readable
-from store.memory.transcripts.files import normalised
+from store.memory.transcripts.messages import normalised
 
 THINKING = {"type": "thinking", "thinking": "hm"}
 TEXT = {"type": "text", "text": "answer"}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from store.memory.memory import Memory
+from store.memory.transcripts import files
 from tests.store.memory.transcripts.sessions import lines
 
 FORMS: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
@@ -124,3 +125,22 @@ def test_times_and_turns_are_read_by_what_they_mean_and_the_others_are_named(
         "chat: message 4: its timestamp 'soon' is no date or time; it is stored without one",
         "chat: message 4: its turn 'third' is no number; it is stored without one",
     ]
+
+
+def test_an_array_is_read_piece_by_piece_and_what_is_before_a_fault_comes_in(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_READ", 16)
+    said = [{"role": "user", "content": f"Wörter von {number} " * number} for number in range(1, 20)]
+    path = tmp_path / "chat.json"
+    whole = json.dumps(said, ensure_ascii=False, indent=1).encode()
+    path.write_bytes(whole)
+    assert memory.transcripts.import_sessions([path]).messages == len(said)
+    assert [json.loads(row["content"]) for row in memory.transcripts.messages("chat")] == [
+        one["content"] for one in said
+    ]
+    path.write_bytes(whole[: whole.index("Wörter von 7".encode()) + 3])
+    report = memory.transcripts.import_sessions([path])
+    assert (report.present, [one.reason[:31] for one in report.refused]) == (
+        6, ["cannot be read to its end: Unte"],
+    )  # fmt: skip

@@ -1,0 +1,381 @@
+"""The conversations of every known program: sessions, order, roles, texts and times, and nothing twice."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.memory.memory import Memory
+from tests.store.memory.transcripts.sessions import lines
+
+UUID, OTHER = "0a0a0a0a-1111-4222-8333-444444444444", "0b0b0b0b-1111-4222-8333-444444444444"
+T1, T2 = "2026-05-01T08:00:01Z", "2026-05-01T08:00:02Z"
+AT1, AT2 = "2026-05-01T08:00:01.000+00:00", "2026-05-01T08:00:02.000+00:00"
+
+Said = list[tuple[str, str | None]]  # roles and texts
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file of a program, and what is stored of it by session."""
+
+    file: str
+    given: Any  # a list in a .jsonl is its lines
+    stored: dict[str, Said]
+    project: str | None = None
+    times: tuple[str | None, ...] = ()  # of the first session
+    notes: tuple[str, ...] = ()
+
+
+def chatgpt(id: str, parent: str | None, role: str, *parts: str, **more: Any) -> dict[str, Any]:
+    message = {
+        "id": id, "author": {"role": role}, "create_time": 1777622401.0,
+        "content": {"content_type": "text", "parts": [*parts]}, **more,
+    }  # fmt: skip
+    return {"id": id, "parent": parent, "children": [], "message": message}
+
+
+def by_id(*nodes: dict[str, Any]) -> dict[str, Any]:
+    return {node["id"]: node for node in nodes}
+
+
+def claude(kind: str, content: Any, **more: Any) -> dict[str, Any]:
+    message = {"role": kind, "content": content}
+    return {
+        "type": kind, "sessionId": UUID, "cwd": "/home/ada/pond", "timestamp": T1, "message": message, **more,
+    }  # fmt: skip
+
+
+def codex(kind: str, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": T1, "type": kind, "payload": payload}
+
+
+def item(role: str, text: str) -> dict[str, Any]:
+    kind = "output_text" if role == "assistant" else "input_text"
+    return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+
+
+PAIR: Said = [("user", "Who lives here?"), ("assistant", "A heron.")]
+CALL = {"type": "function_call", "name": "count", "arguments": '{"what": "reeds"}', "call_id": "c"}
+OUTPUT = {"type": "function_call_output", "call_id": "c", "output": "seven"}
+CALLED: Said = [("assistant", "count\nwhat: reeds"), ("tool", "seven")]
+REQUEST = {"model": "m", "instructions": "Be brief.", "input": "Who lives here?"}
+RESPONSE = {
+    "object": "response", "id": "resp_1", "created_at": 1777622401, "model": "m",
+    "output": [{"type": "reasoning", "summary": []}, item("assistant", "A heron.")],
+}  # fmt: skip
+
+CASES = {
+    "ChatGPT's export": Case(
+        "conversations.json",
+        [
+            {
+                "title": "Pond", "conversation_id": "c1", "create_time": 1777622401.0, "current_node": "d",
+                "mapping": by_id(
+                    {"id": "root", "message": None, "parent": None, "children": ["s"]},
+                    chatgpt("s", "root", "system", ""),
+                    chatgpt("a", "s", "user", "Who lives here?"),
+                    chatgpt("b", "a", "assistant", "A frog."),
+                    chatgpt("d", "a", "assistant", "A heron."),
+                ),
+            },
+            {
+                "title": "Tools", "conversation_id": "c2", "create_time": 1777622401.0, "current_node": "c",
+                "mapping": by_id(
+                    chatgpt("a", None, "assistant", "count(reeds)", recipient="python"),
+                    chatgpt("b", "a", "tool", "seven"),
+                    chatgpt(
+                        "c", "b", "assistant",
+                        content={"thoughts": [{"summary": "Hm", "content": "7."}]},
+                    ),
+                ),
+            },
+        ],
+        {
+            "c1": PAIR, "c1/version-b": [("assistant", "A frog.")],
+            "c2": [
+                ("assistant", "python\narguments: count(reeds)"), ("tool", "seven"), ("assistant", "Hm\n7."),
+            ],
+        },
+        times=(AT1, AT1), notes=("1 line without a message (empty)",),
+    ),
+    "Claude.ai's export": Case(
+        "conversations.json",
+        [
+            {
+                "uuid": UUID, "name": "Pond", "chat_messages": [
+                    {"uuid": "1", "sender": "human", "text": "Who lives here?", "created_at": T1},
+                    {"uuid": "2", "sender": "assistant", "text": "", "created_at": T2,
+                     "content": [{"type": "text", "text": "A heron."}]},
+                ],
+            },
+            {
+                "uuid": OTHER, "name": "Again", "current_leaf_message_uuid": "4", "chat_messages": [
+                    {"uuid": "1", "parent_message_uuid": "0", "sender": "human", "text": "Read this.",
+                     "content": [], "attachments": [{"extracted_content": "Reeds."}]},
+                    {"uuid": "4", "parent_message_uuid": "1", "sender": "assistant", "text": "Read."},
+                    {"uuid": "3", "parent_message_uuid": "1", "sender": "assistant", "text": "No."},
+                ],
+            },
+        ],
+        {
+            UUID: PAIR, OTHER: [("user", "Read this.\n\nReeds."), ("assistant", "Read.")],
+            f"{OTHER}/version-3": [("assistant", "No.")],
+        },
+        times=(AT1, AT2),
+    ),
+    "Open WebUI's export": Case(
+        "chats.json",
+        [{"id": "w1", "title": "Pond", "chat": {"history": {"currentId": "2", "messages": by_id(
+            {"id": "1", "parentId": None, "role": "user", "content": "Who lives here?"},
+            {"id": "2", "parentId": "1", "role": "assistant", "content": "A heron."},
+        )}}}],
+        {"w1": PAIR},
+    ),
+    "LibreChat's export": Case(
+        "pond.json",
+        {"conversationId": "l1", "messages": [
+            {"messageId": "1", "parentMessageId": "0", "text": "Who lives here?", "isCreatedByUser": True},
+            {"messageId": "2", "parentMessageId": "1", "text": "A heron.", "isCreatedByUser": False},
+        ]},
+        {"l1": PAIR},
+    ),
+    "Claude Code": Case(
+        f"{UUID}.jsonl",
+        [
+            {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}},
+            {"type": "summary", "summary": "Pond", "leafUuid": "u"},
+            claude("user", "Who lives here?"),
+            claude("assistant", [{"type": "tool_use", "name": "count", "input": {"what": "reeds"}}]),
+            claude("user", [{"type": "tool_result", "tool_use_id": "t", "content": "seven"}]),
+            {"type": "system", "subtype": "compact_boundary", "sessionId": UUID, "content": "Compacted"},
+            claude("user", "Earlier: reeds were counted.", isCompactSummary=True),
+            claude("assistant", [{"type": "text", "text": "A heron."}]),
+        ],
+        {UUID: [PAIR[0], *CALLED, ("summary", "Earlier: reeds were counted."), PAIR[1]]},
+        project="pond", times=(AT1,) * 5,
+        notes=("3 lines without a message (file-history-snapshot, summary, system)",),
+    ),
+    "Claude Code, its stream": Case(
+        "out.jsonl",
+        [
+            {"type": "system", "subtype": "init", "session_id": UUID, "cwd": "/home/ada/pond"},
+            *(
+                {"type": role, "session_id": UUID, "message": {"role": role, "content": text}}
+                for role, text in PAIR
+            ),
+            {"type": "result", "session_id": UUID, "result": "A heron."},
+        ],
+        {UUID: PAIR}, notes=("2 lines without a message (result, system)",),
+    ),
+    "Codex": Case(
+        "rollout-1.jsonl",
+        [
+            codex("session_meta", id="x1", cwd="C:\\ponds\\pond", timestamp=T1),
+            codex("response_item", **item("developer", "Be brief.")),
+            codex("event_msg", type="user_message", message="Who lives here?"),
+            codex("response_item", **item("user", "Who lives here?")),
+            codex("response_item", type="reasoning", summary=[{"type": "summary_text", "text": "Hm."}]),
+            codex("response_item", **CALL),
+            codex("response_item", **OUTPUT),
+            codex("response_item", type="ghost_snapshot", ghost_commit={}),
+            codex("compacted", message="Reeds were counted."),
+            codex("response_item", **item("assistant", "A heron.")),
+            codex("event_msg", type="agent_message", message="A heron."),
+        ],
+        {"x1": [
+            ("system", "Be brief."), PAIR[0], ("assistant", "Hm."), *CALLED,
+            ("summary", "Reeds were counted."), PAIR[1],
+        ]},
+        project="pond", times=(AT1,) * 7,
+        notes=("4 lines without a message (event_msg, ghost_snapshot, session_meta)",),
+    ),
+    "a helper of Codex": Case(
+        "rollout-2.jsonl",
+        [
+            codex(
+                "session_meta", id="x2",
+                source={"subagent": {"thread_spawn": {"parent_thread_id": "x1", "depth": 1}}},
+            ),
+            codex("response_item", **item("user", "Who lives here?")),
+        ],
+        {"x1/x2": PAIR[:1]}, notes=("1 line without a message (session_meta)",),
+    ),
+    "Codex, earlier lines": Case(
+        "rollout-3.jsonl",
+        [
+            {"id": "x3", "timestamp": T1, "instructions": None},
+            {"record_type": "state"}, item("user", "Who lives here?"), CALL, OUTPUT,
+            item("assistant", "A heron."),
+        ],
+        {"x3": [PAIR[0], *CALLED, PAIR[1]]}, notes=("2 lines without a message (without a type)",),
+    ),
+    "Codex, earlier JSON": Case(
+        "rollout-4.json",
+        {
+            "session": {"id": "x4", "timestamp": T1},
+            "items": [item("user", "Who lives here?"), item("assistant", "A heron.")],
+        },
+        {"x4": PAIR}, times=(AT1, AT1),
+    ),
+    "Gemini's API": Case(
+        "request.json",
+        {
+            "systemInstruction": {"parts": [{"text": "Be brief."}]},
+            "contents": [{"parts": [{"text": "Who lives here?"}]}],
+            "candidates": [{"content": {"role": "model", "parts": [{"text": "A heron."}]}}],
+        },
+        {"request": [("system", "Be brief."), *PAIR]},
+    ),
+    "Google AI Studio": Case(
+        "prompt.json",
+        {
+            "systemInstruction": {}, "chunkedPrompt": {"chunks": [
+                {"role": "user", "text": "Who lives here?"},
+                {"role": "model", "text": "Hm.", "isThought": True}, {"role": "model", "text": "A heron."},
+            ]},
+        },
+        {"prompt": [PAIR[0], ("assistant", "Hm."), PAIR[1]]},
+    ),
+    "Gemini CLI": Case(
+        "session-1.json",
+        {
+            "sessionId": "g1", "projectHash": "h", "messages": [
+                {"id": "1", "type": "user", "content": [{"text": "Who lives here?"}], "timestamp": T1},
+                {"id": "2", "type": "info", "content": "Switched the model", "timestamp": T1},
+                {
+                    "id": "3", "type": "gemini", "content": "A heron.", "timestamp": T2,
+                    "thoughts": [{"subject": "Count", "description": "Reeds first."}],
+                    "toolCalls": [{
+                        "id": "c", "name": "count", "args": {"what": "reeds"},
+                        "result": [{"functionResponse": {"id": "c", "response": {"output": "seven"}}}],
+                    }],
+                },
+            ],
+        },
+        {"g1": [
+            PAIR[0], ("assistant", "Count\nReeds first.\n\nA heron.\n\ncount\nwhat: reeds"),
+            ("tool", "output: seven"),
+        ]},
+        times=(AT1, AT2, AT2), notes=("1 line without a message (info)",),
+    ),
+    "Gemini CLI, lines": Case(
+        "session-2.jsonl",
+        [
+            {"sessionId": "g2", "projectHash": "h", "startTime": T1},
+            {"id": "1", "type": "user", "content": "Who lives there?", "timestamp": T1},
+            {"$rewindTo": "1"},
+            {"id": "2", "type": "user", "content": "Who lives here?", "timestamp": T1},
+            {"id": "3", "type": "gemini", "content": "A", "timestamp": T2},
+            {"$set": {"lastUpdated": T2}},
+            {"id": "3", "type": "gemini", "content": "A heron.", "timestamp": T2},
+        ],
+        {"g2": PAIR}, times=(AT1, AT2),
+    ),
+    "ShareGPT": Case(
+        "share.json",
+        [
+            {"id": "s1", "system": "Be brief.", "conversations": [
+                {"from": "human", "value": "Who lives here?"},
+                {"from": "function_call", "value": '{"name": "count", "arguments": {"what": "reeds"}}'},
+                {"from": "observation", "value": "seven"}, {"from": "gpt", "value": "A heron."},
+            ]},
+            {"conversations": [{"from": "human", "value": "Thanks."}]},
+        ],
+        {
+            "s1": [
+                ("system", "Be brief."), PAIR[0], *CALLED, PAIR[1],
+            ],
+            "share-2": [("user", "Thanks.")],
+        },
+    ),
+    "OpenAI's Responses": Case(
+        "response.json", {**RESPONSE, **REQUEST},
+        {"resp_1": [("system", "Be brief."), PAIR[0], ("assistant", None), PAIR[1]]}, times=(AT1,) * 4,
+    ),
+    "a request of OpenAI's Responses": Case(
+        "request.json", {"model": "m", "input": [item("user", "Who lives here?"), CALL, OUTPUT]},
+        {"request": [PAIR[0], *CALLED]},
+    ),
+    "requests with responses": Case(
+        "log.jsonl", [{"request": REQUEST, "response": RESPONSE}],
+        {"resp_1": [("system", "Be brief."), PAIR[0], ("assistant", None), PAIR[1]]},
+    ),
+    "OpenAI's chat completions": Case(
+        "done.jsonl",
+        [{"id": "chat_1", "created": 1777622401, "choices": [
+            {"message": {"role": "assistant", "content": "A heron."}},
+        ]}],
+        {"chat_1": PAIR[1:]}, times=(AT1,),
+    ),
+    "OpenAI's batches": Case(
+        "batch.jsonl",
+        [{"custom_id": "b1", "body": {"messages": [{"role": "user", "content": "Who lives here?"}]}}],
+        {"b1": PAIR[:1]},
+    ),
+    "Anthropic's batches": Case(
+        "batch.jsonl",
+        [{"custom_id": "b2", "result": {"message": {"role": "assistant", "content": "A heron."}}}],
+        {"b2": PAIR[1:]},
+    ),
+    "Continue": Case(
+        "1.json",
+        {"sessionId": "k1", "workspaceDirectory": "file:///home/ada/pond", "history": [
+            {"message": {"role": "user", "content": "Who lives here?"}, "contextItems": []},
+            {"message": {"role": "assistant", "content": "A heron."}},
+        ]},
+        {"k1": PAIR}, project="pond",
+    ),
+    "prompts of Codex": Case(
+        "history.jsonl", [{"session_id": "x1", "ts": 1777622401, "text": "Who lives here?"}], {},
+        notes=(
+            "history.jsonl holds prompts of Codex alone, which are not read: its sessions have them",
+        ),
+    ),
+}  # fmt: skip
+
+
+def written(case: Case, folder: Path) -> Path:
+    path = folder / case.file
+    if path.suffix == ".jsonl":
+        lines(path, case.given)
+    else:
+        path.write_text(json.dumps(case.given))
+    return path
+
+
+def stored(memory: Memory) -> dict[str, Said]:
+    return {
+        one["session_id"]: [
+            (row["role"], row["text_content"]) for row in memory.transcripts.messages(one["session_id"])
+        ]
+        for one in memory.transcripts.sessions()
+    }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_message_comes_in_with_its_role_and_time_and_only_once(
+    memory: Memory, tmp_path: Path, name: str
+) -> None:
+    case = CASES[name]
+    path = written(case, tmp_path)
+    report = memory.transcripts.import_sessions([path])
+    assert (report.refused, report.notes) == ([], [*case.notes])
+    assert stored(memory) == case.stored
+    if case.times:
+        found = memory.transcripts.messages(next(iter(case.stored)))
+        assert tuple(row["ts"] for row in found) == case.times
+    assert {one["project_slug"] for one in memory.transcripts.sessions()} <= {case.project}
+    again = memory.transcripts.import_sessions([path])
+    assert (again.messages, again.changed, again.refused, stored(memory)) == (0, 0, [], case.stored)
+    assert again.present == sum(map(len, case.stored.values()))
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.stored])
+def test_a_file_is_found_in_its_folder_beside_others(memory: Memory, tmp_path: Path, name: str) -> None:
+    (tmp_path / "settings.json").write_text('{"theme": "dark"}')
+    written(CASES[name], tmp_path)
+    assert memory.transcripts.import_sessions([tmp_path]).refused == []
+    assert stored(memory) == CASES[name].stored
