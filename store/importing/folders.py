@@ -14,7 +14,7 @@ from store.captions.caption_text import HOLDS
 from store.chroma.contents import DATABASE, read_contents, read_entries
 from store.disk.aside import PREFIX
 from store.errors import BadSource, InvalidRecord
-from store.importing import tables, trees
+from store.importing import shapes, tables, trees
 from store.importing.candidate import Candidate, RemoteLogo, WithoutPicture, shown
 from store.importing.metadata import (
     FILLED_IN,
@@ -106,6 +106,10 @@ class LibraryFolders:
         if not sidecar.get("token_name"):
             sidecar["token_name"] = (sidecar.get("ticker") or stem(name))[:MAX_NAME]
         return sidecar
+
+    def holds(self, name: str) -> bool:
+        """Whether the file lies in a library."""
+        return self._top(name) is not None
 
     def placed(self, coin: Candidate, name: str) -> Candidate:
         """The coin in the tier of its folder; without a caption that serves the library it is approved."""
@@ -288,7 +292,7 @@ class _Reading:
         for name in sorted(self.unread):
             yield from self._waiting(name, rest)
         for name in sorted(
-            rest, key=lambda name: suffix(name) == ".txt"
+            rest, key=lambda name: suffix(name) in (".txt", ".caption")
         ):  # pictures say which texts are theirs
             if name not in self.used and suffix(name) not in (".json", *tables.SUFFIXES):
                 yield from self._guarded(name, self._other(name))
@@ -345,6 +349,11 @@ class _Reading:
             raise BadSource(tables.TOO_MANY)
         if not rows:
             yield Refusal(self.tree.item(name), "there is no coin in it")
+        rows = [
+            (number, one)
+            for number, row in rows
+            for one in (shapes.single(row) if isinstance(row, dict) else [row])
+        ]
         references = [tables.picture_reference(dict(row)) for _, row in rows if isinstance(row, dict)]
         shared = endings(references)
         for number, row in rows:
@@ -383,7 +392,7 @@ class _Reading:
             self.unread.add(name)
         value = tables.parsed(tables.decoded(self.tree.read(name, limit=tables.MAX_TEXT_BYTES)))
         self.unread.discard(name)
-        if (listed := tables.entries(value)) is not None:
+        if (listed := shapes.entries(value)) is not None:
             yield from self._rows(name, tables.listed(listed))
             return
         if not isinstance(value, dict):
@@ -400,7 +409,13 @@ class _Reading:
                 sidecar = self.libraries.completed(value, name)
                 yield without_picture(self.tree.item(name), str(error), sidecar, reference)
                 return
-        coin = self._coin(self.tree.item(name), self.libraries.completed(value, name), found)
+        if text := text_beside(self.tree, found):
+            self.used.add(text)
+            value = {**text_fields(self.tree, text), **value}
+        sidecar = self.libraries.completed(with_whole_caption(value), name)
+        if not self.libraries.holds(name):
+            sidecar = {"token_name": _name_from(found), "ticker": "", **sidecar}
+        coin = self._coin(self.tree.item(name), sidecar, found)
         yield self.libraries.placed(coin, name)
 
     def _other(self, name: str) -> Iterator[Found]:

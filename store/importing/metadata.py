@@ -86,6 +86,8 @@ def unix_seconds(value: Any) -> int | None:
     None for an empty value. Raises BadSource for anything else, also for a date with two readings, as
     05/01/2024.
     """
+    if isinstance(value, Mapping):  # Google's: {"timestamp": …, "formatted": …}
+        value = value.get("timestamp", value)
     if is_empty(value):
         return None
     number = _number(value)

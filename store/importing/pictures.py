@@ -38,7 +38,8 @@ class Pictures:
         self._hex: dict[str, list[str]] = {}  # EVM addresses come in checksum case and in lower case
         self._endings: dict[tuple[str, ...], list[str]] = {}
         self._logos: dict[str, list[str]] = {}  # by folder
-        for name in sorted(filter(is_picture, self._names.values())):
+        self._pictures = set(filter(is_picture, self._names.values()))
+        for name in sorted(self._pictures):
             self._stems.setdefault(_composed(stem(name)), []).append(name)
             if is_logo(name):
                 self._logos.setdefault(folder_of(name), []).append(name)
@@ -53,6 +54,10 @@ class Pictures:
 
         The latter because a library separates `rag_db/metadata` from `rag_db/images`.
         """
+        described = name
+        while described := described.rpartition(".")[0]:  # frog.png.json, frog.png.supplemental-metadata.json
+            if self._names.get(_composed(described)) in self._pictures:
+                return self._names[_composed(described)]
         alike = self._stems.get(_composed(stem(name)), [])
         near = [other for other in alike if folder_of(other) == folder_of(name)]
         if not near and folder_of(name).rpartition("/")[2] == "metadata":
@@ -83,6 +88,8 @@ class Pictures:
             raise BadSource("its picture's address must be text")
         reference = located(reference)
         parts = remote_parts(reference)
+        if elsewhere := _absolute(reference):  # a table that was made on another machine
+            return self._moved(elsewhere, reference, folder=folder)
         if parts is None and reference:
             for spelling in referred(reference, folder=folder):
                 if _composed(spelling) in self._names:
@@ -94,6 +101,17 @@ class Pictures:
             found = self._ending(parts, shared)
         if found is None:
             raise BadSource(_missing(reference, is_remote=parts is not None))
+        return found
+
+    def _moved(self, parts: tuple[str, ...], reference: str, *, folder: str) -> str:
+        """The file whose path ends as this one does: in the table's folder, else the only one."""
+        for start in range(len(parts)):
+            name = _composed("/".join([*([folder] if folder else []), *parts[start:]]))
+            if name in self._names:
+                return self._names[name]
+        found = self._ending(parts, Counter())
+        if found is None:
+            raise BadSource(f"its picture {reference[:120]!r} is an absolute path, and is not in the import")
         return found
 
     def _ending(self, parts: tuple[str, ...], shared: Counter[str]) -> str | None:
@@ -113,7 +131,9 @@ def located(reference: object) -> str:
 
 
 def embedded(reference: object) -> bytes | None:
-    """The picture that a `data:` address holds; None for any other reference. Raises BadSource."""
+    """The picture that a row holds, or its `data:` address; None for a reference. Raises BadSource."""
+    if isinstance(reference, bytes):  # of a Parquet file
+        return reference
     text = str(reference or "").strip()
     if text[:5].lower() != "data:":
         return None
@@ -126,6 +146,13 @@ def embedded(reference: object) -> bytes | None:
         return b64decode(b"".join(plain.split()), validate=True) if is_coded else plain
     except ValueError as error:
         raise BadSource("its picture is a data: address that cannot be read") from error
+
+
+def _absolute(reference: str) -> tuple[str, ...] | None:
+    """The parts of a path on the machine where a table was made; None for any other reference."""
+    path = reference.replace("\\", "/")
+    is_absolute = path.startswith("/") or re.match(r"[A-Za-z]:", path)
+    return tuple(part for part in path.split("/")[1:] if part not in ("", ".", "..")) if is_absolute else None
 
 
 def endings(references: Iterable[object]) -> Counter[str]:
@@ -149,28 +176,31 @@ def _composed(name: str) -> str:
 
 
 def text_beside(tree: Tree, name: str) -> str | None:
-    """The text file with this picture's name, as trainers have it (kohya, TagGUI); None if there is none."""
-    path = f"{name.rpartition('.')[0]}.txt"
-    return path if path in tree.known else None
+    """The text file of this picture, as trainers (kohya, TagGUI) and Hydrus name it; None without one."""
+    bare = name.rpartition(".")[0]
+    paths = (f"{bare}.txt", f"{name}.txt", f"{bare}.caption", f"{name}.caption")
+    return next((path for path in paths if path in tree.known), None)
 
 
 def text_fields(tree: Tree, name: str) -> dict[str, Any]:
     """The tags or the caption that a text file holds. Raises BadSource if it is no text."""
-    text = decoded(tree.read(name, limit=MAX_TEXT_BYTES)).strip()
+    text = decoded(tree.read(name, limit=MAX_TEXT_BYTES), guesses=True).strip()
     return parse_caption(text)
 
 
 def parse_caption(text: str) -> dict[str, Any]:
     """A line of short parts between commas as tags, any other text as what is in the picture."""
-    parts = [part for part in text.split(",") if part.strip()]
+    lines = text.splitlines()
+    is_lined = len(lines) > 1 and "," not in text and all(line.strip() for line in lines)  # a tag in each
+    parts = lines if is_lined else [part for part in text.split(",") if part.strip()]
     is_list = (
-        _FEWEST <= len(parts) <= MAX_TAGS
-        and "\n" not in text
+        (2 if is_lined else _FEWEST) <= len(parts) <= MAX_TAGS
+        and ("\n" not in text or is_lined)
         and not _SENTENCE.search(text)
         and all(len(part.split()) <= _WORDS and len(part.strip()) <= MAX_TAG for part in parts)
     )
     if is_list:
-        return {"tags": tags(text)}
+        return {"tags": tags(parts)}
     return {"caption": {"entity": text}} if text else {}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from store.disk.csv import as_typed
 from store.errors import BadSource
-from store.importing.metadata import NAMES, READ, address_in, caption_columns, meaning, pictured, unfolded
+from store.importing.metadata import NAMES, READ, caption_columns, meaning, pictured, unfolded
 from store.records import CAPTION_FACETS
 
 MAX_TEXT_BYTES = (
@@ -25,7 +25,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson")
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 MAX_BYTES = 200_000_000  # read line by line: an export of a hundred thousand coins comes in again
 MAX_ROWS = 200_000  # a million of nothing would make a million refusals
 TOO_MANY = f"it holds more than {MAX_ROWS:,} entries; split it"
@@ -33,7 +33,6 @@ MAX_COLUMNS = 1_000
 MORE = "more"  # the column that holds, as JSON, what fits no other
 
 _FILE = ("file_name", "file", "filename", "image", "picture", "image_path", "logoURI")
-_LISTS = ("tokens", "pairs", "coins", "data", "items", "results", "result", "included")  # what wraps a list
 _HEADINGS = {
     **{name.lower(): key for key, names in NAMES.items() for name in names},
     **{name.lower(): name for name in _FILE},
@@ -47,8 +46,10 @@ _KNOWN = {*NAMES, *READ, *_FILE, *CAPTION_FACETS, "caption", "text", "tags_categ
 _SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n")  # a first line that spreadsheets write and read
 
 
-def decoded(content: bytes) -> str:
-    """The text of a file in UTF-8, or in UTF-16 or UTF-32 with a byte order mark.
+def decoded(content: bytes, *, guesses: bool = False) -> str:
+    """The text of a file in UTF-8, in UTF-16 or UTF-32 with a byte order mark.
+
+    `guesses`: else in the encoding that its letters speak for.
 
     Raises BadSource if it is not text in one of these.
     """
@@ -57,7 +58,17 @@ def decoded(content: bytes) -> str:
         # Without a mark, zero bytes among the first four give UTF-16 and UTF-32 away.
         return content.decode(encoding or json.detect_encoding(content[:4]))
     except UnicodeDecodeError as error:
+        if guesses and (text := _recognised(content)):
+            return text
         raise BadSource("it is not text in UTF-8; save it as “UTF-8” and try again") from error
+
+
+def _recognised(content: bytes) -> str:
+    """The text in the encoding that its letters speak for; "" if it is no text."""
+    from charset_normalizer import from_bytes
+
+    best = None if b"\0" in content else from_bytes(content).best()
+    return str(best) if best else ""
 
 
 def parsed(text: str) -> Any:
@@ -91,10 +102,26 @@ def rows_of(content: bytes, *, suffix: str) -> Iterator[tuple[int, dict[str, Any
 
     Raises BadSource if the whole file cannot be read.
     """
-    text = decoded(content)
+    if suffix == ".parquet":
+        return _columns(content)
     if suffix in (".csv", ".tsv"):
-        return _cells(text)
-    return _lines(text)
+        return _cells(decoded(content, guesses=True))
+    return _lines(decoded(content))
+
+
+def _columns(content: bytes) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
+    """The rows of a Parquet file."""
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    number = 0
+    try:
+        for batch in ParquetFile(io.BytesIO(content)).iter_batches(1_000):
+            for row in batch.to_pylist():
+                number += 1
+                yield number, {key: value for key, value in row.items() if value is not None}
+    except (ArrowException, OSError, ValueError) as error:
+        raise BadSource(f"it is no Parquet file that can be read: {error}"[:200]) from error
 
 
 def mapping(content: bytes) -> dict[str, str]:
@@ -102,7 +129,7 @@ def mapping(content: bytes) -> dict[str, str]:
 
     Raises BadSource if it has no line of column names.
     """
-    text = decoded(content)
+    text = decoded(content, guesses=True)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     try:
         if _SEPARATOR.match(text):
@@ -121,32 +148,16 @@ def listed(values: list[Any]) -> Iterator[tuple[int, dict[str, Any] | BadSource]
 
 
 def picture_reference(row: dict[str, Any]) -> Any:
-    """Remove and return the row's reference to its picture; None if it has none."""
+    """Remove and return the row's reference to its picture, or its bytes; None if it has none."""
     reference = None
     for key in _FILE:
-        if reference in (None, "") and not isinstance(row.get(key), dict):
+        held = row.get(key)
+        if isinstance(held, dict) and held.keys() & {"path", "bytes"}:  # Hugging Face's Image
+            del row[key]
+            return held.get("bytes") or held.get("path")
+        if reference in (None, "") and not isinstance(held, dict):
             reference = row.get(key) if key == "logoURI" else row.pop(key, None)
     return pictured(unfolded(row)) if reference in (None, "") else reference
-
-
-def entries(value: Any) -> list[Any] | None:
-    """The entries of a list of coins in JSON, whatever it is wrapped in; None if it is no list.
-
-    A map by address gives each entry its key.
-    """
-    if isinstance(value, list):
-        return value
-    if not isinstance(value, dict) or not value:
-        return None
-    named = [key for key in _LISTS if isinstance(value.get(key), list | dict)]
-    if named and not value.keys() & {"token_address", "address", "symbol", "ticker"}:
-        return entries(value[named[0]])
-    if all(isinstance(one, dict) for one in value.values()):
-        if all(map(address_in, value)):
-            return [{"address": key, **one} for key, one in value.items()]
-        if all(one.keys() & {"name", "symbol"} for one in value.values()):
-            return list(value.values())
-    return None
 
 
 def metadata_of(row: dict[str, Any]) -> dict[str, Any]:
@@ -181,7 +192,8 @@ def _cells(text: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
         twice = next((head for head in heads if head and heads.count(head) > 1), None)
         if twice or not any(heads):
             raise BadSource(f"two columns mean {twice}" if twice else "it has no line of column names")
-        if not _KNOWN.intersection(heads) and not any(map(meaning, heads)):
+        are_pictures = any(head.endswith("_file_name") for head in heads)
+        if not are_pictures and not _KNOWN.intersection(heads) and not any(map(meaning, heads)):
             raise BadSource("no column is called address, name, file or the like")
         for cells in reader:
             if any(cell.strip() for cell in cells):

@@ -20,7 +20,7 @@ from store.disk import images
 from store.disk.files import open_regular
 from store.disk.picture_files import BEGINNING, is_picture
 from store.errors import BadSource
-from store.importing import tables
+from store.importing import tables, zip_names
 from store.importing.candidate import shown
 from store.outcome import Refusal
 
@@ -313,11 +313,11 @@ class ArchiveTree(Tree):
         self._may_unpack = max(MAX_UNPACKED, _OWN_SIZES * size)
         self._unpacked = 0
         self._entries: dict[str, ZipInfo] = {}
-        for info in archive.infolist():
+        for info, name in zip_names.named(archive.infolist()):
             try:
-                self._take(info)
+                self._take(info, name)
             except BadSource as error:
-                self.refused.append(Refusal(self.item(info.filename), str(error)))
+                self.refused.append(Refusal(self.item(name), str(error)))
         self.names = self.chosen = sorted(self._entries)
 
     def read(self, name: str, *, limit: int) -> bytes:
@@ -345,8 +345,8 @@ class ArchiveTree(Tree):
         except (BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zlib.error):
             return b""
 
-    def _take(self, info: ZipInfo) -> None:
-        name = relative(info.filename)
+    def _take(self, info: ZipInfo, given: str) -> None:
+        name = relative(given)
         if info.is_dir() or not name or is_leftover(name):
             return
         if stat.S_ISLNK(info.external_attr >> 16):

@@ -124,3 +124,81 @@ def test_an_id_that_is_no_address_stays_what_it_is(tmp_path: Path) -> None:
     assert isinstance(found, RemoteLogo)
     assert found.address.startswith("local-")
     assert (found.sidecar["id"], found.sidecar["current_price"]) == ("frog", 1.2)
+
+
+def captioned(folder: Path) -> dict[str, tuple[str, list[str]]]:
+    """Caption and tags of each coin, by the name of its picture."""
+    found = list(candidates([folder]))
+    assert all(isinstance(one, Candidate) for one in found), found
+    return {
+        one.picture_name or str(one.sidecar["token_name"]): (
+            one.sidecar.get("caption", {}).get("entity", ""),
+            one.sidecar.get("tags", []),
+        )
+        for one in found
+        if isinstance(one, Candidate)
+    }
+
+
+HYDRUS = ["creator:some artist", "green", "frog"]
+IMG2DATASET = {"caption": "a frog", "url": LOGO, "key": "a"}
+COCO = {
+    "images": [{"id": 1, "file_name": "a.png"}],
+    "annotations": [{"image_id": 1, "caption": "a frog"}, {"image_id": 1, "caption": "in rain"}],
+}
+FIFTYONE = {"samples": [{"filepath": "a.png", "tags": ["frog"], "caption": {"label": "a frog"}}]}
+LABEL_STUDIO = [
+    {
+        "data": {"image": "/data/upload/a.png"},
+        "annotations": [{"result": [{"value": {"text": ["a frog"]}}, {"value": {"choices": ["frog"]}}]}],
+    }
+]
+TWO = {"a.png": png(), "b.png": png("red")}
+
+
+@pytest.mark.parametrize(
+    ("files", "captions"),
+    [
+        pytest.param({"a.png.txt": "\n".join(HYDRUS).encode()}, {"a": ("", HYDRUS)}, id="one tag a line"),
+        pytest.param({"a.png.json": {"tags": ["frog"]}}, {"a": ("", ["frog"])}, id="json beside"),
+        pytest.param({"a.caption": b"A frog sits."}, {"a": ("A frog sits.", [])}, id="caption"),
+        pytest.param({"a.json": IMG2DATASET, "a.txt": b"a frog"}, {"a": ("a frog", [])}, id="img2dataset"),
+        pytest.param({"m.json": {"a": {"caption": "a frog", "tags": "frog, rain"}}},
+                     {"a": ("a frog", ["frog", "rain"])}, id="kohya"),
+        pytest.param({"m.json": {"/set/a.png": {"caption": "a frog"}}}, {"a": ("a frog", [])}, id="absolute"),
+        pytest.param({"t.csv": b"file_name,text\nC:\\set\\a.png,frog\n"}, {"a": ("frog", [])}, id="windows"),
+        pytest.param({"t.csv": "file_name,text\na.png,une grenouille à la plage\n".encode("cp1252")},
+                     {"a": ("une grenouille à la plage", [])}, id="cp1252"),
+        pytest.param({"t.jsonl": {"image": {"path": "a.png", "bytes": None}, "text": "a frog"}},
+                     {"a": ("a frog", [])}, id="image as object"),
+        pytest.param({"t.jsonl": {"file_names": ["a.png", "b.png"], "text": "frogs"}, **TWO},
+                     {"a": ("frogs", []), "b": ("frogs", [])}, id="file_names"),
+        pytest.param({"t.csv": b"in_file_name,out_file_name,prompt\na.png,b.png,bluer\n", **TWO},
+                     {"a": ("bluer", []), "b": ("bluer", [])}, id="several columns"),
+        pytest.param({"coco.json": COCO}, {"a": ("a frog in rain", [])}, id="coco"),
+        pytest.param({"samples.json": FIFTYONE}, {"a": ("a frog", ["frog"])}, id="fiftyone"),
+        pytest.param({"project.json": LABEL_STUDIO}, {"a": ("a frog", ["frog"])}, id="label studio"),
+    ],
+)  # fmt: skip
+def test_pictures_come_with_the_captions_that_stand_beside_them(
+    tmp_path: Path, files: dict[str, Any], captions: dict[str, tuple[str, list[str]]]
+) -> None:
+    for name, content in {"a.png": png(), **files}.items():
+        written(tmp_path, name, content)
+    assert captioned(tmp_path) == captions
+
+
+def test_a_parquet_file_has_its_pictures_inside_or_beside_it(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    written(tmp_path, "a.png", png())
+    pq.write_table(pa.table({"file_name": ["a.png"], "text": ["a frog"]}), tmp_path / "metadata.parquet")
+    assert captioned(tmp_path) == {"a": ("a frog", [])}
+    image = {"bytes": png("red"), "path": "r.png"}
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    pq.write_table(
+        pa.table({"image": [image], "text": ["a red square"], "name": ["Red"]}), inside / "0.parquet"
+    )
+    assert captioned(inside) == {"Red": ("a red square", [])}

@@ -89,7 +89,6 @@ def test_each_invalid_row_is_refused_with_its_number_and_the_others_load(tmp_pat
         (b"a,b\n1,2\n", "no column"),
         (b"", "no line of column names"),
         (b"name,symbol,name\nx,y,z\n", "two columns"),
-        ("name\nDogé\n".encode("latin-1"), "UTF-8"),
         (b'name,file\nDoge,"open', "not CSV"),
     ],
 )
