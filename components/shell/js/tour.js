@@ -6,15 +6,12 @@ import { COVERS, headerHeight, mainLeft } from "./streamlit_page.js";
 /** @import { Mount } from "./streamlit_page.js" */
 
 /** @typedef {{number: number, count: number, title: string, text: string, next: string, mark: string | null}} Stop */
-/** @typedef {Pick<DOMRect, "top" | "bottom" | "height">} Rows from the top of the window, in px */
-/** @typedef {Pick<DOMRect, "left" | "right" | "bottom">} Corner */
-
 const OFTEN = 250; // ms between two looks for what is marked: pages are drawn piece by piece
-const SLIDER = 64; // px at the foot of the map
 const WIDTH = 3; // px of the ring, as far from what it marks
+const ROOM = 1000; // px of a window whose page makes room for the panel (PANEL in components/shell/page/streamlit_style.py)
 
 // What has a use of its own for the keys of the tour: texts always, the rest once a person has gone there.
-const TYPED = "input, textarea, select, [contenteditable], [role=dialog]";
+const TYPED = "input, textarea, select, [contenteditable], dialog, [role=dialog]";
 const KEYED = `${TYPED}, canvas, [role=slider], [role=grid], [role=tab], [role=radio], [role=menu], [role=listbox]`;
 
 /** @type {(() => void) | undefined} */
@@ -52,9 +49,10 @@ function place(root, ring, selector) {
   if (!marked) return;
   if (arrived !== root.dataset.stop) {
     arrived = root.dataset.stop;
-    const where = placeInWindow(marked.getBoundingClientRect(), { header: headerHeight(), panel: root.offsetHeight });
-    marked.style.scrollMarginTop = `${headerHeight() + 4 * WIDTH}px`;
-    marked.scrollIntoView({ block: where });
+    const [above, below] = [headerHeight() + 4 * WIDTH, (innerWidth < ROOM ? root.offsetHeight : 0) + 8 * WIDTH];
+    Object.assign(marked.style, { scrollMarginTop: `${above}px`, scrollMarginBottom: `${below}px` });
+    const fits = marked.offsetHeight <= innerHeight - above - below;
+    marked.scrollIntoView({ block: fits ? "nearest" : "start" });
   }
   const box = marked.getBoundingClientRect();
   Object.assign(ring.style, {
@@ -63,46 +61,8 @@ function place(root, ring, selector) {
     width: `${box.width + 2 * WIDTH}px`,
     height: `${box.height + 2 * WIDTH}px`,
   });
-  const start = mainLeft();
-  const corner = cornerBeside(
-    box,
-    { width: root.offsetWidth, height: root.offsetHeight },
-    { start, isMap: selector === "canvas" },
-  );
-  root.classList.toggle("left", corner.isLeft);
-  root.style.setProperty("--start", `${start}px`);
-  root.style.setProperty("--raised", `${corner.raised}px`);
-}
-
-/**
- * Where to scroll what is marked: to its beginning if it is higher than the window, and a low thing that is hidden,
- * also by the panel, to the middle.
- *
- * @param {Rows} box
- * @param {{header: number, panel: number}} heights
- * @returns {ScrollLogicalPosition}
- */
-export function placeInWindow({ top, bottom, height }, { header, panel }) {
-  if (height > innerHeight - header) return "start";
-  const isHidden = top < header || bottom > innerHeight - panel;
-  return isHidden && height < innerHeight / 3 ? "center" : "nearest";
-}
-
-/**
- * Where the panel covers nothing of what it marks: the left corner, if the right one does; on the map above its time
- * slider.
- *
- * @param {Corner} box
- * @param {{width: number, height: number}} panel
- * @param {{start: number, isMap: boolean}} page
- */
-export function cornerBeside(box, panel, { start, isMap }) {
-  const [width, height] = [panel.width + 40, panel.height + 40];
-  const isCovered = box.right > innerWidth - width && box.bottom > innerHeight - height;
-  return {
-    isLeft: isCovered && box.left > start + width,
-    raised: isCovered && isMap ? Math.max(0, innerHeight - box.bottom) + SLIDER : 0,
-  };
+  root.classList.toggle("left", "coin" in document.documentElement.dataset); // the coin's panel is on the right
+  root.style.setProperty("--start", `${mainLeft()}px`);
 }
 
 /** What has the focus, also inside a component. */
@@ -131,6 +91,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     ),
   );
   root.hidden = false;
+  document.documentElement.dataset.tour = String(number); // the page makes room
   const ring = el("div", { class: "memedex-tour-ring", hidden: true });
   const colour = getComputedStyle(root).getPropertyValue("--st-primary-color");
   ring.style.cssText =
@@ -161,6 +122,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const own = () => {
     clearInterval(ticking);
     ring.remove();
+    delete document.documentElement.dataset.tour;
     window.removeEventListener("keydown", onKey, true);
     document.removeEventListener("pointerdown", onPress, true);
     drop = undefined;

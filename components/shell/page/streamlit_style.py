@@ -81,9 +81,10 @@ BAR = "memedex-bar"  # the key of the row above a grid: line, filter, order, too
 TOOLS = "memedex-tools"  # … of the grid's tools in it
 PAGES = "memedex-pages"  # … and of the numbers of the pages, below the cards
 
-# The cards make room for the panel of a coin (components/grid/panel.css).
+# The page makes room for the panel of a coin (components/grid/panel.css), and for that of the tour.
 PANEL = """<style>
-@media (min-width: 1000px) {html[data-coin] [data-testid=stMain] {padding-right: 384px}}
+@media (min-width: 1000px) {html:is([data-coin], [data-tour]) [data-testid=stMain] {padding-right: 384px}}
+@media (max-width: 999px) {html[data-tour] [data-testid=stMain] {padding-bottom: 50vh}}
 </style>"""
 
 # A page whose cards are all of it: no margins, no header, one row that sticks, in the colour of the page

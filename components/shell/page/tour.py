@@ -98,9 +98,9 @@ STOPS = (
         heading="Captions",
         page="pages/captions.py",
         parameters={"address": DRAFTED},
-        mark=".proposal, textarea",
-        text="A caption has four texts, and each is searched by itself. The draft beside them is a recorded "
-        "one: no language model is asked during this tour. One accepts a text, a sentence or a change of it; "
+        mark=".facet",
+        text="A caption has four texts, and each is searched by itself. The drafts below are "
+        "recorded: no language model is asked during this tour. Accept a text, a sentence or a change of it; "
         "what a person wrote is never replaced.",
         verb="Accept the recorded draft",
         do=_caption,
@@ -115,7 +115,7 @@ STOPS = (
         parameters={"q": "an owl in the rain"},
         mark="[aria-label=Weights]",
         text="The question is compared with picture, entity, context, visual and emotions at once. Drag a "
-        "slider of the strip: the order changes as you drag. Open a coin to see why it is where it is.",
+        "slider of the strip: the order changes as you drag. “Why this order?” says why the first is first.",
     ),
     Stop(
         title="The map",
