@@ -40,6 +40,8 @@ from store.progress import Progress, batches
 Metadata = Mapping[str, Any]
 Make = Callable[[str, str, Metadata, str], Entry]  # id, text, metadata, when it was added
 
+_OF_MEMORIES = {"timestamp", "tags", "user_id", "agent_id", "run_id", "memory_type"}
+_TEXTS = ("data", "memory", "text", "content", "page_content")  # of an entry without a document
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?")
 
 TITLES = {
@@ -61,9 +63,14 @@ def kind_of(name: str, keys: set[str]) -> str:
         return "world_lore"
     if "session_id" in keys:
         return "session_memory"
-    if "protocol" in keys or {"source", "page"} <= keys:
+    if keys & {"protocol", "page_label", "_node_content"} or ("source" in keys and not keys & _OF_MEMORIES):
         return "documents"
-    return "memories" if keys & {"timestamp", "tags"} or name == "memories" else ""
+    return "memories" if keys & _OF_MEMORIES or name in ("memories", "mem0") else ""
+
+
+def text_of(entry: ForeignEntry) -> str:
+    """The text of an entry, which mem0 keeps among its metadata."""
+    return entry.document or next((str(entry.metadata[key]) for key in _TEXTS if entry.metadata.get(key)), "")
 
 
 def memory_entry(id: str, text: str, metadata: Metadata, added: str) -> Entry:
@@ -302,7 +309,7 @@ def _take_collection(adoption: Adoption, one: _TextCollection, *, named: str) ->
             if adoption.progress.cancelled:
                 return
             if not model:
-                sample = [(entry.document or "", _bytes(entry)) for entry in batch]
+                sample = [(text_of(entry), _bytes(entry)) for entry in batch]
                 model, sentence = model_of(passages, sample, named=model_name)
                 adoption.note(f"{one.collection.name}: {sentence}" if sentence else "")
             entries = list(_entries(adoption, one.kind, batch, added, pages=pages, model=model))
@@ -326,7 +333,7 @@ def _entries(
     for given in batch:
         id = given.id
         try:
-            text = given.document or ""
+            text = text_of(given)
             if kind == "documents":
                 entry = document_entry(id, text, given.metadata, pages)
             else:
@@ -360,19 +367,20 @@ def _collections(path: Path, refused: list[Refusal]) -> Iterator[_TextCollection
             if MARK in one.metadata or one.name in _COINS:
                 continue
             try:
-                kind = kind_of(one.name, metadata_keys(folder, one)) if one.has_documents else ""
+                keys = metadata_keys(folder, one)
+                kind = kind_of(one.name, keys) if one.has_documents or keys & {*_TEXTS} else ""
             except (OSError, sqlite3.Error) as error:
                 refused.append(Refusal(one.name, f"it cannot be read: {error}"))
                 continue
             if kind:
                 yield _TextCollection(folder, one, kind)
             elif one.count:
-                reason = (
-                    "no kind of memory is known that has such entries"
-                    if one.has_documents
-                    else ("it has vectors and no texts")
+                lacks = (
+                    "no kind of memory is known that has such entries" if one.has_documents else "no texts"
                 )
-                refused.append(Refusal(one.name, reason))
+                fields = ", ".join(sorted(keys)) or "no fields"
+                what = f"{one.count:,} entries of {one.dimension or 0:,} numbers with {fields}"
+                refused.append(Refusal(one.name, f"{lacks}: {what}"))
 
 
 def _folders(path: Path) -> Iterator[Path]:

@@ -158,7 +158,7 @@ class PassageCounter:
 
 
 def _source(metadata: Metadata) -> Any:
-    return metadata.get("source") or NO_SOURCE
+    return metadata.get("source") or metadata.get("file_name") or metadata.get("file_path") or NO_SOURCE
 
 
 def _is_printed(places: Sequence[tuple[int | None, int | None, int | None]]) -> bool:

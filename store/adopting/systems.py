@@ -7,6 +7,7 @@ from store.adopting import texts
 from store.adopting.chroma_texts import ChromaTexts
 from store.adopting.coins import CaptionedPictures, ClassFolders, Tables, TokenLists
 from store.adopting.documents import DocumentRows
+from store.adopting.memory_files import MemoryFiles
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, LibrarySystem, MemorySystem
 from store.adopting.three_tiers import ThreeTierLibrary
 from store.adopting.transcripts import TranscriptDatabases
@@ -21,7 +22,12 @@ LIBRARY_SYSTEMS: tuple[LibrarySystem, ...] = (
     CaptionedPictures(),
     ClassFolders(),
 )
-MEMORY_SYSTEMS: tuple[MemorySystem, ...] = (ChromaTexts(), DocumentRows(), TranscriptDatabases())
+MEMORY_SYSTEMS: tuple[MemorySystem, ...] = (
+    ChromaTexts(),
+    DocumentRows(),
+    MemoryFiles(),
+    TranscriptDatabases(),
+)
 
 
 def recognise(path: Path, *, system: str = "") -> list[DataSurvey]:

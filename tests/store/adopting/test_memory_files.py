@@ -1,0 +1,94 @@
+"""Memories in the files of other programs are taken over once, with their tags and times."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from store.adopting.chroma_texts import kind_of
+from store.adopting.system import AdoptionReport, AdoptionRequest
+from store.adopting.systems import adopt_texts, recognise
+from store.memory.memory import Memory
+from store.progress import Progress
+
+GRAPH = (
+    {
+        "type": "entity",
+        "name": "Alice",
+        "entityType": "Person",
+        "observations": ["Draws frogs", "Sings"],
+    },
+    {"type": "entity", "name": "RIBBIT", "entityType": "Coin", "observations": []},
+    {"type": "relation", "from": "Alice", "to": "RIBBIT", "relationType": "created"},
+)
+
+
+@pytest.fixture
+def memory(reopen: Callable[[], Memory]) -> Memory:
+    return reopen()
+
+
+def adopted(memory: Memory, path: Path) -> AdoptionReport:
+    (survey,) = recognise(path, system="memory-files")
+    return adopt_texts(memory, [survey], AdoptionRequest("", "", ""), Progress())
+
+
+def test_a_knowledge_graph_becomes_a_memory_for_each_observation_and_relation(
+    memory: Memory, tmp_path: Path
+) -> None:
+    for name in ("memory.jsonl", "copy.json"):
+        (tmp_path / name).write_text("\n".join(map(json.dumps, GRAPH)))
+    report = adopted(memory, tmp_path)
+    assert (len(report.taken), len(report.present), report.refused) == (3, 3, [])
+    found = {row["content"]: json.loads(row["tags"]) for row in memory.passages["memories"].find()}
+    assert found == {
+        "Alice: Draws frogs": ["Alice", "Person"],
+        "Alice: Sings": ["Alice", "Person"],
+        "Alice created RIBBIT": ["Alice", "RIBBIT"],
+    }
+    assert adopted(memory, tmp_path).taken == []
+
+
+def test_a_table_of_memories_comes_with_tags_and_time(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "sqlite_vec.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(
+            "CREATE TABLE memories (id INTEGER, content_hash TEXT, content TEXT, tags TEXT, created_at REAL)"
+        )
+        db.execute("INSERT INTO memories VALUES (1, 'h1', 'Likes dark themes', 'ui,taste', 1735689600.5)")
+        db.execute("INSERT INTO memories VALUES (2, 'h2', '', '', 1735689600.5)")
+        db.commit()
+    before = path.read_bytes()
+    report = adopted(memory, path)
+    assert (report.taken, [one.item for one in report.refused]) == (["h1"], ["h2"])
+    (row,) = memory.passages["memories"].find()
+    assert (row["content"], json.loads(row["tags"])) == ("Likes dark themes", ["ui", "taste"])
+    assert row["timestamp"].startswith("2025-01-01T00:00:00")
+    assert path.read_bytes() == before
+
+
+def test_other_files_are_none_of_its_business(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"name": "frog"}')
+    (tmp_path / "b.jsonl").write_text("no JSON")
+    (tmp_path / "c.db").write_bytes(b"no database")
+    sqlite3.connect(tmp_path / "d.sqlite3").close()
+    assert recognise(tmp_path, system="memory-files") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "kind"),
+    [
+        ("mem0", {"data", "hash", "user_id", "created_at"}, "memories"),
+        ("langchain", {"source"}, "documents"),
+        ("langchain", {"source", "page", "page_label"}, "documents"),
+        ("quickstart", {"_node_content", "file_name", "doc_id"}, "documents"),
+        ("notes", {"source", "tags"}, "memories"),
+        ("lore", {"world_id", "source"}, "world_lore"),
+        ("frames", {"width"}, ""),
+    ],
+)
+def test_a_collection_is_told_by_the_fields_of_its_entries(name: str, keys: set[str], kind: str) -> None:
+    assert kind_of(name, keys) == kind
