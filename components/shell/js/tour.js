@@ -8,7 +8,7 @@ import { COVERS, headerHeight, mainLeft } from "./streamlit_page.js";
 /** @typedef {{number: number, count: number, title: string, text: string, next: string, mark: string | null}} Stop */
 const OFTEN = 250; // ms between two looks for what is marked: pages are drawn piece by piece
 const WIDTH = 3; // px of the ring, as far from what it marks
-const ROOM = 1000; // px of a window whose page makes room for the panel (PANEL in components/shell/page/streamlit_style.py)
+const ROOM = 1000; // px of a window whose page makes room for the panel: PANEL in streamlit_style.py
 
 // What has a use of its own for the keys of the tour: texts always, the rest once a person has gone there.
 const TYPED = "input, textarea, select, [contenteditable], dialog, [role=dialog]";
