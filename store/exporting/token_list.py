@@ -1,4 +1,8 @@
-"""A Token List as tokenlists.org defines it: its schema's limits, and the rule for its version."""
+"""A Token List as tokenlists.org defines it: its schema's limits, and the rule for its version.
+
+The schema is that of @uniswap/token-lists 1.0.0-beta.35: a name of 60 characters, a ticker of 20 without
+spaces, each in any script.
+"""
 
 import re
 from collections import Counter
@@ -13,12 +17,10 @@ from store.records import Record, bare_address, is_evm, is_made_up
 
 FILE = "tokenlist.json"
 MAX_TOKENS = 10_000
-_MAX_NAME, _MAX_SYMBOL, _MAX_TAG = 40, 20, 10
+_MAX_NAME, _MAX_SYMBOL, _MAX_TAG = 60, 20, 10
 _MAX_TAGS, _MAX_TAGS_OF_ONE = 20, 10
 _MAX_EXTENSIONS, _MAX_EXTENSION = 10, 42
 _ETHEREUM, _SOLANA = 1, 101  # chain ids; the latter is the one of Solana's own registry
-_NOT_IN_NAME = re.compile(r"[^ \w.'+\-%/À-ÖØ-öø-ÿ:]", re.ASCII)
-_NOT_IN_SYMBOL = re.compile(r"[^a-zA-Z0-9+\-%/$.]")
 _NOT_IN_WORD = re.compile(r"\W", re.ASCII)
 _LOGO = ("https://", "http://", "ipfs://")
 
@@ -82,10 +84,6 @@ def check_token(record: Record) -> None:
     """Raises BadSource for a coin that no token list can name."""
     if is_made_up(record.address):
         raise BadSource("it has no address on a chain, which a token list needs")
-    if not _symbol(record):
-        raise BadSource(f"its ticker {record.ticker!r} has no letter or digit that a token list allows")
-    if not _name(record):
-        raise BadSource("its name has no letter or digit that a token list allows")
     chain = record.sidecar.get("chainId")
     if not is_empty(chain) and chain_id(chain) is None:
         raise BadSource(f"its chainId {chain!r} is no chain's number, which a token list needs")
@@ -136,11 +134,11 @@ def _by_key(tokens: Sequence[Mapping[str, Any]]) -> dict[_Key, Mapping[str, Any]
 
 
 def _name(record: Record) -> str:
-    return " ".join(_NOT_IN_NAME.sub(" ", record.name).split())[:_MAX_NAME].strip()
+    return " ".join(record.name.split())[:_MAX_NAME].strip()
 
 
 def _symbol(record: Record) -> str:
-    return _NOT_IN_SYMBOL.sub("", record.ticker)[:_MAX_SYMBOL]
+    return "".join(record.ticker.split())[:_MAX_SYMBOL]
 
 
 def _identifier(tag: str) -> str:
