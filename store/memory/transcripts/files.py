@@ -3,13 +3,17 @@
 import codecs
 import json
 import re
-from collections import Counter
+import zlib
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path, PureWindowsPath
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 from store.disk.files import open_regular, read_regular
 from store.memory.engine.foreign_values import moment, time_of, whole_number
@@ -17,7 +21,18 @@ from store.memory.transcripts import llm_logs
 from store.memory.transcripts.branches import branches_of
 from store.memory.transcripts.messages import Message, normalised, text_of
 from store.memory.transcripts.sources import MESSAGES as PLAIN
-from store.memory.transcripts.sources import Record, Source, at, first, has, kind_of, messages_of, recognised
+from store.memory.transcripts.sources import (
+    NAMES,
+    Branches,
+    Record,
+    Source,
+    at,
+    first,
+    has,
+    kind_of,
+    messages_of,
+    recognised,
+)
 from store.outcome import Refusal
 
 MESSAGES, EVENTS, METADATA = "transcript.jsonl", "events.jsonl", "metadata.json"
@@ -27,6 +42,7 @@ _AGENTS = "subagents"  # and the folder that they may be in
 
 NAMED = 5  # faults of one kind in one file
 _LARGEST = 200_000_000  # bytes of a file in one JSON value, or of a line
+_UNPACKED = 4_000_000_000  # bytes of a file in an archive
 _SAMPLE = 100  # records, of which one has to tell what the file is
 _READ = 1 << 20  # bytes
 _SPACE = " \t\r\n"
@@ -45,27 +61,30 @@ class Session:
     events: Callable[[], Iterable[Mapping[str, Any]]] = tuple
     refused: list[Refusal] = field(default_factory=list)  # lines that are no messages or events
     unread: list[str] = field(default_factory=list)  # values of messages that mean nothing
+    source: str = ""  # the program that wrote it; "" for messages by themselves
     skipped: Counter[str] = field(default_factory=Counter)  # records of other kinds than messages
     earlier_id: str = ""  # which versions up to 1.1.2 gave it, if it has another now
 
 
-def read_sessions(path: Path) -> Iterator[Session | Refusal]:
-    """The sessions in a folder and its subfolders, or in one file."""
-    if path.is_dir():
-        found = False
+def read_sessions(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal]:
+    """The sessions in a folder and its subfolders, or in one file or archive.
+
+    With `only_known`, those of the programs in the table of sources alone.
+    """
+    if only_known:
+        found = _below(path) if path.is_dir() else _any(path, only_known=True)
+        yield from (one for one in found if isinstance(one, Session) and one.source)
+    elif path.is_dir():
+        is_empty = True
         for session in _below(path):
-            found = True
+            is_empty = False
             yield session
-        if not found:
+        if is_empty:
             yield Refusal(str(path), f"no session in it ({MESSAGES}, {EVENTS} or another .jsonl)")
     elif not path.exists():
         yield Refusal(str(path), "there is nothing at this path")
-    elif path.suffix in (".jsonl", ".json"):
-        yield from _file(path)
-    elif path.suffix in _DATABASES:
-        yield from _database(path)
     else:
-        yield Refusal(str(path), "neither a folder nor a .jsonl, .json or .db file")
+        yield from _any(path)
 
 
 def project_of(path: Path) -> str | None:
@@ -86,12 +105,45 @@ def _below(folder: Path) -> Iterator[Session | Refusal]:
             continue
         if path.is_dir():
             yield from _below(path)
-        elif path.suffix == ".jsonl":
-            yield from _file(path)
-        elif path.suffix == ".json":
-            yield from _file(path, only_known=True)
-        elif path.suffix in _DATABASES and llm_logs.is_of_llm(path):
-            yield from _database(path)
+        else:
+            yield from _any(path, only_known=path.suffix != ".jsonl")
+
+
+def _any(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal]:
+    """The sessions in a file; with `only_known` nothing of other files, which may be anything."""
+    if path.suffix in (".jsonl", ".json"):
+        yield from _file(path, only_known=only_known)
+    elif path.suffix in _DATABASES and (not only_known or llm_logs.is_of_llm(path)):
+        yield from _database(path)
+    elif path.suffix == ".zip":
+        yield from _archive(path, only_known=only_known)
+    elif not only_known:
+        yield Refusal(str(path), "neither a folder nor a .jsonl, .json, .db or .zip file")
+
+
+def _archive(path: Path, *, only_known: bool) -> Iterator[Session | Refusal]:
+    """The sessions in an export as it was downloaded; each file is unpacked by itself."""
+    is_empty = not only_known
+    try:
+        with ZipFile(path) as archive, TemporaryDirectory(prefix="memedex-") as folder:
+            for number, entry in enumerate(archive.infolist()):
+                name = PureWindowsPath(entry.filename).name  # of a stranger: nothing of its folders
+                if not name.endswith((".json", ".jsonl")) or entry.file_size > _UNPACKED:
+                    continue
+                place = Path(folder) / str(number) / name
+                place.parent.mkdir()
+                with archive.open(entry) as packed, place.open("wb") as file:
+                    copyfileobj(packed, file)
+                for session in _file(place, only_known=True):
+                    is_empty = False
+                    yield session
+                place.unlink()
+    except (OSError, BadZipFile, NotImplementedError, RuntimeError, zlib.error) as error:
+        is_empty = False
+        if not only_known:
+            yield Refusal(str(path), f"cannot be read: {error}")
+    if is_empty:
+        yield Refusal(str(path), "no conversation of a known program is in it")
 
 
 def _folder(path: Path) -> Session:
@@ -117,6 +169,8 @@ def _file(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal
     """The sessions of a file; none of an unknown one if there may be others in its folder."""
     session = Session(session_id=_name(path.stem), project_slug=project_of(path))
     try:
+        if only_known and not _may_be_known(path):
+            return
         records, is_single = _records_of(path)
     except (OSError, ValueError) as error:
         if not only_known:
@@ -129,22 +183,66 @@ def _file(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal
             yield Refusal(str(path), "it holds no list of messages")
         return
     source = source or PLAIN
+    session.source = "" if source is PLAIN else source.title
     if source.unread:
         session.unread.append(f"{path.name} holds {source.title} alone, which are not read: {source.unread}")
         yield session
     elif source.parts:
         for number, record in enumerate(records(session), start=1):
             own = Session(session.session_id if is_single else f"{session.session_id}-{number}")
-            own.project_slug = session.project_slug
+            own.project_slug, own.source = session.project_slug, session.source
             yield from _conversation(record, source, own)
         if session.refused:
             yield session
     else:
         _describe(session, _head(sample, records, source), source)
         _identify(session, path, sample)
+        if source.aside and not path.name.startswith(_AGENT):
+            yield from _with_helpers(session, records, source)
+            return
         settle = source.settle or iter
         session.messages = lambda: _taken(settle(records(session)), session, source)
         yield session
+
+
+def _with_helpers(
+    session: Session, records: Callable[[Session], Iterator[Record]], source: Source
+) -> Iterator[Session]:
+    """The session, and one for each helper whose messages stand among its own."""
+    fields = source.branches or Branches("id", "parent")
+    helper_of, has_own = dict[str, str](), False
+    for record in records(Session("")):
+        if has(record, source.aside):
+            id, agent = str(at(record, fields.id)), text_of(record.get("agentId"))
+            above = helper_of.get(str(at(record, fields.parent)), f"{_AGENT}{id[:8]}")
+            helper_of[id] = f"{_AGENT}{agent}" if agent else above
+        elif has(record, source.head):
+            has_own = True
+    if not (helper_of and has_own):
+        session.messages = lambda: _taken(records(session), session, source)
+        yield session
+        return
+    session.messages = lambda: _taken(
+        (one for one in records(session) if not has(one, source.aside)), session, source
+    )
+    yield session
+    said = defaultdict[str, list[Record]](list)
+    for record in records(Session("")):
+        if has(record, source.aside):
+            said[helper_of[str(at(record, fields.id))]].append(record)
+    for name, given in said.items():
+        helper = Session(
+            f"{session.session_id}/{name}", session.user_id, session.project_slug, source=session.source
+        )
+        helper.messages = partial(_taken, given, helper, source)
+        yield helper
+
+
+def _may_be_known(path: Path) -> bool:
+    """Whether a name of the table stands at the beginning, before a large file is read whole."""
+    with open_regular(path) as file:
+        start = file.read(_READ).decode("utf-8", "replace")
+    return any(f'"{name}"' in start for name in NAMES)
 
 
 def _head(sample: list[Record], records: "Callable[[Session], Iterator[Record]]", source: Source) -> Record:
@@ -168,6 +266,7 @@ def _conversation(record: Record, source: Source, session: Session) -> Iterator[
             if not own:
                 continue
             one = Session(f"{session.session_id}/version-{name[:8]}", session.user_id, session.project_slug)
+            one.source = session.source
         one.messages = partial(_taken, records, one, source, default=default)
         yield one
 
@@ -277,7 +376,7 @@ def _database(path: Path) -> Iterator[Session | Refusal]:
         if isinstance(conversation, Refusal):
             yield conversation
             continue
-        session = Session(_name(path.stem))
+        session = Session(_name(path.stem), source="llm")
         _describe(session, conversation, PLAIN, ids=("id",))
         session.messages = partial(_taken, conversation["messages"], session, PLAIN)
         yield session

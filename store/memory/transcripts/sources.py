@@ -60,6 +60,7 @@ class Source:
     project: tuple[str, ...] = ("project_slug", "project")
     folder: tuple[str, ...] = ()  # in which the program ran; its name is the project
     time: tuple[str, ...] = ()  # of a conversation whose messages have none
+    aside: str = ""  # the sign of a record that a helper wrote among those of its session
     expand: Callable[[Record], Iterable[Record]] | None = None  # a message as those that it consists of
     settle: Callable[[Iterable[Record]], Iterable[Record]] | None = None  # records as they are in the end
     unread: str = ""  # why it is not read
@@ -192,7 +193,7 @@ SOURCES = (
         parent=("payload.source.subagent.thread_spawn.parent_thread_id",),
     ),
     Source(
-        "Codex, earlier lines", ("id timestamp instructions", "record_type"),
+        "Codex, earlier lines", ("id timestamp instructions", "record_type=state"),
         others=_WITHOUT | {"None"},
         head="id timestamp", session=("id",),
     ),
@@ -200,14 +201,28 @@ SOURCES = (
     Source(
         "Claude Code",
         ("sessionId type", "session_id type", "type=summary leafUuid", "type=file-history-snapshot"),
-        message="message", summary="isCompactSummary=True",
-        kinds=frozenset({"user", "assistant"}),
-        head="message", folder=("cwd",),
+        message="message", summary="isCompactSummary=True", kinds=frozenset({"user", "assistant"}),
+        head="message", folder=("cwd",), branches=Branches("uuid", "parentUuid"), aside="isSidechain=True",
+    ),
+    Source(
+        "Claude Code on the web", ("loglines",),
+        parts=(("loglines", ""),),
+        message="message", summary="isCompactSummary=True", kinds=frozenset({"user", "assistant"}),
+        session=_OF_CONVERSATION,
     ),
     MESSAGES,
     Source("prompts of Claude Code", ("display pastedContents",), unread="its sessions have them"),
     Source("prompts of Codex", ("session_id ts text",), unread="its sessions have them"),
 )  # fmt: skip
+
+
+# One of these stands in every file that is recognised.
+NAMES = frozenset(
+    path.partition("=")[0].partition(".")[0].removesuffix("[]")
+    for source in SOURCES
+    for sign in source.signs
+    for path in sign.split()
+)
 
 
 def recognised(records: Iterable[Record]) -> Source | None:

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -158,6 +159,22 @@ CASES = {
         project="pond", times=(AT1,) * 5,
         notes=("3 lines without a message (file-history-snapshot, summary, system)",),
     ),
+    "Claude Code, helpers among its own lines": Case(
+        f"{OTHER}.jsonl",
+        [
+            claude("user", "Who lives here?", uuid="1", parentUuid=None),
+            claude("user", "Count reeds.", uuid="2", parentUuid=None, isSidechain=True),
+            claude("user", "Count frogs.", uuid="3", parentUuid=None, isSidechain=True),
+            claude("assistant", "Seven.", uuid="4", parentUuid="2", isSidechain=True),
+            claude("assistant", "None.", uuid="5", parentUuid="3", isSidechain=True),
+            claude("assistant", "A heron.", uuid="6", parentUuid="1"),
+        ],
+        {
+            OTHER: PAIR, f"{OTHER}/agent-2": [("user", "Count reeds."), ("assistant", "Seven.")],
+            f"{OTHER}/agent-3": [("user", "Count frogs."), ("assistant", "None.")],
+        },
+        project="pond",
+    ),
     "Claude Code, its stream": Case(
         "out.jsonl",
         [
@@ -169,6 +186,13 @@ CASES = {
             {"type": "result", "session_id": UUID, "result": "A heron."},
         ],
         {UUID: PAIR}, notes=("2 lines without a message (result, system)",),
+    ),
+    "Claude Code on the web": Case(
+        "web.json",
+        {"loglines": [
+            {"type": role, "timestamp": T1, "message": {"role": role, "content": text}} for role, text in PAIR
+        ]},
+        {"web": PAIR}, times=(AT1, AT1),
     ),
     "Codex": Case(
         "rollout-1.jsonl",
@@ -335,6 +359,20 @@ CASES = {
         ),
     ),
 }  # fmt: skip
+
+
+def test_an_export_comes_in_from_the_archive_that_was_downloaded(memory: Memory, tmp_path: Path) -> None:
+    case = CASES["Claude.ai's export"]
+    with ZipFile(tmp_path / "data-2026-05-01.zip", "w") as archive:
+        archive.writestr("../conversations.json", json.dumps(case.given))
+        archive.writestr("users.json", '[{"uuid": "1", "full_name": "Ada"}]')
+    for given in (tmp_path, tmp_path / "data-2026-05-01.zip"):
+        assert memory.transcripts.import_sessions([given]).refused == []
+        assert stored(memory) == case.stored
+    with ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr("picture.png", b"")
+    (refusal,) = memory.transcripts.import_sessions([tmp_path / "other.zip"]).refused
+    assert refusal.reason == "no conversation of a known program is in it"
 
 
 def written(case: Case, folder: Path) -> Path:
