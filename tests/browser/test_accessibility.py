@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import BrowserType, Page, expect
+from playwright.sync_api import BrowserType, Page, ViewportSize, expect
 
 from components.shell.page.places import PLACES
 from store.library import Library
@@ -28,6 +28,9 @@ VIEWS = {
     "search?view=Use+as+prompt": "Search",
     "insights?view=Reviewing": "Insights",
     "insights?view=Search+quality": "Insights",
+    "memory?ask=frogs": "Memory",
+    "memory?view=Browse": "Memory",
+    "memory?view=Review": "Memory",
     "activity?view=Jobs": "Activity",
     "settings?section=Tags": "Settings",
     "settings?section=Language+model": "Settings",
@@ -43,6 +46,7 @@ THEMES: dict[Literal["dark", "light"], tuple[str, dict[str, object]]] = {
     "dark": ("rgb(13, 14, 19)", {"rules": {"label-content-name-mismatch": {"enabled": True}}}),
     "light": ("rgb(252, 252, 254)", {"runOnly": ["color-contrast"]}),
 }
+WIDE, PHONE = ViewportSize(width=1440, height=1000), ViewportSize(width=390, height=844)
 # Rule, impact and element of each finding. What is drawn again is pale until then: a change of colours is
 # ended at once, and a page that was drawn again meanwhile is examined once more.
 FINDINGS = """async ([exclude, options]) => {
@@ -75,9 +79,7 @@ def checked(browser_type: BrowserType, browser_type_launch_args: dict[str, Any])
     arguments = [one for one in browser_type_launch_args["args"] if not one.startswith("--js-flags")]
     with (
         browser_type.launch(**{**browser_type_launch_args, "args": arguments}) as browser,
-        browser.new_context(
-            viewport={"width": 1440, "height": 1000}, reduced_motion="reduce", bypass_csp=True
-        ) as context,
+        browser.new_context(viewport=WIDE, reduced_motion="reduce", bypass_csp=True) as context,
     ):
         context.set_default_timeout(TIMEOUT)
         context.add_init_script(path=AXE)
@@ -89,6 +91,7 @@ def test_axe_finds_nothing_on_any_page_in_either_theme(checked: Page, shared: Se
     themes = [*THEMES]
 
     def check(name: str) -> None:
+        """Both themes on a wide window, and the dark one on a phone."""
         themes.reverse()  # each page begins with the colours that the one before ended with
         for theme in themes:
             background, asked = THEMES[theme]
@@ -97,6 +100,13 @@ def test_axe_finds_nothing_on_any_page_in_either_theme(checked: Page, shared: Se
             excluded = EXCLUDED + (ON_ALL_PAGES if name != "Home" else [])
             if findings := checked.evaluate(FINDINGS, [excluded, asked]):
                 found[name, theme] = findings
+            if theme == "dark":
+                checked.set_viewport_size(PHONE)
+                wait_until_idle(checked)
+                if findings := checked.evaluate(FINDINGS, [excluded, asked]):
+                    found[name, "on a phone"] = findings
+                checked.set_viewport_size(WIDE)
+                wait_until_idle(checked)
 
     sidebar = checked.get_by_test_id("stSidebar")
     checked.goto(shared.url)
@@ -112,7 +122,7 @@ def test_axe_finds_nothing_on_any_page_in_either_theme(checked: Page, shared: Se
             expect(checked.get_by_text("Sidecar", exact=True)).to_be_visible()
             wait_until_idle(checked)
         check(path)
-    for key, dialog in {"?": "Keys", "n": "Tags", "Enter": "Coin"}.items():
+    for key, dialog in {"?": "Keys", "n": "Tags", "Control+k": "Go to, find, do", "Enter": "Coin"}.items():
         checked.get_by_role("gridcell").first.press(key)
         expect(checked.get_by_role("dialog", name=dialog)).to_be_visible()
         check(dialog)

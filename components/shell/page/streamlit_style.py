@@ -137,7 +137,8 @@ GRID_PAGE = """<style>
 .st-key-memedex-bar > :has(.memedex-views) {flex-basis: 100%}
 .st-key-memedex-bar > :is([class*=_words], .st-key-q) {flex: 1 1 120px}
 .st-key-memedex-bar > [class*=_sort] {flex: 0 1 112px}
-.st-key-memedex-bar [data-testid=stPopoverButton] [data-testid=stMarkdownContainer] {display: none}
+.st-key-memedex-bar [data-testid=stPopoverButton] [data-testid=stMarkdownContainer] {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
 .st-key-memedex-bar > :has(> .st-key-search-well) {flex: 0 0 40px; width: 40px}
 .st-key-memedex-bar .st-key-memedex-tools {flex: 0 0 0 !important; min-width: 0 !important; margin-left: -8px}
 }
