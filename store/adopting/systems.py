@@ -6,6 +6,7 @@ from pathlib import Path
 from store.adopting import texts
 from store.adopting.chroma_texts import ChromaTexts
 from store.adopting.coins import CaptionedPictures, ClassFolders, Tables, TokenLists
+from store.adopting.conversations import Conversations
 from store.adopting.documents import DocumentRows
 from store.adopting.memory_files import MemoryFiles
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, LibrarySystem, MemorySystem
@@ -27,6 +28,7 @@ MEMORY_SYSTEMS: tuple[MemorySystem, ...] = (
     DocumentRows(),
     MemoryFiles(),
     TranscriptDatabases(),
+    Conversations(),
 )
 
 

@@ -107,7 +107,7 @@ def _take_messages(
     for sequence, message in batch:
         before, content = known.get(sequence), as_json(message.get("content"))
         if before is None or _says_otherwise(before, message, content):
-            id = before["id"] if before else _id(session, sequence)
+            id = before["id"] if before else id_of(session, sequence)
             fresh[id] = (sequence, message, content)
     report.present += len(batch) - len(fresh)
     now = _now(passages)
@@ -168,7 +168,7 @@ def _take_events(
     report.present += len(rows) - added
 
 
-def _id(session: Session, sequence: int) -> str:
+def id_of(session: Session, sequence: int) -> str:
     """A unique id that is always the same for the same message of the same session."""
     return str(uuid5(NAMESPACE_URL, json.dumps([session.user_id, session.session_id, sequence])))
 

@@ -74,7 +74,11 @@ _WITHOUT = frozenset({
 _OF_CONVERSATION = ("session_id", "sessionId", "conversation_id", "conversationId", "id", "custom_id")
 
 MESSAGES = Source(
-    "messages", ("role", "message.role", "type=reasoning", "type=function_call", "type=function_call_output"),
+    "messages",
+    (
+        "role content", "role parts", "role text", "role tool_calls", "message.role",
+        "type=reasoning", "type=function_call", "type=function_call_output",
+    ),
     others=_WITHOUT,
 )  # fmt: skip
 SOURCES = (
@@ -100,14 +104,14 @@ SOURCES = (
         session=("id",),
     ),
     Source(
-        "LibreChat's export", ("conversationId messages",),
+        "LibreChat's export", ("conversationId messages[]",),
         parts=(("messages", ""),),
         branches=Branches("messageId", "parentMessageId"),
         role=("isCreatedByUser", "sender"), roles={"True": "user", "False": "assistant"},
         session=("conversationId",),
     ),
     Source(
-        "Gemini CLI", ("sessionId projectHash messages",),
+        "Gemini CLI", ("sessionId projectHash messages[]",),
         parts=(("messages", ""),),
         role=("type",), kinds=frozenset({"user", "gemini"}),
         expand=programs.gemini_cli,
@@ -150,7 +154,7 @@ SOURCES = (
     ),
     Source(
         "OpenAI's requests and responses, each with the other",
-        ("request.messages", "request.input", "response.output", "response.choices"),
+        ("request.messages[]", "request.input", "response.output[]", "response.choices[]"),
         parts=(
             ("request.instructions", "system"), ("request.system", "system"),
             ("request.messages", ""), ("request.input", "user"),
@@ -171,7 +175,7 @@ SOURCES = (
         session=_OF_CONVERSATION, expand=programs.sharegpt,
     ),
     Source(
-        "requests of OpenAI and Anthropic", ("messages",),
+        "requests of OpenAI and Anthropic", ("messages[]",),
         parts=(("system", "system"), ("messages", ""), ("choices[].message", "assistant")),
         session=_OF_CONVERSATION,
     ),
@@ -205,7 +209,7 @@ SOURCES = (
         head="message", folder=("cwd",), branches=Branches("uuid", "parentUuid"), aside="isSidechain=True",
     ),
     Source(
-        "Claude Code on the web", ("loglines",),
+        "Claude Code on the web", ("loglines[]",),
         parts=(("loglines", ""),),
         message="message", summary="isCompactSummary=True", kinds=frozenset({"user", "assistant"}),
         session=_OF_CONVERSATION,
