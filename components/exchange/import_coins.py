@@ -14,13 +14,12 @@ from components.shell.page.forms import Button, Field
 from components.shell.server import server_paths
 from components.shell.session import resources
 from store import ImportReport, Job, Library, Progress, candidates
-from store.importing import RemoteLogo, uploaded
+from store.importing import RemoteLogo, endings, uploaded
 from store.tasks import adopt
 
 _JOB = "memedex.import"
 _BRINGS_COINS = {"brings": "coins"}  # the options of such a job that ends with the program
 _NOTES = 20
-TYPES = ["jpg", "jpeg", "png", "gif", "webp", "bmp", "json", "csv", "zip"]
 
 
 def show(library: Library) -> None:
@@ -45,11 +44,13 @@ def section(library: Library) -> None:
 def _drop(library: Library) -> None:
     files = uploads.files(
         "Drop files here",
-        TYPES,
-        "Pictures, JSON, CSV, zip",
+        endings(),
+        "Pictures, JSON, tables, zip",
         form="import-files",
-        hint="Pictures, alone or with JSON sidecars or a CSV; token lists; a zip of any of these.",
+        hint="Pictures, alone or with sidecars, texts or a table; lists of coins; a zip of any of these.",
     )
+    with st.popover("A folder", icon=":material/folder:", key=uploads.key_until_sent("import-files", "menu")):
+        files += uploads.folder("Drop a folder here", "Folders, with all in them", form="import-files")
     label = f"Import {format.counted(len(files), 'file')}" if files else "Import files"
     forms.show(
         "import-files", library, partial(_import_dropped, library, files, job_bar.watcher(_JOB)),

@@ -12,7 +12,17 @@ from store.errors import BadSource
 from store.importing.candidate import Candidate, RemoteLogo, shown
 from store.outcome import Refusal
 
-__all__ = ["Candidate", "Refusal", "RemoteLogo", "candidates", "captions", "uploaded"]
+__all__ = ["Candidate", "Refusal", "RemoteLogo", "candidates", "captions", "endings", "uploaded"]
+
+
+def endings() -> list[str]:
+    """The endings of all files that are read, without their dots."""
+    from store.disk import images  # Pillow comes along
+    from store.importing import tables
+
+    return [
+        one.lstrip(".") for one in (*images.SUFFIXES, *tables.SUFFIXES, ".json", ".txt", ".caption", ".zip")
+    ]
 
 
 def candidates(paths: Iterable[Path]) -> Iterator[Candidate | Refusal]:

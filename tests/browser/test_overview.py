@@ -70,6 +70,23 @@ def test_an_import_reports_added_refused_and_existing_coins(
         assert library.counts()["pending"] == 2
 
 
+def test_a_dropped_folder_keeps_its_paths(page: Page, empty: Server, tmp_path: Path) -> None:
+    for name, color in (("FROG", "green"), ("DOG", "brown")):
+        folder = tmp_path / "assets" / name
+        folder.mkdir(parents=True)
+        (folder / "logo.png").write_bytes(picture(color))
+        (folder / "info.json").write_text(json.dumps({"name": name.title(), "symbol": name}))
+    visit(page, empty, "", title="Home")
+    page.get_by_role("button", name="A folder").click()
+    page.get_by_test_id("stPopoverBody").locator("input[type=file]").set_input_files(tmp_path / "assets")
+    expect(page.get_by_role("button", name="Import 4 files")).to_be_attached()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Import 4 files").click()
+    expect(page.get_by_text("2 added")).to_be_visible()
+    with empty.stored() as library:
+        assert sorted(record.name for record in library.find(EVERYTHING)) == ["Dog", "Frog"]
+
+
 def test_an_empty_library_offers_three_ways_to_import_and_undo_reverts_dropped_pictures(
     page: Page, empty: Server
 ) -> None:

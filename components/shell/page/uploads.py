@@ -24,6 +24,12 @@ def files(
         )
 
 
+def folder(label: str, kinds: str, *, form: str) -> list[UploadedFile]:
+    """All files of folders dropped here that this form has not taken yet, each called by its path."""
+    with _described(kinds, f"{form}-folder"):
+        return st.file_uploader(label, accept_multiple_files="directory", key=key_until_sent(form, "folder"))
+
+
 def file(label: str, endings: Sequence[str], kinds: str, *, form: str) -> UploadedFile | None:
     """The one file dropped here that this form has not taken yet, if any."""
     with _described(kinds, form):
