@@ -182,7 +182,7 @@ def _import_papers(
 
 
 def _transcripts(memory: MemoryVerbs, scope: str | None) -> None:
-    files = uploads.files("Sessions", ["jsonl", "json"], "JSONL, JSON", form="import-transcripts")
+    files = uploads.files("Sessions", ["jsonl", "json", "zip", "db"], "JSONL, JSON, zip, logs.db", form="import-transcripts")
     watch, jobs, name = job_bar.watcher(), resources.jobs(), server_paths.naming()
 
     def begin(given: Mapping[str, Any]) -> str:
@@ -196,7 +196,7 @@ def _transcripts(memory: MemoryVerbs, scope: str | None) -> None:
 
     path = Field(
         "path", "Or a path on this machine", placeholder=server_paths.placeholder("/home/me/sessions"),
-        help="A folder with metadata.json, transcript.jsonl and events.jsonl, or folders of such folders.",
+        help="Of Claude Code, Codex or Gemini CLI, an export of ChatGPT or Claude.ai, or recorded sessions.",
     )  # fmt: skip
     label = f"Import {format.counted(len(files), 'file')}" if files else "Import"
     forms.show(
