@@ -8,10 +8,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from components.shell import format
 from components.shell.page import forms, streamlit_style, tables
 from store import Refusal
 
-_SHOWN = 1_000  # refusals in the table
+_FEW = 5  # refusals that are shown as text, to be read on a phone
+_SHOWN = 1_000  # … in the table of many
 
 
 def files(
@@ -42,9 +44,13 @@ def key_until_sent(form: str, part: str = "files") -> str:
 
 
 def refused(refusals: Sequence[Refusal]) -> None:
-    """What was refused and why, open if it is little."""
+    """What was refused and why: a few as text, many as a table to be opened."""
+    if len(refusals) <= _FEW:
+        for one in refusals:
+            st.markdown(f"**{format.plain(one.item)}**: {format.plain(one.reason, limit=300)}")
+        return
     rows = [{"item": refusal.item, "reason": refusal.reason} for refusal in refusals]
-    with st.expander(f"Refused and why ({len(rows):,})", expanded=len(rows) <= 5):
+    with st.expander(f"Refused and why ({len(rows):,})"):
         tables.show(rows[:_SHOWN], alt="Refused items and reasons")
         st.download_button(
             "Download as CSV", tables.as_csv(rows), "refused.csv", "text/csv", on_click="ignore"
@@ -59,7 +65,7 @@ def _described(kinds: str, form: str) -> DeltaGenerator:
         streamlit_style.upload(
             f".st-key-{name}",
             hint=json.dumps(f"{kinds} · up to {limit} MB", ensure_ascii=False),
-            error=json.dumps(f"Takes {kinds}, up to {limit} MB", ensure_ascii=False),
+            error=json.dumps(f"Takes: {kinds}, up to {limit} MB", ensure_ascii=False),
         )
     )
     return st.container(key=name)

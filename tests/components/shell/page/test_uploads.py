@@ -29,4 +29,18 @@ def test_the_kinds_and_the_limit_stand_in_their_place() -> None:
     papers, picture = (one.proto.body for one in drawn.get("html"))
     assert 'content: "PDF, \\"Word\\" · up to 200 MB"' in papers
     assert 'content: "PNG · up to 200 MB"' in picture
-    assert 'content: "Takes PNG, up to 200 MB"' in picture
+    assert 'content: "Takes: PNG, up to 200 MB"' in picture
+
+
+def test_a_few_refusals_are_read_at_once_and_many_are_a_table() -> None:
+    def app(count: int) -> None:
+        from components.shell.page import uploads
+        from store import Refusal
+
+        uploads.refused([Refusal(f"coin_{number}.json", "it has no name") for number in range(count)])
+
+    few = AppTest.from_function(app, args=(2,)).run()
+    assert few.markdown[0].value == r"**coin\_0\.json**: it has no name"
+    many = AppTest.from_function(app, args=(6,)).run()
+    assert [box.label for box in many.expander] == ["Refused and why (6)"]
+    assert len(many.dataframe[0].value) == 6
