@@ -182,7 +182,9 @@ def _import_papers(
 
 
 def _transcripts(memory: MemoryVerbs, scope: str | None) -> None:
-    files = uploads.files("Sessions", ["jsonl", "json", "zip", "db"], "JSONL, JSON, zip, logs.db", form="import-transcripts")
+    files = uploads.files(
+        "Sessions", ["jsonl", "json", "zip", "db"], "JSONL, JSON, zip, logs.db", form="import-transcripts"
+    )
     watch, jobs, name = job_bar.watcher(), resources.jobs(), server_paths.naming()
 
     def begin(given: Mapping[str, Any]) -> str:

@@ -183,7 +183,7 @@ def _file(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal
             yield Refusal(str(path), "it holds no list of messages")
         return
     source = source or PLAIN
-    session.source = "" if source is PLAIN else source.title
+    session.source = "" if source is PLAIN or source.unread else source.title
     if source.unread:
         session.unread.append(f"{path.name} holds {source.title} alone, which are not read: {source.unread}")
         yield session
@@ -191,8 +191,11 @@ def _file(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal
         for number, record in enumerate(records(session), start=1):
             own = Session(session.session_id if is_single else f"{session.session_id}-{number}")
             own.project_slug, own.source = session.project_slug, session.source
-            yield from _conversation(record, source, own)
-        if session.refused:
+            conversations = [*_conversation(record, source, own)]
+            if not (conversations or is_single):
+                session.skipped["empty conversation"] += 1
+            yield from conversations or ([own] if is_single else [])
+        if session.refused or session.skipped:
             yield session
     else:
         _describe(session, _head(sample, records, source), source)
@@ -261,9 +264,10 @@ def _conversation(record: Record, source: Source, session: Session) -> Iterator[
     branches = branches_of(given, source.branches, record) if source.branches else [("", given)]
     for name, branch in branches:
         one, records = session, [one for one in branch if not source.message or at(one, source.message)]
+        if not records:
+            continue
         if name:
-            own = [*_taken(records, Session(""), source)]
-            if not own:
+            if not [*_taken(records, Session(""), source)]:
                 continue
             one = Session(f"{session.session_id}/version-{name[:8]}", session.user_id, session.project_slug)
             one.source = session.source

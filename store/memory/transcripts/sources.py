@@ -127,7 +127,7 @@ SOURCES = (
         expand=programs.ai_studio,
     ),
     Source(
-        "Gemini's API", ("contents[]", "candidates[]"),
+        "Gemini's API", ("contents[].parts", "candidates[].content"),
         parts=(
             ("systemInstruction", "system"), ("system_instruction", "system"), ("system", "system"),
             ("contents", "user"), ("candidates[].content", "assistant"),
@@ -135,7 +135,21 @@ SOURCES = (
         session=(*_OF_CONVERSATION, "responseId"), time=("createTime",),
     ),
     Source(
-        "Continue", ("sessionId history[]",),
+        "Gemini's batches", ("request.contents[].parts", "response.candidates[].content"),
+        parts=(
+            ("request.systemInstruction", "system"), ("request.system_instruction", "system"),
+            ("request.contents", "user"), ("response.candidates[].content", "assistant"),
+        ),
+        session=("key", "custom_id"), time=("response.createTime",),
+    ),
+    Source("a saved chat of Gemini", ("history[].parts",), parts=(("history", "user"),)),
+    Source(
+        "LangChain", ("messages[].data.content",),
+        parts=(("messages", ""),),
+        role=("type",), content=("data.content",), session=_OF_CONVERSATION,
+    ),
+    Source(
+        "Continue", ("sessionId history[].message",),
         parts=(("history", ""),),
         folder=("workspaceDirectory",),
     ),
@@ -169,7 +183,10 @@ SOURCES = (
         session=_OF_CONVERSATION, others=_WITHOUT, time=("created_at",),
     ),
     Source(
-        "ShareGPT", ("conversations[]", "conversation[]"),
+        "ShareGPT", (
+            "conversations[].from", "conversations[].role", "conversations[].user",
+            "conversation[].from", "conversation[].role",
+        ),
         parts=(("system", "system"), ("conversations", ""), ("conversation", "")),
         role=("from", "role", "user"), content=("value", "content", "text"),
         session=_OF_CONVERSATION, expand=programs.sharegpt,
@@ -180,7 +197,7 @@ SOURCES = (
         session=_OF_CONVERSATION,
     ),
     Source(
-        "OpenAI's chat completions", ("choices[]",),
+        "OpenAI's chat completions", ("choices[].message",),
         parts=(("choices[].message", "assistant"),),
         session=_OF_CONVERSATION, time=("created",),
     ),
@@ -243,6 +260,8 @@ def has(record: Record, sign: str) -> bool:
     for one in sign.split():
         path, is_given, wanted = one.partition("=")
         value = at(record, path)
+        if isinstance(value, list) and "[]" in path:
+            value = next((each for each in value if each is not None), None)
         if value is None if not is_given else str(value) != wanted:
             return False
     return bool(sign)

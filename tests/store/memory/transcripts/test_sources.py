@@ -112,6 +112,7 @@ CASES = {
                      "content": [{"type": "text", "text": "A heron."}]},
                 ],
             },
+            {"uuid": "empty", "name": "", "chat_messages": []},
             {
                 "uuid": OTHER, "name": "Again", "current_leaf_message_uuid": "4", "chat_messages": [
                     {"uuid": "1", "parent_message_uuid": "0", "sender": "human", "text": "Read this.",
@@ -125,7 +126,7 @@ CASES = {
             UUID: PAIR, OTHER: [("user", "Read this.\n\nReeds."), ("assistant", "Read.")],
             f"{OTHER}/version-3": [("assistant", "No.")],
         },
-        times=(AT1, AT2),
+        times=(AT1, AT2), notes=("1 line without a message (empty conversation)",),
     ),
     "Open WebUI's export": Case(
         "chats.json",
@@ -252,6 +253,30 @@ CASES = {
             "candidates": [{"content": {"role": "model", "parts": [{"text": "A heron."}]}}],
         },
         {"request": [("system", "Be brief."), *PAIR]},
+    ),
+    "Gemini's batches": Case(
+        "batch.jsonl",
+        [{
+            "key": "k1", "request": {"contents": [{"parts": [{"text": "Who lives here?"}]}]},
+            "response": {"candidates": [{"content": {"role": "model", "parts": [{"text": "A heron."}]}}]},
+        }],
+        {"k1": PAIR},
+    ),
+    "a saved chat of Gemini": Case(
+        "checkpoint.json",
+        {"authType": "key", "history": [
+            {"role": "user", "parts": [{"text": "Who lives here?"}]},
+            {"role": "model", "parts": [{"text": "A heron."}]},
+        ]},
+        {"checkpoint": PAIR},
+    ),
+    "LangChain": Case(
+        "chain.json",
+        {"messages": [
+            {"type": "human", "data": {"content": "Who lives here?"}},
+            {"type": "ai", "data": {"content": "A heron."}},
+        ]},
+        {"chain": PAIR},
     ),
     "Google AI Studio": Case(
         "prompt.json",
