@@ -31,7 +31,7 @@ def extract_all_embeddable_content(message: Mapping[str, Any]) -> dict[ContentTy
     role, content = message.get("role"), message.get("content")
     if role == "user":
         found["user_query"] = _text(content)
-    elif role == "assistant":
+    elif role in ("assistant", "summary"):  # a summary of what was said before, by the assistant
         found["assistant_response"] = _text(content)
         found["assistant_thinking"] = _joined(content, "thinking")
         found["tool_call"] = (_calls(content) or "")[:MAX_TOOL_OUTPUT_LENGTH]

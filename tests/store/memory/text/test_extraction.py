@@ -60,6 +60,10 @@ def test_other_content_is_not_embedded(role: str, content: Any) -> None:
     assert extracted(role, content) == {}
 
 
+def test_a_summary_of_a_conversation_is_found_like_an_answer() -> None:
+    assert extracted("summary", "reeds were counted") == {"assistant_response": "reeds were counted"}
+
+
 def test_lone_surrogates_become_replacement_characters() -> None:
     assert extracted("user", "half \ud83d and whole \ud83d\udc15") == {
         "user_query": "half \ufffd and whole 🐕"
