@@ -42,6 +42,7 @@ from store.records import MAX_NAME, REQUIRED_FACETS, Tier, checked_address, made
 
 COLLECTIONS = re.compile(r"(?:meme_image|(?:entity|context|visual|emotions)_caption)_embeddings")
 _LIBRARY = re.compile(r"(?:^|/)rag_db/(?:metadata/|chroma\.sqlite3$)")
+_NAMED = 12  # signs of an address that name a coin without a name
 _FILLED = ("token_name", "ticker", "description", "created_at")
 _WAITING = re.compile(r"(?:^|/)(?:pending|approved)/[^/]+\.json$")
 _FETCHED = ("http://", "https://", "ipfs://", "ar://")
@@ -228,7 +229,9 @@ def without_picture(item: str, reason: str, sidecar: dict[str, Any], logo: objec
         sidecar = {"logoURI": uri, "token_address": made_up_address(uri.encode()), **sidecar}
     if "token_address" not in sidecar:
         return Refusal(item, reason)
-    sidecar["token_address"] = checked_address(sidecar["token_address"])
+    address = sidecar["token_address"] = checked_address(sidecar["token_address"])
+    if is_remote:  # lists of what is traded name no coin but by its address
+        sidecar = {"token_name": sidecar.get("ticker") or address[:_NAMED], "ticker": "", **sidecar}
     return RemoteLogo(item, reason, sidecar, uri) if is_remote else WithoutPicture(item, reason, sidecar)
 
 

@@ -42,6 +42,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "tags": ("tags",),
 }
 _PERHAPS = ("id", "key", "token", "contract")  # a coin's address in some lists, anything else in others
+# Objects with a coin's addresses by chain: Optimism's data.json, CoinGecko's coins, CoinMarketCap's.
+_BY_CHAIN = ("tokens", "platforms", "detail_platforms", "platform", "addresses", "contracts")
 # Objects that hold the coin itself: pairs of DexScreener, GeckoTerminal's attributes.
 _INNER = ("baseToken", "base_token", "token", "attributes", "metadata")
 # Where the reference to a picture stands; the first that says something counts.
@@ -187,11 +189,23 @@ def unfolded(raw: Mapping[str, Any]) -> dict[str, Any]:
     for name in _PERHAPS:
         if address := address_in(coin.get(name)):
             return {**{key: value for key, value in coin.items() if key != name}, "address": address}
-    chains = coin.get("tokens")  # Optimism's data.json: the address on each chain
-    for chain, there in chains.items() if isinstance(chains, Mapping) else ():
-        if isinstance(there, Mapping) and (address := address_in(there.get("address"))):
-            return {**coin, "address": address, "chainId": coin.get("chainId", chain)}
+    for name in _BY_CHAIN:
+        chains = coin.get(name)
+        for chain, there in chains.items() if isinstance(chains, Mapping) else ():
+            held = there.get("address") if isinstance(there, Mapping) else there
+            if address := address_in(held):
+                known = chain_id(chain)
+                return {
+                    **coin,
+                    "address": address,
+                    **({"chainId": chain} if known else {}),
+                    **_own_chain(coin),
+                }
     return coin
+
+
+def _own_chain(coin: Mapping[str, Any]) -> dict[str, Any]:
+    return {"chainId": coin["chainId"]} if "chainId" in coin else {}
 
 
 def pictured(raw: Mapping[str, Any]) -> Any:

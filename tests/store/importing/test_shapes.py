@@ -46,6 +46,8 @@ def written(folder: Path, name: str, content: bytes | Any) -> Path:
         {"data": [{"attributes": {"address": SOLANA, **FROG, "image_url": LOGO}}]},
         {"data": {"1": {**FROG, "contract_address": SOLANA, "logo": LOGO}}},
         [{"contract_address": SOLANA, **FROG, "image": {"thumb": "x", "large": LOGO}}],
+        [{"id": "frog", **FROG, "image": {"large": LOGO}, "platforms": {"": "", "solana": SOLANA}}],
+        {"data": [{"id": 7, **FROG, "platform": {"name": "Solana", "token_address": SOLANA}, "logo": LOGO}]},
         {SOLANA: {**FROG, "logoURI": LOGO}},
         {"name": "A list", "tokens": [{"address": SOLANA, **FROG, "logoURI": LOGO}]},
         {"tokens": [{"address": SOLANA, **FROG, "logo_uri": LOGO}]},
@@ -53,7 +55,16 @@ def written(folder: Path, name: str, content: bytes | Any) -> Path:
     ],
     ids=[
         *("jupiter v2", "pump.fun", "dexscreener profiles", "dexscreener pairs", "geckoterminal"),
-        *("coinmarketcap", "coingecko", "map by address", "token list", "with logo_uri", "metaplex"),
+        *(
+            "coinmarketcap by id",
+            "coingecko",
+            "coingecko coin",
+            "coinmarketcap",
+            "map by address",
+            "token list",
+            "with logo_uri",
+            "metaplex",
+        ),
     ],
 )
 def test_a_list_of_any_shape_is_queued_with_its_logos(tmp_path: Path, value: object) -> None:
@@ -116,6 +127,17 @@ def test_a_folder_without_metadata_and_address_names_its_coin(tmp_path: Path) ->
     [coin] = candidates([tmp_path])
     assert isinstance(coin, Candidate)
     assert coin.sidecar["token_name"] == "FROG"
+
+
+def test_a_list_of_what_is_traded_names_coins_by_their_addresses(tmp_path: Path) -> None:
+    rows = [
+        {"chainId": "solana", "tokenAddress": SOLANA, "icon": LOGO, "links": []}
+    ]  # DexScreener's profiles
+    [found] = candidates([written(tmp_path / "in", "coins.json", rows)])
+    assert isinstance(found, RemoteLogo)
+    assert (found.sidecar["token_name"], found.sidecar["ticker"], found.sidecar["chainId"]) == (
+        SOLANA[:12], "", 101,
+    )  # fmt: skip
 
 
 def test_an_id_that_is_no_address_stays_what_it_is(tmp_path: Path) -> None:
