@@ -30,7 +30,8 @@ _LINE = (
     "`before:2025-02-15` (UTC), `dup:yes`, `text:moon` (in the picture), `unfit:no`, `faults:blurred`, "
     "`language:chinese`, "
     '`source:"my list.json"`, `reason:scam`, `by:me`, `decided:today`, '
-    '`has:visual`, `length:>200`, `length:visual<80`; `tag:"two words"` for a tag with a space. '
+    "`has:visual`, `length:>200`, `length:visual<80`, `volume:>10k` (any of its numbers); "
+    '`tag:"two words"` for a tag with a space. '
     "`OR` and parentheses choose: `(tag:dog OR tag:cat) -moon`; `dog*` is every word or tag that begins so."
 )
 _QUESTION = " Here, words are searched by meaning; in quotes or with `*` they have to be there."

@@ -5,8 +5,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Literal, cast
 
-from store.catalog.filters import FacetLength, Filter
+from store.catalog.filters import FacetLength, Filter, NumberLimit
 from store.catalog.words import LANGUAGES
 from store.records import CAPTION_FACETS, TIERS, Facet
 
@@ -16,6 +17,8 @@ _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _A_DAY = 86_400  # seconds
 UNFIT = ("yes", "no", "hand", "nudity", "word")
 FAULTS = ("yes", "blank", "plain", "blurred", "tiny")  # store/pictures/picture_faults.py
+_TIMES = {"": 1, "k": 1e3, "m": 1e6, "b": 1e9}
+Sign = Literal[">", ">=", "<", "<="]
 _YES = {"yes": True, "no": False}
 
 
@@ -91,6 +94,21 @@ def _faults(filter: Filter, value: str) -> Filter | str:
     if value.lower() not in FAULTS:
         return f"faults: takes {', '.join(FAULTS[:-1])} or {FAULTS[-1]}"
     return replace(filter, faults=_added(filter.faults, value.lower()))
+
+
+def with_number(filter: Filter, key: str, value: str) -> Filter | None:
+    """The filter with a limit of any field: `>10000`, `<=2.5k`; None if this is no limit."""
+    found = re.fullmatch(r"([<>]=?)(-?\d{1,15}(?:\.\d{1,9})?)([kmb]?)", value.lower())
+    if found is None:
+        return None
+    limit = NumberLimit(
+        re.sub(r"[^a-z0-9]", "", key), cast(Sign, found[1]), float(found[2]) * _TIMES[found[3]]
+    )
+    return replace(filter, numbers=_unique((*filter.numbers, limit)))
+
+
+def _unique(limits: tuple[NumberLimit, ...]) -> tuple[NumberLimit, ...]:
+    return tuple(dict.fromkeys(limits))
 
 
 def _language(filter: Filter, value: str) -> Filter | str:

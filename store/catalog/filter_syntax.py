@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 
-from store.catalog.filter_conditions import CHANGES, DENIED, NO_REASON, TIER, Change, with_words
+from store.catalog.filter_conditions import CHANGES, DENIED, NO_REASON, TIER, Change, with_number, with_words
 from store.catalog.filters import Filter
 from store.catalog.query_grammar import (
     AllOf,
@@ -132,6 +132,8 @@ class _Narrowing:
         key, value = item.key, item.value
         if key not in KEYS and not (key == TIER and self._names_tier):
             meant = _meant(key, names_tier=self._names_tier)
+            if not meant and (limited := with_number(filter, key, value)):
+                return limited
             *others, last = (*KEYS, TIER) if self._names_tier else KEYS
             known = f"Did you mean {meant}:?" if meant else f"There are {', '.join(others)} and {last}."
             return f"Unknown filter '{key}'. {known}"
@@ -220,6 +222,7 @@ def nodes(filter: Filter) -> list[Node]:
     if filter.unfit:
         found.append(Condition("unfit", filter.unfit))
     found += [Condition("faults", fault) for fault in filter.faults]
+    found += [Condition(field, f"{sign}{number:.15g}") for field, sign, number in filter.numbers]
     if filter.language:
         found.append(Condition("language", filter.language))
     if filter.source:

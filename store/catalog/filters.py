@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from store.catalog import blockers, coin_sets, history, words
 from store.records import Facet, Tier, is_evm
@@ -16,12 +16,29 @@ REJECTED_FOR = (
 _FACET_VALUE = "coalesce((SELECT text ->> ? FROM sidecars WHERE hash = r.sidecar_hash), '')"
 
 
+# Numbers may be texts, as tables have them; a text that is none has no digits at its beginning.
+_NUMBER = (
+    "EXISTS (SELECT 1 FROM sidecars s, json_tree(s.text) j WHERE s.hash = r.sidecar_hash AND "
+    "lower(replace(replace(replace(j.key, '_', ''), '-', ''), ' ', '')) = ? AND "
+    "(j.type IN ('integer', 'real') OR (j.type = 'text' AND ltrim(j.value) GLOB '[-+.0-9]*')) AND "
+    "CAST(j.value AS REAL) {sign} ?)"
+)
+
+
 class FacetLength(NamedTuple):
     """A range of characters of one facet's text: at least and at most, None without a limit."""
 
     facet: Facet
     least: int | None = None
     most: int | None = None
+
+
+class NumberLimit(NamedTuple):
+    """A field of the sidecar, at any depth, that must be a number above or below another."""
+
+    field: str  # compared in lower case, without signs
+    sign: Literal[">", ">=", "<", "<="]
+    number: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +77,7 @@ class Filter:
     rejected_for: str | None = None  # the reason, in any case of letters; "": rejected without one
     decided_by: str = ""  # who did anything to it except import it, and did not undo it …
     decided_since: int | None = None  # … at this UNIX second or later
+    numbers: tuple[NumberLimit, ...] = ()  # what else is known of it, as `volume`
     any_of: tuple[tuple["Filter", ...], ...] = ()  # of each of these, one at least must pass
     none_of: tuple["Filter", ...] = ()  # and none of these
 
@@ -193,6 +211,8 @@ def _findings(filter: Filter) -> Iterator[FilterCondition]:
         select = f"record FROM unfit WHERE {'kind = ?' if of_kind else 'TRUE'}"
         values, denied = ((filter.unfit,) if of_kind else ()), filter.unfit == "no"
         yield FilterCondition(values=values, selects=(select,), denied=denied, is_own=False, is_listed=True)
+    for field, sign, number in filter.numbers:
+        yield FilterCondition(_NUMBER.format(sign=sign), (field, number))
     for fault in filter.faults:
         meant = "fault <> ''" if fault == "yes" else "fault = ?"
         within = f"r.image_hash IN (SELECT image_hash FROM picture_faults WHERE {meant})"

@@ -34,7 +34,7 @@ _PICTURE = rf"picture(?=[\s;)\"“„«]|{_SIGN}{_QUOTED}|$)"
 _SOURCE = rf"(?:{_QUOTED}|{_COIN}|{_PICTURE})"
 _BY_X = rf"{NUMBER}\s*x(?=\s*(?:{_FACETS}|{_SOURCE}))"  # not in "5 x 5 grid"
 _WEIGHT = rf"(?:{NUMBER}\s*[×✕✖*]|{_BY_X})"
-_KEY = r"[a-z]+:(?!//)"  # an address of the web is a word
+_KEY = r"[a-z][a-z0-9_]*:(?!//)"  # an address of the web is a word
 _VALUE = r"(?:[^\s;()]|\([^\s;()]*\))*"
 _STARRED = r'(?![\d.,]+\*)[$#@]?\w(?:[^\s;"“„«()*]*\w)?\*(?=[\s;()"“„«]|$)'
 # Parentheses around plain words are text, as in "frog (rare)"; around anything else they make a group.
