@@ -125,7 +125,11 @@ def _archive(path: Path, *, only_known: bool) -> Iterator[Session | Refusal]:
     """The sessions in an export as it was downloaded; each file is unpacked by itself."""
     is_empty = not only_known
     try:
-        with ZipFile(path) as archive, TemporaryDirectory(prefix="memedex-") as folder:
+        with (
+            open_regular(path) as whole,
+            ZipFile(whole) as archive,
+            TemporaryDirectory(prefix="memedex-") as folder,
+        ):
             for number, entry in enumerate(archive.infolist()):
                 name = PureWindowsPath(entry.filename).name  # of a stranger: nothing of its folders
                 if not name.endswith((".json", ".jsonl")) or entry.file_size > _UNPACKED:
@@ -198,8 +202,9 @@ def _file(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal
         if session.refused or session.skipped:
             yield session
     else:
-        _describe(session, _head(sample, records, source), source)
-        _identify(session, path, sample)
+        head = _head(sample, records, source)
+        _describe(session, head, source)
+        _identify(session, path, [*sample, head])
         if source.aside and not path.name.startswith(_AGENT):
             yield from _with_helpers(session, records, source)
             return

@@ -7,6 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from store.disk.files import open_regular
 from store.disk.sqlite_identity import opened_foreign
 from store.outcome import Refusal
 
@@ -37,7 +38,7 @@ _BELOW = {  # what later versions keep apart, in the order in which it was said
 def is_of_llm(path: Path) -> bool:
     """Whether this is a database of `llm`."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             if file.read(len(_HEAD)) != _HEAD:
                 return False
         with opened_foreign(path) as db:

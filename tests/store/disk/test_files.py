@@ -33,7 +33,7 @@ def make_silent_pipe(path: Path) -> None:
 def test_devices_and_pipes_are_never_read(make: Callable[[Path], None], tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     for name in ("picture.png", "manifest.json", "paper.pdf", "world.yaml", "taxonomy.json", "session.json",
-                 "lines.jsonl"):  # fmt: skip
+                 "lines.jsonl", "export.zip", "logs.db"):  # fmt: skip
         make(tmp_path / name)
     layout.sidecar_folder("pending").mkdir(parents=True)
     make(layout.sidecar("pending", address(0)))
@@ -52,11 +52,11 @@ def test_devices_and_pipes_are_never_read(make: Callable[[Path], None], tmp_path
     with pytest.raises(InvalidRecord, match="device or a pipe"):
         read(layout, "pending", address(0))
     assert list(read_worlds(tmp_path, known={})) == [], "what is no file is no world"
-    (refused,) = files.read_sessions(tmp_path / "session.json")
-    assert "device or a pipe" in refused.reason
-    (session,) = files.read_sessions(tmp_path / "lines.jsonl")
-    assert list(session.messages()) == []
-    assert "device or a pipe" in session.refused[0].reason
+    for name in ("session.json", "lines.jsonl", "export.zip"):
+        (refused,) = files.read_sessions(tmp_path / name)
+        assert "device or a pipe" in refused.reason
+    (refused,) = files.read_sessions(tmp_path / "logs.db")
+    assert "no database of `llm`" in refused.reason
 
 
 def test_a_file_larger_than_the_limit_is_refused(tmp_path: Path) -> None:

@@ -386,6 +386,16 @@ CASES = {
 }  # fmt: skip
 
 
+def test_a_session_that_begins_with_many_other_lines_has_the_id_of_its_file(
+    memory: Memory, tmp_path: Path
+) -> None:
+    snapshot = {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}
+    lines(tmp_path / f"{OTHER}.jsonl", [*[snapshot] * 150, claude("user", "Who lives here?")])
+    report = memory.transcripts.import_sessions([tmp_path])
+    assert (report.sessions, report.messages, report.refused) == ([OTHER], 1, [])
+    assert report.notes == ["150 lines without a message (file-history-snapshot)"]
+
+
 def test_an_export_comes_in_from_the_archive_that_was_downloaded(memory: Memory, tmp_path: Path) -> None:
     case = CASES["Claude.ai's export"]
     with ZipFile(tmp_path / "data-2026-05-01.zip", "w") as archive:
