@@ -13,7 +13,7 @@ from store.disk.layout import Layout
 from store.library import Library
 from store.runtime import open_reader
 from tests.browser.conftest import dashboard
-from tests.browser.dashboard import Server, wait_until_idle
+from tests.browser.dashboard import Server
 from tests.browser.delayed_messages import DelayedMessages
 from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import CREATED_AT, address, coin
@@ -314,7 +314,7 @@ def test_a_double_click_on_undo_undoes_one_decision(app: Server, grid: GridPage)
     grid.message.get_by_role("button", name="Undo").dblclick()
     expect(grid.message).to_have_text("Undone")
     expect(grid.card(second)).to_have_count(1)
-    wait_until_idle(grid.page)
+    grid.expect_settled()
     with app.stored() as library:
         assert [library.get(address).tier for address in (first, second)] == ["approved", "pending"]
     grid.page.locator(".card.at").focus()

@@ -213,7 +213,7 @@ def test_an_address_is_fetched_like_a_logo_and_never_from_this_machine_unless_al
     ("answer", "message"),
     [
         (fails(401, "bad key"), "did not accept the key"),
-        (draws(b"<svg/>"), "no picture that can be read"),
+        (draws(b"<html>"), "no picture that can be read"),
         (Answer(body={"created": 1, "data": []}), "the answer holds none"),
     ],
 )
