@@ -18,8 +18,8 @@ let touchedAt = 0;
 let leftFieldAt = -Infinity; // when a field of Streamlit's lost the focus, or Enter was pressed in it …
 let wasAtRest = true; // … and whether no run was under way or asked for then
 let drawnAt = -Infinity; // when a run drew last
-/** @type {{at: number, from: string, isToItself: boolean} | null} */
-let left = null; // when a link was clicked, and on which path
+/** @type {{at: number, title: string, isToItself: boolean} | null} */
+let left = null; // when a link was clicked, and on which page: a run names its page as it begins, before it draws
 /** @type {{link: HTMLAnchorElement, since: number} | null} */
 let held = null; // a link that waits until the server has what was typed
 
@@ -30,12 +30,12 @@ export function watchHand() {
   touched();
   TOUCHES.forEach((name) => document.addEventListener(name, touched, { capture: true, passive: true }));
   FIELD_EVENTS.forEach((name) => document.addEventListener(name, leaveField, { capture: true }));
-  document.addEventListener("click", followed, { capture: true });
+  window.addEventListener("click", followed, { capture: true }); // before the address is another (back_button.js)
   return () => {
     stopWatchingSending();
     TOUCHES.forEach((name) => document.removeEventListener(name, touched, { capture: true }));
     FIELD_EVENTS.forEach((name) => document.removeEventListener(name, leaveField, { capture: true }));
-    document.removeEventListener("click", followed, { capture: true });
+    window.removeEventListener("click", followed, { capture: true });
   };
 }
 
@@ -53,9 +53,10 @@ function followed(event) {
   const link = path.find((node) => node.localName === "a");
   if (!link || opensOther || link.target === "_blank" || link.hasAttribute("download")) return;
   if (leftFieldAt > drawnAt && !event.defaultPrevented) return hold(event, link);
-  const from = location.pathname;
+  const { pathname } = location;
   const isToOverview = link.getAttribute("href") === ""; // as Streamlit writes it on every page
-  left = { at: performance.now(), from, isToItself: isToOverview ? from.endsWith("/") : link.pathname === from };
+  const isToItself = isToOverview ? pathname.endsWith("/") : link.pathname === pathname;
+  left = { at: performance.now(), title: document.title, isToItself };
 }
 
 /**
@@ -91,7 +92,7 @@ function follow() {
 /** A run has drawn: of the link's page, or of the page that is left, which was under way. */
 export function arrive() {
   drawnAt = performance.now();
-  if (left?.isToItself || location.pathname !== left?.from) left = null;
+  if (left?.isToItself || document.title !== left?.title) left = null;
 }
 
 /**

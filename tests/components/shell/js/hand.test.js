@@ -6,7 +6,9 @@ import { test } from "node:test";
 import { arrive, isLeaving, watchHand } from "../../../../components/shell/js/hand.js";
 
 const heard = {};
-globalThis.document = { addEventListener: (name, listener) => (heard[name] = listener), removeEventListener() {} };
+const listening = { addEventListener: (name, listener) => (heard[name] = listener), removeEventListener() {} };
+globalThis.window = { ...listening };
+globalThis.document = { ...listening, title: "Map" };
 globalThis.location = { pathname: "/map" };
 globalThis.WebSocket = class {
   send() {}
@@ -32,7 +34,10 @@ test("a page is being left until the link's page is drawn, not until a run of th
   assert.equal(isLeaving(), true);
   arrive(); // a run of the map that was under way
   assert.equal(isLeaving(), true);
-  globalThis.location.pathname = "/insights";
+  globalThis.location.pathname = "/insights"; // at once, for a link that is followed by its address
+  arrive();
+  assert.equal(isLeaving(), true);
+  globalThis.document.title = "Insights";
   arrive();
   assert.equal(isLeaving(), false);
 });
@@ -46,7 +51,7 @@ test("a link to the overview is empty, and leads there from every page", () => {
     click(from, { link: { getAttribute: () => "" } });
     arrive();
     assert.equal(isLeaving(), leaves);
-    globalThis.location.pathname = "/";
+    globalThis.document.title = `Home from ${from}`;
     arrive();
     assert.equal(isLeaving(), false);
   }
