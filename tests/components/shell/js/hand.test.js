@@ -6,9 +6,8 @@ import { test } from "node:test";
 import { arrive, isLeaving, watchHand } from "../../../../components/shell/js/hand.js";
 
 const heard = {};
-const listening = { addEventListener: (name, listener) => (heard[name] = listener), removeEventListener() {} };
-globalThis.window = { ...listening };
-globalThis.document = { ...listening, title: "Map" };
+const page = { addEventListener: (name, listener) => (heard[name] = listener), removeEventListener() {}, title: "Map" };
+Object.assign(globalThis, { window: page, document: page });
 globalThis.location = { pathname: "/map" };
 globalThis.WebSocket = class {
   send() {}
@@ -25,6 +24,7 @@ function click(pathname, { event = {}, link = {} } = {}) {
     getAttribute: () => pathname,
     ...link,
   };
+  globalThis.document = page; // tests of other modules have documents of their own
   heard.click({ composedPath: () => [{ localName: "span" }, anchor], ...event });
 }
 
@@ -37,7 +37,7 @@ test("a page is being left until the link's page is drawn, not until a run of th
   globalThis.location.pathname = "/insights"; // at once, for a link that is followed by its address
   arrive();
   assert.equal(isLeaving(), true);
-  globalThis.document.title = "Insights";
+  page.title = "Insights";
   arrive();
   assert.equal(isLeaving(), false);
 });
@@ -51,7 +51,7 @@ test("a link to the overview is empty, and leads there from every page", () => {
     click(from, { link: { getAttribute: () => "" } });
     arrive();
     assert.equal(isLeaving(), leaves);
-    globalThis.document.title = `Home from ${from}`;
+    page.title = `Home from ${from}`;
     arrive();
     assert.equal(isLeaving(), false);
   }
