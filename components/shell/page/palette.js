@@ -138,7 +138,9 @@ export class Palette {
       about: each.title,
       act: () => turn(each),
     }));
-    const offers = (this.offers ?? []).map(({ name, button }) => ({ name, about: "", act: () => button.click() }));
+    const offers = (this.offers ?? [])
+      .filter(({ button }) => button.isConnected) // the page before may have stood when the palette was opened
+      .map(({ name, button }) => ({ name, about: "", act: () => button.click() }));
     const verbs = (words ? [...offers, ...switches] : [])
       .filter(({ name }) => matches(words, name))
       .map(({ name, about, act }) => row("Do", name, about, act));
