@@ -18,7 +18,6 @@ from store.adopting.texts import Adoption, Entry
 from store.disk.files import read_regular
 from store.disk.sqlite_identity import CATALOG_ID, MEMORY_ID, opened_foreign
 from store.memory.memory import Memory
-from store.outcome import Refusal
 from store.progress import Progress, batches
 
 _TABLE = "memories"
@@ -45,7 +44,7 @@ class MemoryFiles:
 
     def recognise(self, path: Path) -> DataSurvey | None:
         """The files with memories at this path; None if there is none."""
-        found, refused = [], list[Refusal]()
+        found = []
         for file in _files(path):
             try:
                 count = sum(1 for _ in _memories(file))
@@ -53,7 +52,7 @@ class MemoryFiles:
                 continue  # of another kind: only what has memories is known here
             if count:
                 found.append(FoundKind("memories", count, file.name))
-        return DataSurvey(self.name, self.title, path, tuple(found), tuple(refused)) if found else None
+        return DataSurvey(self.name, self.title, path, tuple(found)) if found else None
 
     def adopt(
         self, memory: Memory, survey: DataSurvey, request: AdoptionRequest, progress: Progress
