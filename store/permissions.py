@@ -143,6 +143,30 @@ class Actor:
             raise NotPermitted(f"{self.name or 'you'} may not administer the sessions of this dashboard")
 
 
+class Agent(Actor):
+    """A program that decides about coins for a person, if MEMEDEX_AGENTS names it and the person may.
+
+    On the lists of people it is `agent=` with its name, as claims of logins are.
+    """
+
+    def __init__(self, program: str, *, person: str) -> None:
+        super().__init__(f"{program} for {person}", via="MCP", agent=program)
+        self._person = person
+
+    @property
+    def can_write(self) -> bool:
+        """Whether the settings let this program decide, and this person."""
+        is_named = bool({"*", self.agent.casefold()} & _listed(settings().agents))
+        return is_named and may_change(self._person, {"agent": self.agent})
+
+    def permit(self) -> None:
+        """Raises ReadOnly, with the remedy, unless this program may decide."""
+        if not self.can_write:
+            raise ReadOnly(
+                f"{self.name} may look at coins, not decide about them: MEMEDEX_AGENTS names who may"
+            )
+
+
 class Operator(Actor):
     """The person who runs this program: command line, scripts, background work."""
 

@@ -8,6 +8,7 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Self
+from warnings import catch_warnings, simplefilter
 
 from store.catalog import checksums, replication, rows, snapshots
 from store.catalog.catalog import DISK_ERRORS, Catalog, damaged, is_made, opening_errors
@@ -21,11 +22,12 @@ from store.disk.open_writers import Writers
 from store.disk.replica import is_replica, refuse_replica
 from store.embedding.prefetch import EmbeddingPrefetcher
 from store.embedding.protocol import Embedder
-from store.errors import LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
+from store.errors import ChromaBehind, LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
 from store.jobs import Jobs
 from store.jobs.background_worker import Worker, close_all
 from store.jobs.fair_lock import FairLock
 from store.library import Library
+from store.mcp import decisions
 from store.pictures.shared_pictures import PictureSharing
 from store.progress import Progress
 from store.reading.reader import Reader, Status
@@ -42,6 +44,7 @@ from store.writing.recovery import bring_up_to_date, recover
 _UNREADABLE = 60.0  # seconds until pictures that could not be read are looked at again
 _NEW_PICTURES = 30.0  # seconds until pictures that came while others were read are read as well
 _TIMEOUT = 10.0  # seconds at most that the end waits for a worker, which may wait for a network
+_AGENTS = 0.25  # seconds between two looks for decisions of agents
 _STUCK = 5.0  # seconds at most until a decision that waits for the disk is tried again
 
 
@@ -150,6 +153,7 @@ class LibraryRuntime(Library):
         self._turn = FairLock()  # of workers that keep the interpreter busy
         self._workers: list[Worker] = []  # that work in the background, once they are wanted
         self._stamping = Worker("telling replicas the time", lambda _: self._stamp_for_replicas())
+        self._deciding = Worker("carrying out decisions of agents", lambda _: self._carry_out_for_agents())
         self._inbox: list[Watcher] = []  # one at most
         self._has_current_vectors = False  # as far as was looked
         self.jobs = Jobs.with_runner(catalog, KINDS, self)
@@ -161,13 +165,15 @@ class LibraryRuntime(Library):
         )
         if not later:
             self._embed_edited_records()
+        with contextlib.suppress(MemedexError, *DISK_ERRORS):  # they wait
+            decisions.carry_out_waiting(self)
 
     def work_in_background(self) -> None:
         """Do a dashboard's background work, now and after each change, until the library is closed.
 
         Workers look for duplicates, embed pictures without a vector, read pictures, copy the catalog once a
-        day (`store/catalog/snapshots.py`), finish decisions that the disk kept waiting, and supply dashboards
-        on other machines (`docs/scaling.md`).
+        day (`store/catalog/snapshots.py`), finish decisions that the disk kept waiting, carry out those of
+        agents (`store/mcp/decisions.py`), and supply dashboards on other machines (`docs/scaling.md`).
         """
         self.catalog.check_writable()
         if not self._workers:
@@ -192,12 +198,34 @@ class LibraryRuntime(Library):
                     Worker(f"copying pictures to {place.address}", sharing.copy_new, is_unhurried=True)
                 )
             self._stamping.wake()
+            if settings().agents:
+                self._deciding.wake()
         for worker in self._workers:
             worker.wake()
 
     def _stamp_for_replicas(self) -> None:
         replication.stamp(self.catalog, now=time.time())
         self._stamping.wake(after=replication.EVERY)
+
+    @classmethod
+    def carry_out_for_agents(cls, root: Path) -> bool:
+        """Carry out what agents decided; False if another process, or another part of this one, has it open.
+
+        That one does so. Chroma follows when the library is opened for longer.
+        """
+        if cls.is_open(root) or not WriterLock(Layout(Path(root).resolve()).lock).is_free():
+            return False
+        with catch_warnings():
+            simplefilter("ignore", ChromaBehind)
+            try:
+                cls.open(root).close(longest=0)
+            except LibraryInUse:  # another process was quicker
+                return False
+        return True
+
+    def _carry_out_for_agents(self) -> None:
+        decisions.carry_out_waiting(self)
+        self._deciding.wake(after=_AGENTS)
 
     def watch_inbox(self, folder: Path) -> None:
         """Import files that are put into this folder, until the library is closed."""
@@ -236,7 +264,7 @@ class LibraryRuntime(Library):
         try:
             for inbox in self._inbox:
                 inbox.stop()
-            workers = [self._stamping, self._saver.worker, *self._workers]
+            workers = [self._stamping, self._deciding, self._saver.worker, *self._workers]
             if self._comparison:
                 workers.append(self._comparison.worker)
             close_all(workers, timeout=_TIMEOUT, interrupt=self.catalog.interrupt)

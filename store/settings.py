@@ -57,6 +57,11 @@ class Settings(BaseSettings):
         "both this list and the next one, no one else who logs in sees anything.",
     )
     curators: str = Field("", description="Who may decide, likewise; everybody who is not a viewer if empty.")
+    agents: str = Field(
+        "",
+        description="Which agents may decide about coins over MCP, by the name of their program, such as "
+        "`claude-code`, separated by commas; `*` for all. None if empty.",
+    )
     administrators: str = Field(
         "",
         description="Who may see and end the sessions of others, likewise; if empty, only who runs it.",

@@ -298,12 +298,12 @@ class Answers:
             raise NotPermitted("another user made a decision with this id")
         return str(row["answer"])
 
-    def store(self, decision: str, answer: str) -> None:
+    def store(self, decision: str, answer: str, *, actor: str = "") -> None:
         """Store what is answered, and forget the oldest answers. Raises NotWritten if the disk refuses."""
         with writing_errors("the answer"), self._catalog.writing() as db:
             db.execute(
                 "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)",
-                [decision, self._catalog.actor.name, time.time(), answer],
+                [decision, actor or self._catalog.actor.name, time.time(), answer],
             )
             db.execute(
                 "DELETE FROM answers WHERE rowid <= (SELECT max(rowid) FROM answers) - ?", [REMEMBERED]

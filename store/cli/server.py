@@ -17,7 +17,7 @@ from store.disk.layout import PROGRAM
 from store.errors import InvalidRecord, UnknownRecord, UnknownSession
 from store.identity import current_user
 from store.outcome import Refusal
-from store.runtime import open_reader
+from store.runtime import LibraryRuntime, open_reader
 from store.sessions import LoginSession, LoginSessions
 from store.settings import settings
 
@@ -126,7 +126,7 @@ def mcp(
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     access = Access(
         root, actor=call.actor or current_user(), open_reader=open_reader,
-        is_reviewed=reviews_agents(over_http=bool(http)),
+        carry_out=LibraryRuntime.carry_out_for_agents, is_reviewed=reviews_agents(over_http=bool(http)),
     )  # fmt: skip
     try:
         call.say(f"opened for {access.access_description}")

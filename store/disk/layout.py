@@ -44,6 +44,11 @@ class Layout:
         return self.memecoins / "operations"
 
     @property
+    def agent_decisions(self) -> Path:
+        """Decisions of agents that wait for the process that writes, a file for each."""
+        return self.memecoins / "agent-decisions"
+
+    @property
     def set_aside(self) -> Path:
         """Files that occupied a path the program needed; kept, never overwritten."""
         return self.memecoins / "set-aside"

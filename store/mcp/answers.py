@@ -58,6 +58,15 @@ class Done(TypedDict):
     pending: NotRequired[bool]  # what is done waits until a person has reviewed it
 
 
+class Decided(TypedDict):
+    """What a decision about coins did; those that were so already are unchanged."""
+
+    done: list[str]
+    unchanged: list[str]
+    refused: list[dict[str, str]]  # item and reason
+    decision: str | None  # its id in the history; None if nothing was done
+
+
 class ExportAnswer(TypedDict):
     """Entries as exported."""
 

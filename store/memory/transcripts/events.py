@@ -39,6 +39,7 @@ class EventFilter:
     project_slug: str | Collection[str] | None = None  # of the session's messages: it, or one of several
     since: str | None = None
     until: str | None = None
+    words: str | None = None  # each occurs in the event's data, whatever its case
 
 
 def row_of(
@@ -136,6 +137,9 @@ def _conditions(db: sqlite3.Connection, filter: EventFilter) -> tuple[str, list[
             f"session_id IN (SELECT session_id FROM transcripts WHERE project_slug IN ({marks(slugs)}))"
         )
         given += slugs
+    for word in (filter.words or "").split():
+        parts.append("instr(lower(coalesce(data, '')), ?) > 0")
+        given.append(json.dumps(word.lower(), ensure_ascii=True)[1:-1])  # as `row_of` writes it
     for bound, sign in ((filter.since, ">="), (filter.until, "<=")):
         if bound is not None:
             parts.append(f"ts {sign} ?")

@@ -9,7 +9,7 @@ from store.mcp.access import Access
 from store.memory import demo
 from store.memory.chroma.follower import MemoryFollower
 from store.memory.memory import Memory
-from store.runtime import open_library, open_reader
+from store.runtime import LibraryRuntime, open_library, open_reader
 from tests.browser.coins import COINS
 from tests.store.hashed import Hashed
 from tests.store.mcp.clients import serving
@@ -36,7 +36,9 @@ def access(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Access]:
     monkeypatch.setattr(MemoryFollower, "wake", lambda self: None)
     monkeypatch.setattr("store.mcp.access.open_embedder", lambda name: Bags())
     monkeypatch.setattr("store.embedding.active_model.open_embedder", lambda name: Hashed())
-    opened = Access(root, actor="agent", open_reader=open_reader)
+    opened = Access(
+        root, actor="agent", open_reader=open_reader, carry_out=LibraryRuntime.carry_out_for_agents
+    )
     yield opened
     opened.close()
 

@@ -184,11 +184,11 @@ def test_agents_store_and_delete_while_the_dashboard_has_the_memory_open(
 
 
 def test_agents_list_edit_and_remove_entries_and_undo_and_redo(address: str) -> None:
-    (stored,) = over_http(address, ("store_memory", {"content": "Kettles whistle", "tags": ["kitchen"]}))
+    (stored,) = over_http(address, ("store_memory", {"content": "Kettles whistle", "tags": "kitchen, tea"}))
     id = stored["memory_id"]
     listed, shown, edited, removed, undone, redone, undone_again, tags, exported, gone, nothing = over_http(
         address,
-        ("list_memory", {"words": "kettles"}),
+        ("list_memory", {"words": "kettles", "limit": None}),
         ("show_memory", {"id": id}),
         ("edit_memory", {"id": id, "text": "Kettles sing"}),
         ("remove_memory", {"ids": [id, "mem_x"]}),
@@ -201,7 +201,7 @@ def test_agents_list_edit_and_remove_entries_and_undo_and_redo(address: str) -> 
         ("list_memory", {"limit": 101}),
     )
     assert (listed["total"], listed["entries"][0]["id"]) == (1, id)
-    assert shown["content"] == "Kettles whistle"
+    assert (shown["content"], shown["tags"]) == ("Kettles whistle", '["kitchen", "tea"]')
     assert edited["content"] == "Kettles sing"
     assert (removed["done"], removed["refused"][0]["item"]) == ([id], "mem_x")
     assert undone["done"] == redone["done"] == undone_again["done"] == [id]
@@ -213,13 +213,18 @@ def test_agents_list_edit_and_remove_entries_and_undo_and_redo(address: str) -> 
 
 
 def test_events_are_found_by_their_fields(address: str) -> None:
-    every, told, by_model, unknown = over_http(
+    every, told, by_model, unknown, by_words, without = over_http(
         address,
-        ("find_events", {}),
+        ("find_events", {"n": None}),
         ("find_events", {"lvl": "info", "n": 1}),
         ("find_events", {"model_used": "story-large"}),
         ("find_events", {"lvl": "inf"}),
+        ("find_events", {"words": "STORY large"}),
+        ("find_events", {"words": "story absent"}),
     )
+    assert 0 < by_words["total"] < every["total"]
+    assert all("story-large" in event["data"] for event in by_words["events"])
+    assert without["total"] == 0
     assert every["total"] > told["total"] > 1
     assert [event["lvl"] for event in told["events"]] == ["INFO"]
     assert {event["model_used"] for event in by_model["events"]} == {"story-large"}

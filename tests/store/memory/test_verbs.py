@@ -32,7 +32,9 @@ def listed() -> set[str]:
 
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    access = Access(tmp_path_factory.mktemp("agents"), actor="agent", open_reader=open_reader)
+    access = Access(
+        tmp_path_factory.mktemp("agents"), actor="agent", open_reader=open_reader, carry_out=lambda _: False
+    )
     return {tool.name for tool in server(access)._tool_manager.list_tools()}
 
 

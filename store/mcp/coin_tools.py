@@ -1,0 +1,170 @@
+"""Tools about coins other than search: lists, their past, the map, and decisions under the agent's name."""
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from store.catalog.filter_syntax import parsed
+from store.catalog.filters import Filter
+from store.errors import BadSource, InvalidRecord, UnknownRecord
+from store.maps.layout import Map, Space
+from store.mcp import answers
+from store.mcp.access import Access
+from store.mcp.limits import MOST, CoinTags, Name, Names, Question
+from store.memory.values import nearest, offered
+from store.reading.reader import Reader
+from store.records import Record, Tier
+
+Answer = dict[str, Any]
+Addresses = Annotated[Names, Field(min_length=1, description=f"1 to {MOST} addresses of coins")]
+Limit = Annotated[int, Field(ge=1, le=MOST, description=f"1 to {MOST}")]
+Offset = Annotated[int, Field(ge=0, le=10_000_000)]
+Sort = Literal["newest", "oldest", "name", "moved"]
+_OFFERED = 5  # coins of the same name that an answer names
+_COMPARED = 5_000  # newest coins whose names are compared with one that does not exist
+
+
+class CoinTools:
+    """Each method is a tool; its docstring is the description that an agent reads."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    def list_memecoins(
+        self, tier: Tier | None = None, filter: Question | None = None, sort: Sort = "newest",
+        offset: Offset = 0, limit: Limit = 20,
+    ) -> Answer:  # fmt: skip
+        """Coins of one tier or of all: pending waits for review, approved for captions, trash is rejected.
+
+        filter is a line as people type it, such as "tag:dog -tag:frog holders:>100 owl".
+        """
+        line = parsed(filter or "", base=Filter(tier=tier))
+        if line.faults:
+            raise BadSource(" ".join(line.faults))
+        library = self._access.library
+        found = library.find(line.filter, sort=sort, offset=offset, limit=limit)
+        return {"total": library.count(line.filter), "coins": [_brief(record) for record in found]}
+
+    def memecoin_history(self, address: Name | None = None, limit: Limit = 20) -> Answer:
+        """What was decided about a coin, or about any, newest first: who, when, from which tier to which."""
+        library = self._access.library
+        record = coin_named(library, address) if address else None
+        return {
+            "events": [
+                {
+                    "decision": one.decision, "verb": one.verb, "token_address": one.address,
+                    "token_name": one.name, "at": one.created_at, "by": one.actor, "reason": one.reason,
+                    "before": one.before_tier, "after": one.after_tier, "is_undone": one.is_undone,
+                }
+                for one in library.history(address=record.address if record else None, limit=limit)
+            ]
+        }  # fmt: skip
+
+    def map_neighbourhoods(
+        self, near: Name | None = None, space: Space = "fused",
+        n: Annotated[int, Field(ge=1, le=20, description="coins of each place, 1 to 20")] = 5,
+    ) -> Answer:  # fmt: skip
+        """The named places of the map of the library, widest first (level 0), each with coins at its middle.
+
+        With near, a coin's address or name: the coins next to it on the map, and the nearest places. space
+        is a facet, or fused for all of them.
+        """
+        library = self._access.library
+        chart = library.maps.stored(space)
+        places = (library.maps.neighbourhoods(space) if chart else None) or ()
+        note = {} if places else {
+            "note": "the map has no places yet: *Compute layout* of the dashboard's map finds them"
+        }  # fmt: skip
+        chart = chart or library.maps.of(space)
+        assert chart is not None, "only a t-SNE may be missing"
+        if near is None:
+            return {**note, "places": [
+                {"name": one.name, "level": one.level, "coins": one.coins,
+                 "nearest": _nearest(library, chart, (one.x, one.y), n)}
+                for one in places
+            ]}  # fmt: skip
+        record = coin_named(library, near)
+        if record.address not in chart.addresses:
+            raise InvalidRecord(
+                f"{record.name} is in {record.tier}, and only the library's coins are on the map"
+            )
+        here = chart.points[chart.addresses.index(record.address)]
+        closest = sorted(places, key=lambda one: float(np.hypot(one.x - here[0], one.y - here[1])))
+        return {
+            **note,
+            "token_address": record.address,
+            "places": [{"name": one.name, "level": one.level, "coins": one.coins} for one in closest[:3]],
+            "nearest": _nearest(library, chart, (here[0], here[1]), n + 1)[1:],
+        }
+
+    def approve_memecoins(self, addresses: Addresses) -> answers.Decided:
+        """Move coins from review (pending) to approved, as one decision under your name."""
+        return self._decided(self._access.decide("approve", addresses=self._spelled(addresses)))
+
+    def reject_memecoins(
+        self, addresses: Addresses, reason: Annotated[str, Field(max_length=500)] = ""
+    ) -> answers.Decided:
+        """Move coins from review or approved to the rejected ones, as one decision under your name.
+
+        reason is for the history. undo_memecoins brings them back.
+        """
+        return self._decided(self._access.decide("reject", addresses=self._spelled(addresses), reason=reason))
+
+    def tag_memecoins(
+        self, addresses: Addresses, add: CoinTags | None = None, remove: CoinTags | None = None
+    ) -> answers.Decided:
+        """Add tags to coins and remove others, as one decision under your name."""
+        if not (add or remove):
+            raise InvalidRecord("give tags to add, to remove, or both")
+        return self._decided(
+            self._access.decide(
+                "tag", addresses=self._spelled(addresses), add=(*(add or ()),), remove=(*(remove or ()),)
+            )
+        )
+
+    def undo_memecoins(self) -> answers.Decided:
+        """Undo your own last decision about coins; again for the one before. Nobody else's is touched."""
+        return self._decided(self._access.decide("undo"))
+
+    def _spelled(self, addresses: Names) -> tuple[str, ...]:
+        library = self._access.library
+        return tuple(library.spelling_of(one.strip()) or one.strip() for one in addresses)
+
+    @staticmethod
+    def _decided(told: dict[str, Any]) -> answers.Decided:
+        return {"done": told["done"], "unchanged": told["unchanged"], "refused": told["refused"],
+                "decision": told["decision"]}  # fmt: skip
+
+
+def coin_named(library: Reader, name: str) -> Record:
+    """The coin with this address, name or ticker. Raises UnknownRecord with the nearest, or the several."""
+    found = library.exact_matches([name], Filter(), limit=MOST)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        which = ", ".join(f"{one.name} ({one.address})" for one in found[:_OFFERED])
+        raise UnknownRecord(f"{len(found):,} coins are called {name!r}; name one by its address: {which}")
+    names = {one.name: one.address for one in library.find(Filter(), limit=_COMPARED)}
+    near = "".join(f"; {one!r} is {names[one]}" for one in nearest(name, names))
+    raise UnknownRecord(f"there is no coin {name!r}{offered(name, names)}{near}")
+
+
+def _brief(record: Record) -> Answer:
+    return {
+        "token_address": record.address, "token_name": record.name, "ticker": record.ticker,
+        "tier": record.tier, "tags": [*record.tags], "caption": record.caption,
+        "description": record.description,
+    }  # fmt: skip
+
+
+def _nearest(library: Reader, chart: Map, point: tuple[float, float], n: int) -> list[Answer]:
+    """The coins of a map that are closest to this point."""
+    distances = np.hypot(*(chart.points - np.asarray(point, np.float32)).T)
+    rows = np.argsort(distances, kind="stable")[:n]
+    found = {one.address: one for one in library.records(chart.addresses[row] for row in rows)}
+    return [
+        {"token_address": one.address, "token_name": one.name, "ticker": one.ticker, "tags": [*one.tags]}
+        for row in rows
+        if (one := found.get(chart.addresses[row]))
+    ]
