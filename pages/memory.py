@@ -6,7 +6,7 @@ from components.memory import ask, browse, entry_drawer, markup, moments, open_m
 from components.shell.page import streamlit_style, views
 from components.shell.page.frame import open_page
 
-library = open_page("Memory", undo=open_memory.undo_button)
+library = open_page("Memory", reversals=open_memory.last_decision)
 
 memory = open_memory.memory(can_write=library.can_write)
 st.html(streamlit_style.VIEWS_ROW + markup.STYLE)

@@ -1,5 +1,6 @@
 """The text memory with the permissions of the current user."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -7,12 +8,12 @@ import streamlit as st
 
 from components.memory.kinds import counted
 from components.shell import format
-from components.shell.page import forms
 from components.shell.page import undo as shell_undo
-from components.shell.page.forms import Button, Sent
+from components.shell.page.forms import Sent
+from components.shell.page.undo import Reversal
 from components.shell.session import login, session
 from store import Library, MemedexError, Memory, MemoryVerbs
-from store.memory.values import has_memory
+from store.memory.values import MemoryDecision, has_memory
 from store.settings import settings
 
 
@@ -44,30 +45,27 @@ def existing(library: Library) -> MemoryVerbs | None:
         return None
 
 
-def undo_button(library: Library) -> None:
-    """A button that undoes one's own last decision about the text memory, and names it."""
+def last_decision(library: Library) -> Sequence[Reversal]:
+    """One's own last decision about the text memory, to undo, and the last undo, to redo."""
     try:
         opened = _opened(can_write=library.can_write)
     except MemedexError:  # the page says it
-        return
+        return []
     if not opened.can_write:
-        return
+        return []
     last = opened.last_decision(by=login.person())
-    description = f"{last.verb} ({counted(last.kinds[0], last.count)})" if last else ""
-    shell_undo.button(
-        "undo-memory",
-        library,
-        partial(_undo, opened, last.id if last else "", login.session()),
-        about=f"Undo: {format.plain(description)}"
-        if description
-        else _sentence(opened.why_no_undo(by=login.person())),
-        disabled=last is None,
-    )
+    decision = last.id if last else ""
+    about = _about(last) if last else f"{opened.why_no_undo(by=login.person())}."
+    undo = partial(_undo, opened, decision, login.session())
+    found = [Reversal("undo-memory", "Undo", "z", decision, format.capital(about), undo)]
     if undone := opened.last_undo(by=login.person()):
-        forms.show(
-            "redo-memory", library, partial(_redo, opened, undone.id),
-            button=Button("Redo", icon="redo", help="Redo what you undid last."),
-        )  # fmt: skip
+        redo = partial(_redo, opened, undone.id)
+        found.append(Reversal("redo-memory", "Redo", "Z", undone.id, format.capital(_about(undone)), redo))
+    return found
+
+
+def _about(decision: MemoryDecision) -> str:
+    return format.plain(format.did(decision.verb, counted(decision.kinds[0], decision.count)))
 
 
 def _undo(memory: Memory, shown: str, place: str, sent: Sent) -> str:
@@ -80,10 +78,6 @@ def _undo(memory: Memory, shown: str, place: str, sent: Sent) -> str:
 
 def _redo(memory: Memory, undone: str, sent: Sent) -> str:
     return shell_undo.said(memory.undo_decision(undone, decision=sent.decision), "Redone.")
-
-
-def _sentence(reason: str) -> str:
-    return f"{reason[:1].upper()}{reason[1:]}."
 
 
 def _opened(*, can_write: bool) -> Memory:

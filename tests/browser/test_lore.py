@@ -165,7 +165,7 @@ def test_rows_selected_in_the_table_are_deleted_together(memory_server: Server, 
     page.get_by_role("button", name="Remove 2 memories").click()
     expect(page.get_by_text("No entry passes these filters.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("2 memories")).to_be_visible()
+    expect(page.get_by_text("2 memories", exact=True)).to_be_visible()
 
 
 def test_pending_memories_are_decided_by_quick_keys(memory_server: Server, page: Page) -> None:

@@ -26,6 +26,11 @@ def empty(serve: Serve, tmp_path: Path) -> Server:
     return serve(tmp_path / "res")
 
 
+def said_of(page: Page) -> Locator:
+    """The message that takes back what the page has just done."""
+    return page.locator(".st-key-memedex-undo")
+
+
 def token_list(folder: Path) -> Path:
     """A list of two good tokens and one whose picture is text."""
     folder.mkdir()
@@ -106,10 +111,30 @@ def test_an_empty_library_offers_three_ways_to_import_and_undo_reverts_dropped_p
     expect(page.get_by_text("2 added")).to_be_visible()
     with empty.stored() as library:
         assert sorted(record.name for record in library.find(EVERYTHING)) == ["Blue Thing", "Red Thing"]
-    page.get_by_role("button", name="Undo").click()
+    expect(said_of(page)).to_contain_text("Imported Red Thing and Blue Thing")
+    said_of(page).get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Undone for 2 coins.")).to_be_visible()
     with empty.stored() as library:
         assert library.counts() == {"pending": 0, "approved": 0, "library": 0, "trash": 2}
+
+
+def test_undo_stands_in_the_message_of_the_decision_and_has_a_key_on_every_page(
+    page: Page, empty: Server, tmp_path: Path
+) -> None:
+    visit(page, empty, "settings", title="Settings")
+    page.get_by_role("textbox", name="Or give a path on this machine").fill(
+        str(token_list(tmp_path / "tokens"))
+    )
+    page.get_by_role("button", name="Import path").click()
+    expect(said_of(page)).to_contain_text("Imported Token")
+    page.get_by_role("link", name="Insights").click()
+    expect(page.get_by_role("heading", name="Insights", level=1)).to_be_visible()
+    wait_until_idle(page)
+    expect(said_of(page)).to_have_count(0)
+    page.get_by_role("heading", name="Insights", level=1).press("z")
+    expect(page.get_by_text("Undone for 2 coins.")).to_be_visible()
+    with empty.stored() as library:
+        assert library.counts()["pending"] == 0
 
 
 def test_a_rejected_coin_can_be_restored(page: Page, shared: Server) -> None:

@@ -52,6 +52,15 @@ export function activeIn(node) {
   return root instanceof Document || root instanceof ShadowRoot ? root.activeElement : null;
 }
 
+/**
+ * A character as an attribute of the button that it presses.
+ *
+ * @param {string} key
+ */
+export function shortcut(key) {
+  return key === key.toLowerCase() ? key : `Shift+${key.toLowerCase()}`;
+}
+
 /** @param {string} name of Streamlit's own icon font */
 export function symbol(name) {
   return el("span", { class: "icon", "aria-hidden": "true" }, name);

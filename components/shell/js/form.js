@@ -1,6 +1,6 @@
 // A form that sends itself: drawn from the page's data, kept while runs of the page draw it again.
 
-import { el, fill, part, setText, symbol } from "./elements.js";
+import { el, fill, part, setAttribute, setText, shortcut, symbol } from "./elements.js";
 import { isBusy, isLeaving, undecided } from "./hand.js";
 import { Sending } from "./sending.js";
 import { keptInTab } from "./storage.js";
@@ -27,7 +27,7 @@ import { keptInTab } from "./storage.js";
  *   is_labelled: boolean,
  * }} Field
  */
-/** @typedef {{label: string, icon: string, kind: string, help: string, disabled: boolean}} Button */
+/** @typedef {{label: string, icon: string, kind: string, help: string, disabled: boolean, key: string}} Button */
 /** @typedef {Data & {place: string, fields: Field[], button: Button, row: boolean}} FormData */
 /** @typedef {{read: () => Value, show: (value: Value) => void, lock: (isLocked: boolean) => void}} Access */
 /** @typedef {Access & {input: HTMLInputElement | HTMLTextAreaElement, nodes: HTMLElement[]}} Made */
@@ -61,7 +61,8 @@ class Form {
     this.icon = symbol("");
     this.label = el("span");
     // These two stay in the document: the browser drops a click on a button that is replaced while it is pressed.
-    this.button = el("button", { type: "submit" }, this.icon, this.label);
+    this.key = el("kbd", { "aria-hidden": "true" });
+    this.button = el("button", { type: "submit" }, this.icon, this.label, this.key);
     this.error = el("div", { class: "error", role: "alert" });
     this.node = el("form", {
       class: "form",
@@ -127,6 +128,8 @@ class Form {
     setText(this.icon, button.icon);
     this.icon.hidden = !button.icon;
     setText(this.label, button.label);
+    setText(this.key, shortcut(button.key).toLowerCase().replace("+", " "));
+    if (button.key) setAttribute(this.button, "aria-keyshortcuts", shortcut(button.key));
     this.button.title = button.help;
     this.button.disabled = isWaiting || button.disabled || this.lacks;
     this.button.setAttribute("aria-busy", String(isWaiting));

@@ -85,6 +85,7 @@ class Button:
     kind: Literal["primary", "secondary", "tertiary"] = "secondary"
     help: str = ""
     disabled: bool = False
+    key: str = ""  # presses it, where no text is typed
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What every page has: title and icon, navigation, the state of the library, undo."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -9,6 +9,7 @@ import streamlit as st
 from components.shell import format, javascript
 from components.shell.page import address, job_bar, live, local_time, palette, places, streamlit_style, tour
 from components.shell.page import undo as shell_undo
+from components.shell.page.undo import Reversal
 from components.shell.session import login, presenter, resources, safe_mode, session
 from store import RESOURCES, Filter, Library, __version__
 from store.catalog import replication
@@ -22,12 +23,15 @@ _LOOK = "Everything can be looked at and searched here, nothing changed: that is
 
 
 def open_page(
-    title: str, *, undo: Callable[[Library], None] = shell_undo.undo_button, is_grid: bool = False
+    title: str,
+    *,
+    reversals: Callable[[Library], Sequence[Reversal]] = shell_undo.last_decision,
+    is_grid: bool = False,
 ) -> Library:
     """Begin a page, as its first call: frame and header; returns the library, or says why not and stops.
 
-    `undo` draws the header's undo button for this page. `is_grid`: the page is a grid, which has a row of
-    tools and undo by key; its header says only what is wrong.
+    `reversals` is what can be taken back on this page. `is_grid`: the page is a grid, which has a row of
+    tools and undo of its own; its header says only what is wrong.
     """
     st.set_page_config(
         page_title=f"{title} · Memedex",
@@ -37,7 +41,7 @@ def open_page(
         menu_items={"About": ABOUT},
     )
     st.html(streamlit_style.BUTTONS + streamlit_style.PANEL)
-    st.html(streamlit_style.GRID_PAGE if is_grid else streamlit_style.PAGE)
+    st.html(streamlit_style.GRID_PAGE if is_grid else streamlit_style.PAGE + streamlit_style.UNDO_MESSAGE)
     presenter.begin()
     st.logo(BRAND / "wordmark.svg", size="large", icon_image=MARK)
     if not login.may_see():
@@ -50,7 +54,8 @@ def open_page(
     with st.sidebar:
         _navigation(library)
     with st.container(gap=None):  # without a job the bars take no room
-        _header(title, library, None if is_grid else undo)
+        _header(title, library, is_grid=is_grid)
+        shell_undo.show(library, title, [] if is_grid or not library.can_write else reversals(library))
         job_bar.watch(library, are_bars_drawn=title != "Activity")  # there they are shown in full
         tour.show(library, title)
     session.show_messages()
@@ -100,16 +105,14 @@ def _reading_only(library: Library) -> None:
         st.badge("replica, out of date", icon=":material/sync_problem:", color="red", help=_REPLICA)
 
 
-def _header(title: str, library: Library, undo: Callable[[Library], None] | None) -> None:
+def _header(title: str, library: Library, *, is_grid: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="memedex-header"):
         st.title(title, anchor=False, width="content")
         if title in places.PLACES:
             st.caption(places.PLACES[title].about, width="content")
-        if undo and library.can_write:
-            undo(library)  # on the left: a toast covers what stands on the right, and says what can be undone
-        if undo:
+        if not is_grid:
             st.space("stretch")
-        switches = safe_mode.switches() if undo else []  # a grid has them in its menu
+        switches = [] if is_grid else safe_mode.switches()  # a grid has them in its menu
         safe_mode.watch(drawn=switches if title == "Settings" else [one for one in switches if one["isOn"]])
         live.badges(library)
         if not library.can_write:

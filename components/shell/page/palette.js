@@ -1,6 +1,6 @@
 // "Go to, find, do": one dialog for places, coins and the page's verbs, by Ctrl+K; and `g` with a letter for places.
 
-import { el, fill, part } from "../js/elements.js";
+import { el, fill, part, shortcut } from "../js/elements.js";
 import { post } from "../js/post.js";
 import { KEYS, read } from "../js/storage.js";
 import { COVERS, follow, ICON } from "../js/streamlit_page.js";
@@ -235,11 +235,17 @@ class Keys {
     event.stopImmediatePropagation();
   }
 
-  /** `g`, and `/` which opens the palette, where no grid takes the key for its filter. @param {KeyboardEvent} event */
+  /**
+   * `g`, `/` which opens the palette, and the keys that buttons name; where no grid takes the key first.
+   *
+   * @param {KeyboardEvent} event
+   */
   pressLate(event) {
     if (!this.palette || event.defaultPrevented || !this.isFree(event)) return;
+    const button = event.repeat ? undefined : buttonOf(event.key);
     if (event.key === PREFIX && !event.repeat) this.prefixed = event.timeStamp;
     else if (event.key === "/") this.with((palette) => palette.open());
+    else if (button) button.click();
     else return;
     event.preventDefault();
   }
@@ -288,6 +294,14 @@ function offered(own) {
     if (!found.has(name)) found.set(name, button);
   }
   return [...found].map(([name, button]) => ({ name, button }));
+}
+
+/** @param {string} key @returns the button of the page that names this key as its own */
+function buttonOf(key) {
+  const own = shortcut(key);
+  return [...buttonsIn(document.body)].find(
+    (button) => button.getAttribute("aria-keyshortcuts") === own && !button.disabled && button.checkVisibility(),
+  );
 }
 
 /** @param {HTMLElement} button @returns its text without the keys that it names and the names of icons */

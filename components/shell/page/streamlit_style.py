@@ -87,6 +87,18 @@ PANEL = """<style>
 @media (max-width: 999px) {html[data-tour] [data-testid=stMain] {padding-bottom: 50vh}}
 </style>"""
 
+UNDO = "memedex-undo"  # the key of the message that takes back what the page has just done
+LATER_UNDO = "memedex-later-undo"  # … of its buttons while there is no message
+
+UNDO_MESSAGE = f"""<style>
+.st-key-{LATER_UNDO}:not(:focus-within) {{position:absolute; width:1px; height:1px; overflow:hidden;
+  clip-path:inset(50%)}}
+.st-key-{UNDO}, .st-key-{LATER_UNDO}:focus-within {{position:fixed; z-index:96; inset:auto 0 22px;
+  width:fit-content; max-width:min(720px, 90vw); margin:0 auto; padding:7px 16px; border-radius:17px;
+  border:1px solid {colour("borderColor")}; background:{colour("secondaryBackgroundColor")};
+  box-shadow:0 6px 24px rgb(0 0 0 / .28)}}
+</style>"""
+
 # A page whose cards are all of it: no margins, no header, one row that sticks, in the colour of the page
 # (.streamlit/config.toml). Its name is in the navigation.
 # The first row of a page lies beside Streamlit's own buttons, not below them.

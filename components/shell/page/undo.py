@@ -1,12 +1,15 @@
-"""Recent decisions in a few words, and undo."""
+"""Recent decisions in a few words, and undo: in the message of the page's last decision, and by key."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
+import streamlit as st
+
 from components.shell import format
-from components.shell.page import forms
+from components.shell.page import forms, streamlit_style
 from components.shell.page.forms import Button
 from components.shell.session import login, safe_mode, session
 from store import Library, Outcome, PastDecision, Reader
@@ -15,14 +18,47 @@ from store.tasks import undo as undo_task
 
 _LAST = 50  # decisions among which an undo looks for the page's own
 AT_ONCE = 256  # records a page waits for, one operation; more are decided in the background
+_FOUND = "memedex.found_decided"  # in a session's state: the page, and the last decision when it was opened
 
 
-def undo_button(library: Library) -> None:
-    """A button that undoes the last decision that the page shows, and names it."""
+@dataclass(frozen=True)
+class Reversal:
+    """What a page offers to take back: the form and its button, the decision, and what to say of it."""
+
+    form: str
+    label: str
+    key: str
+    decision: str  # "" if there is none
+    about: str
+    send: forms.Send
+
+
+def last_decision(library: Library) -> Sequence[Reversal]:
+    """The person's last decision about coins, to undo."""
     last = library.to_undo(actor=library.actor_name)
-    about = f"Undo: {sentence(library, last)}" if last else "Nothing to undo."
-    send = partial(_undo, library, last.id if last else "", login.session())
-    button("undo", library, send, about=about, disabled=last is None)
+    decision, about = (last.id, format.capital(sentence(library, last))) if last else ("", "Nothing to undo.")
+    send = partial(_undo, library, decision, login.session())
+    return [Reversal("undo", "Undo", "z", decision, about, send)]
+
+
+def show(library: Library, page: str, reversals: Sequence[Reversal]) -> None:
+    """Offer these by key, and in a message if the decision was made while this page was shown.
+
+    Else the buttons are there for the palette, for the key and for those who move by tab.
+    """
+    newest = reversals[-1].decision if reversals else ""
+    came_to, found = st.session_state.get(_FOUND, ("", ""))
+    if came_to != page:
+        found = newest
+        st.session_state[_FOUND] = (page, found)
+    is_new = newest not in ("", found)
+    place = streamlit_style.UNDO if is_new else streamlit_style.LATER_UNDO
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=place):
+        if is_new:
+            st.markdown(reversals[-1].about, width="content")
+        for each in reversals:
+            button = Button(each.label, "", "tertiary", each.about, disabled=not each.decision, key=each.key)
+            forms.show(each.form, library, each.send, button=button)
 
 
 def _undo(library: Library, shown: str, place: str, sent: forms.Sent) -> str:
@@ -33,11 +69,6 @@ def _undo(library: Library, shown: str, place: str, sent: forms.Sent) -> str:
     own = {shown, *session.decisions_of(place)}
     candidates = (each for each in undo_task.undoable(library, limit=_LAST) if each in own)
     return one(library, next(candidates, shown), sent)
-
-
-def button(key: str, library: Library, send: forms.Send, *, about: str, disabled: bool) -> None:
-    """An undo button. A double click is one click: until the page shows the next one, it is locked."""
-    forms.show(key, library, send, button=Button("Undo", icon="undo", help=about, disabled=disabled))
 
 
 def one(library: Library, decision: str, sent: forms.Sent) -> str:

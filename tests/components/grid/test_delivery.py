@@ -246,15 +246,15 @@ class DeliveryMachine(RuleBasedStateMachine):
         """A run of the page registers its forms with what it shows."""
         page, ready = self.tabs[tab], [address(number) for number in COINS[-2:]]
 
-        def show(key: str, _: Library, send: forms.Send, *, button: Button, fields: Any = ()) -> None:
-            made = _Form(fields, button, send, changes_library=True)
+        def show(key: str, send: forms.Send) -> None:
+            made = _Form((), Button(key), send, changes_library=True)
             page.forms[key] = forms._forms[page.key, key] = made
 
-        with self.patch.context() as running, suppress(LoginEnded):
-            running.setattr(forms, "show", show)
-            undo.undo_button(self.ann)
+        with suppress(LoginEnded):
+            for last in undo.last_decision(self.ann):
+                show("undo", last.send)
         promote = partial(start_promotion, self.ann, ready)
-        show("promote", self.ann, lambda sent: promote(decision=sent.decision).name, button=Button("Promote"))
+        show("promote", lambda sent: promote(decision=sent.decision).name)
 
     @rule(tab=st.integers(0, 1), form=st.sampled_from(["undo", "promote"]))
     def press_form(self, tab: int, form: str) -> None:
