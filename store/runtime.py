@@ -31,6 +31,7 @@ from store.mcp import decisions
 from store.pictures.shared_pictures import PictureSharing
 from store.progress import Progress
 from store.reading.reader import Reader, Status
+from store.rules import running
 from store.settings import settings
 from store.tags import taxonomy_file
 from store.tasks import KINDS, models
@@ -171,9 +172,10 @@ class LibraryRuntime(Library):
     def work_in_background(self) -> None:
         """Do a dashboard's background work, now and after each change, until the library is closed.
 
-        Workers look for duplicates, embed pictures without a vector, read pictures, copy the catalog once a
-        day (`store/catalog/snapshots.py`), finish decisions that the disk kept waiting, carry out those of
-        agents (`store/mcp/decisions.py`), and supply dashboards on other machines (`docs/scaling.md`).
+        Workers look for duplicates, embed pictures without a vector, read pictures, apply the rules that act
+        by themselves, copy the catalog once a day (`store/catalog/snapshots.py`), finish decisions that the
+        disk kept waiting, carry out those of agents (`store/mcp/decisions.py`), and supply dashboards on
+        other machines (`docs/scaling.md`).
         """
         self.catalog.check_writable()
         if not self._workers:
@@ -184,6 +186,7 @@ class LibraryRuntime(Library):
             self._embedding = busy("embedding what is new", self._look_at_what_is_new)
             self._reading = Worker("reading pictures", self._read_pictures, is_unhurried=True)
             self._workers += (self._copies, self._embedding, self._reading)
+            self._workers.append(busy("applying rules", lambda _: running.run_by_themselves(self)))
             self._workers += (
                 Worker(
                     "copying the catalog",

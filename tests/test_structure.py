@@ -35,6 +35,11 @@ store/__main__ store/cli store
 store/runtime
 store/tasks
 store/generation store/captioning store/maintenance store/mcp store/demo store/adopting
+store/rules/running
+store/rules
+store/rules/preview store/rules/keeping
+store/rules/past
+store/rules/matching
 store/library
 store/backup store/evaluation store/showcase
 store/memory/values
@@ -55,6 +60,7 @@ store/search store/maps
 store/vectors store/exporting
 store/embedding store/importing
 store/captions store/chroma store/jobs store/llm store/tags
+store/rules/rule
 store/catalog store/fetching store/sessions
 store/disk
 store/operations
@@ -70,7 +76,7 @@ DOORS = (
     *("store.tasks", "store.jobs", "store.captioning", "store.embedding", "store.generation"),
     *("store.catalog", "store.reading", "store.search", "store.evaluation", "store.maps"),
     *("store.importing", "store.exporting", "store.showcase", "store.disk", "store.maintenance"),
-    "store.memory.values",
+    *("store.rules", "store.memory.values"),
 )
 
 # Where command line and agents enter the text memory: its verbs, and the values that these take and return.

@@ -350,6 +350,7 @@ def filter_text(chosen: Filter) -> str:
         parts.append("a selection of coins")
     if chosen.suspicious is not None:
         parts.append("suspected copies" if chosen.suspicious else "no suspected copies")
+    parts += [f"suspected by {word}" for word in chosen.likeness]
     parts += [f"{format.plain(field)} {sign} {number:,g}" for field, sign, number in chosen.numbers]
     parts += [f"picture is {fault}" if fault != "yes" else "picture has a fault" for fault in chosen.faults]
     if chosen.source:

@@ -16,7 +16,7 @@ from store.disk.file_system import refuse_network
 from store.disk.files import Disk, refused
 from store.disk.replica import is_replica
 from store.disk.sqlite import SqliteFile, bring_up_to_date, not_written, versions_in
-from store.disk.sqlite_identity import CATALOG_ID, identify, move_foreign_logs
+from store.disk.sqlite_identity import CATALOG_ID, identify, move_foreign_logs, to_read
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotPermitted, NotWritten
 from store.operations import CaptionSource, DecisionIntent
 from store.progress import Progress
@@ -70,6 +70,18 @@ class Catalog(SqliteFile):
             if type(error) is sqlite3.DatabaseError:  # malformed; all else has a class of its own
                 raise damaged(self.path, error) from error
             raise
+
+    @contextmanager
+    def scratch(self) -> Iterator[sqlite3.Connection]:
+        """Lend an empty database in memory, next to which this one can be read, until the block ends.
+
+        Names mean its own tables before this one's. Raises LoginEnded for an ended login.
+        """
+        self.actor.check_login()
+        with closing(sqlite3.connect(":memory:", isolation_level=None, uri=True)) as db:
+            db.row_factory, db.text_factory = sqlite3.Row, readable
+            db.execute("ATTACH ? AS kept", [to_read(self.path)])
+            yield db
 
     @property
     def owner(self) -> str:

@@ -21,7 +21,7 @@ class DeletedItem:
     id: int
     removed_at: float  # UNIX seconds
     actor: str  # "": the program, to make room
-    what: str  # "golden query", "search", "filter", "preset" or "job"
+    what: str  # "golden query", "search", "filter", "preset", "rule" or "job"
     name: str
     content: Any
     restored_at: float = 0.0  # UNIX seconds; 0 if it is deleted still

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal, cast
 
-from store.catalog.filters import FacetLength, Filter, NumberLimit
+from store.catalog.filters import LIKENESSES, FacetLength, Filter, NumberLimit
 from store.catalog.words import LANGUAGES
 from store.records import CAPTION_FACETS, TIERS, Facet
 
@@ -79,8 +79,10 @@ def _decided(filter: Filter, value: str) -> Filter | str:
 
 
 def _duplicates(filter: Filter, value: str) -> Filter | str:
+    if value.lower() in LIKENESSES:
+        return replace(filter, likeness=_added(filter.likeness, value.lower()))
     if value.lower() not in _YES:
-        return "dup: takes yes or no"
+        return f"dup: takes yes, no, {', '.join([*LIKENESSES][:-1])} or {[*LIKENESSES][-1]}"
     return replace(filter, suspicious=_YES[value.lower()])
 
 

@@ -219,6 +219,7 @@ def nodes(filter: Filter) -> list[Node]:
         found += [Condition("length", f"{facet}<{most + 1}")] if most is not None else []
     if filter.suspicious is not None:
         found.append(Condition("dup", "yes" if filter.suspicious else "no"))
+    found += [Condition("dup", word) for word in filter.likeness]
     if filter.unfit:
         found.append(Condition("unfit", filter.unfit))
     found += [Condition("faults", fault) for fault in filter.faults]

@@ -1,11 +1,12 @@
 """A filter of records, and the conditions that it sets."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from store.catalog import blockers, coin_sets, history, words
+from store.disk.sqlite_values import marks
 from store.records import Facet, Tier, is_evm
 
 # Why a record `r` is in the trash: undo and redo bring it there without naming the reason again.
@@ -15,6 +16,15 @@ REJECTED_FOR = (
 )
 _FACET_VALUE = "coalesce((SELECT text ->> ? FROM sidecars WHERE hash = r.sidecar_hash), '')"
 
+# Words of `dup:` and the kinds of findings (store/duplicates/findings.py) that each means.
+LIKENESSES: Mapping[str, tuple[str, ...]] = {
+    "exact": ("exact picture",),
+    "near": ("near picture",),
+    "mirrored": ("mirrored",),
+    "similar": ("similar embedding",),
+    "name": ("confusable name", "same name"),
+    "ticker": ("confusable ticker", "same ticker"),
+}
 
 # Numbers may be texts, as tables have them; a text that is none has no digits at its beginning.
 _NUMBER = (
@@ -65,6 +75,7 @@ class Filter:
     lengths: tuple[FacetLength, ...] = ()  # of single facets, one for each at most
     troubled: bool | None = None  # approved, and could not go on (store/catalog/blockers.py)
     suspicious: bool | None = None  # looks like another record, and nobody has said yet what it is to it
+    likeness: tuple[str, ...] = ()  # what it shares with that record most surely: one of these (LIKENESSES)
     coin_set: str = ""  # the id of a selection (store/catalog/coin_sets.py) that a record must be in
     source: str = ""  # what it was imported from
     unfit: str | None = None  # for the screen: "yes", "no", or why: "hand", "nudity", "word"
@@ -206,6 +217,10 @@ def _findings(filter: Filter) -> Iterator[FilterCondition]:
     if filter.suspicious is not None:
         select = "record FROM suspicions WHERE TRUE"
         yield FilterCondition(selects=(select,), denied=not filter.suspicious, is_own=False, is_listed=True)
+    if filter.likeness:
+        kinds = [kind for word in filter.likeness for kind in LIKENESSES[word]]
+        select = f"record FROM suspicions WHERE kind IN ({marks(kinds)})"
+        yield FilterCondition(values=tuple(kinds), selects=(select,), is_own=False, is_listed=True)
     if filter.unfit:
         of_kind = filter.unfit not in ("yes", "no")
         select = f"record FROM unfit WHERE {'kind = ?' if of_kind else 'TRUE'}"

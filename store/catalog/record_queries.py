@@ -241,7 +241,9 @@ class RecordLists:
         """Cached for each generation: every page run asks, and counting 100,000 records takes 0.1 s."""
         key = (kind, filter, self.generation, self.derived)
         found = self._labels.get(key)
-        if found is None or filter.suspicious is not None:  # that changes outside operations too
+        if (
+            found is None or filter.suspicious is not None or filter.likeness
+        ):  # that changes outside operations too
             with self.catalog.reading() as db:
                 found = label_counts(db, kind, filter)
             self._labels[key] = found

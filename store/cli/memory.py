@@ -33,7 +33,7 @@ from store.memory.verbs import MemoryVerbs
 from store.outcome import Outcome, Refusal
 from store.progress import Progress
 
-memory_verbs = group()
+memory_verbs = group(name="memory")
 verb = partial(declare, of=memory_verbs)
 
 

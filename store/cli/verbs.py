@@ -249,6 +249,13 @@ def text_memory(
     context.obj = Common(root, actor, json).over(context.obj)
 
 
+def rules_about_coins(
+    context: typer.Context, root: _Root = None, actor: _Actor = None, json: _Json = False
+) -> None:
+    """Rules that decide about many coins."""
+    context.obj = Common(root, actor, json).over(context.obj)
+
+
 def verb(*names: str, of: typer.Typer = app) -> Callable[[Function], Function]:
     """Declare a function as the verb of the first name, which the others mean as well."""
 
@@ -257,7 +264,7 @@ def verb(*names: str, of: typer.Typer = app) -> Callable[[Function], Function]:
 
         def run(ctx: typer.Context, root: Any, actor: Any, json: Any, **given: Any) -> None:
             common = Common(root, actor, json).over(ctx.obj)
-            called = names[0] if of is app else "memory"
+            called = names[0] if of is app else str(of.info.name)
             raise typer.Exit(carry_out(partial(function, **given), Call(ctx, called, common)))
 
         run.__doc__ = function.__doc__

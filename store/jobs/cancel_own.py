@@ -3,7 +3,7 @@
 from store.catalog.history import PastDecision
 from store.jobs import Job, Jobs
 
-_DECIDING = ("move", "tags")  # kinds of work that a person undoes like any decision
+_DECIDING = ("move", "tags", "keep")  # kinds of work that a person undoes like any decision
 _TIMEOUT = 60.0  # seconds that what is in hand may take
 
 

@@ -48,6 +48,7 @@ from store.pictures.shared_pictures import shared_pictures
 from store.pictures.unfit import Unfit
 from store.progress import Progress
 from store.records import Facet, Record
+from store.rules.rule import saved as saved_rules
 from store.search import golden_queries
 from store.search.calibration import Calibration, Calibrations
 from store.search.golden_queries import GoldenQueries
@@ -205,6 +206,7 @@ class Reader(RecordLists):
         self.filters = saved_filters(catalog)
         self.searches = SavedSearches(catalog)
         self.presets = saved_weights(catalog)
+        self.rules = saved_rules(catalog)
         self.answers = Answers(catalog)
         self.samples = QueryPictures(catalog, layout, self._disk)
         self.golden = GoldenQueries(catalog, layout, self._disk, faults=self._golden_faults)
@@ -213,7 +215,10 @@ class Reader(RecordLists):
             catalog,
             {
                 golden_queries.WHAT: self.golden.restore,
-                **{values.noun: values.restore for values in (self.filters, self.searches, self.presets)},
+                **{
+                    values.noun: values.restore
+                    for values in (self.filters, self.searches, self.presets, self.rules)
+                },
             },
             changed=lambda what: self.golden.write_files() if what == golden_queries.WHAT else None,
         )

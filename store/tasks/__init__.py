@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from store.jobs import JobContext, JobKind
+from store.rules import keeping
 from store.tasks import adopt, draft, export, generate, import_captions, models, move, tags, undo
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ KINDS: tuple["JobKind[Library]", ...] = (
     generate.KIND,
     models.ARRANGE_MAP,
     move.KIND,
+    keeping.KIND,
     undo.KIND,
     models.SWITCH,
     models.DOWNLOAD,

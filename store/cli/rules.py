@@ -1,0 +1,221 @@
+"""Verbs for rules about coins, `rules VERB …`: what a person decides again and again, written once."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Argument, Option
+
+from store.cli.call import Call
+from store.cli.jobs import follow
+from store.cli.terminal import plain
+from store.cli.verbs import app, group, rules_about_coins, typed_path, words_of
+from store.cli.verbs import verb as declare
+from store.errors import BadSource, InvalidRecord
+from store.outcome import Refusal
+from store.rules import rule as values
+from store.rules import running
+from store.rules.preview import DAYS, Preview
+from store.rules.preview import preview as previewed
+from store.rules.rule import COMPARISONS, Act, Comparison, Level
+
+_NAMED = 20  # coins that a preview names
+_OTHER = f"what a coin that looks like it must be: {', '.join(COMPARISONS[1:])}"
+Name = Annotated[str, Argument(metavar="NAME")]
+
+
+rule_verbs = group(name="rules", callback=rules_about_coins)
+app.add_typer(rule_verbs)
+verb = partial(declare, of=rule_verbs)
+
+
+@verb("list")
+def list_rules(call: Call) -> int:
+    """List the rules."""
+    with call.reading() as reader:
+        found = list(reader.rules.all().values())
+    return call.listed(
+        [values.plain(one) for one in found],
+        ("NAME", "LEVEL", "PRIORITY", "SAVED BY", "RULE"),
+        [
+            (one.name, one.level, str(one.priority), one.saved_by, f"{one.sentence} {one.told}".strip())
+            for one in found
+        ],
+        empty="no rules yet; `rules add` saves one",
+    )
+
+
+@verb("add")
+def add(
+    call: Call,
+    name: Name,
+    do: Annotated[Act, Option(help="what it does with each coin")],
+    when: Annotated[
+        str, Option(metavar="LINE", help="filter of the coins, in review unless tier: says so")
+    ] = "",
+    other: Annotated[Comparison, Option(metavar="HOW", help=_OTHER)] = "",
+    sure: Annotated[
+        float, Option(metavar="0…1", help="how sure it is that the two are one coin or a copy (0.9)")
+    ] = 0.9,
+    reason: Annotated[str, Option(metavar="TEXT", help="of a rejection")] = "",
+    tags: Annotated[str, Option(metavar="A,B", help="to add")] = "",
+    level: Annotated[Level, Option(help="how far it may go (shown)")] = "shown",
+    priority: Annotated[
+        int, Option(metavar="N", help="where rules meet, the higher one has the coin (0)")
+    ] = 0,
+    leave: Annotated[str, Option("--except", metavar="A,B", help="addresses that it leaves alone")] = "",
+    promise: Annotated[
+        float, Option(metavar="0…1", help="the agreement with people below which it is only shown (0.95)")
+    ] = 0.95,
+) -> int:
+    """Save a rule under a name, in place of one that has it."""
+    rule = values.checked(
+        {
+            "name": name, "do": do, "when": when, "other": other, "sure": sure, "reason": reason,
+            "tags": words_of(tags), "level": level, "priority": priority, "exceptions": words_of(leave),
+            "promise": promise,
+        }
+    )  # fmt: skip
+    with call.writing() as library:
+        saved = running.save(library, rule, actor=call.actor)
+    return call.answered(values.plain(saved), [f"{saved.name}: {saved.sentence}"])
+
+
+@verb("preview")
+def preview(
+    call: Call,
+    name: Name,
+    days: Annotated[int, Option(metavar="N", help=f"of people's decisions ({DAYS})")] = DAYS,
+) -> int:
+    """What a rule would do now, and would have done beside what people decided."""
+    with call.reading() as reader:
+        shown = previewed(reader, running.get(reader, name), days=days)
+        names = {
+            record.address: record.name
+            for record in reader.records(
+                [
+                    *(match.address for match in shown.matches[:_NAMED]),
+                    *(case.address for case in shown.contradictions[:_NAMED]),
+                ]
+            )
+        }
+    return call.answered(_as_json(shown), [plain(row) for row in _rows(shown, names)])
+
+
+def _rows(shown: Preview, names: dict[str, str]) -> list[str]:
+    rows = [shown.rule.sentence, f"now: {_coins(len(shown.matches))}"]
+    rows += [f"{match.address} {names.get(match.address, '')}" for match in shown.matches[:_NAMED]]
+    for met in shown.meetings:
+        what = "contradicts it" if met.is_contrary else "does the same"
+        whose = (
+            f"{met.rule} has them"
+            if met.goes_first
+            else "people have them"
+            if met.is_contrary
+            else "this one has them"
+        )
+        rows.append(f"meets {met.rule} at {_coins(len(met.coins))}, and {what}: {whose}")
+    rows.append(shown.sentence)
+    rows += [
+        f"{case.said} by {case.actor}: {case.address} {names.get(case.address, '')}"
+        for case in shown.contradictions[:_NAMED]
+    ]
+    return [*rows, *shown.limits]
+
+
+def _coins(count: int) -> str:
+    return "1 coin" if count == 1 else f"{count:,} coins"
+
+
+def _as_json(shown: Preview) -> dict[str, Any]:
+    def cases(found: Any) -> list[dict[str, Any]]:
+        return [
+            {"token_address": one.address, "said": one.said, "who": one.actor, "at": one.at} for one in found
+        ]
+
+    return {
+        "rule": values.plain(shown.rule),
+        "now": [{"token_address": one.address, "others": list(one.others)} for one in shown.matches],
+        "meets": [
+            {"rule": one.rule, "coins": list(one.coins), "contrary": one.is_contrary, "first": one.goes_first}
+            for one in shown.meetings
+        ],
+        "days": shown.days,
+        "decisions": shown.decisions,
+        "agreement": shown.agreement,
+        "agreements": cases(shown.agreements),
+        "contradictions": cases(shown.contradictions),
+        "limits": list(shown.limits),
+    }
+
+
+@verb("run")
+def run(
+    call: Call,
+    name: Annotated[
+        str | None, Argument(metavar="NAME", help="without one: all that act by themselves")
+    ] = None,
+) -> int:
+    """Do what a rule says with every coin that it means now."""
+    with call.writing() as library:
+        call.watch(lambda progress: library.duplicates.examine(progress=progress))
+        if name is None:
+            count = running.run_by_themselves(library)
+            jobs = [job for job in library.jobs.under_way() if job.actor.startswith("rule ")]
+            call.say(f"rules act by themselves on {_coins(count)}")
+            return max((follow(library, job, call) for job in jobs), default=0)
+        job = running.start(library, name, actor=call.actor)
+        if job is None:
+            call.say(f"the rule {name} means no coin now")
+            return 0
+        return follow(library, job, call)
+
+
+@verb("export")
+def export(
+    call: Call,
+    file: Annotated[
+        Path | None, Argument(metavar="FILE", parser=typed_path, help="else standard output")
+    ] = None,
+) -> int:
+    """Write all rules as YAML."""
+    with call.reading() as reader:
+        text = values.as_yaml(reader.rules.all().values())
+    if file is None:
+        call.answer(text.rstrip())
+        return 0
+    file.write_text(text, encoding="utf-8", newline="")
+    call.say(f"rules written to {file}")
+    return 0
+
+
+@verb("import")
+def import_rules(call: Call, file: Annotated[Path, Argument(metavar="FILE", parser=typed_path)]) -> int:
+    """Take rules from YAML; those of the same name are replaced."""
+    refused, saved = [], []
+    try:
+        found = values.from_yaml(file.read_text("utf-8"))
+    except UnicodeDecodeError as error:
+        raise BadSource(f"{file} is not a text in UTF-8") from error
+    except BadSource as error:
+        raise BadSource(f"{file}: {error}") from error
+    with call.writing() as library:
+        for one in found:
+            if isinstance(one, InvalidRecord):
+                refused.append(Refusal(file.name, str(one)))
+            else:
+                saved.append(running.save(library, one, actor=call.actor).name)
+    if call.json:
+        call.answer_json({"saved": saved, "refused": [refusal.reason for refusal in refused]})
+    call.say(f"rules saved: {', '.join(saved) or 'none'}")
+    return call.named(refused)
+
+
+@verb("delete")
+def delete(call: Call, name: Name) -> int:
+    """Delete a rule; what it decided stays."""
+    with call.writing() as library:
+        running.get(library, name)
+        library.rules.delete(name, actor=call.actor)
+    call.say(f"the rule {name} is deleted; Activity can restore it")
+    return 0

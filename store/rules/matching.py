@@ -1,0 +1,274 @@
+"""The coins that rules mean now: found by their lines, compared with coins like them, and shared out.
+
+A coin that is held for a person, or in an exception, belongs to no rule; one that was not compared with the
+others yet waits until it was.
+"""
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from store.catalog.filters import Filter
+from store.disk.sqlite_values import marks
+from store.duplicates import findings
+from store.reading.reader import Reader
+from store.rules.rule import HELD, Act, Rule
+
+RUN = "rule run "  # in `meta`: the rule of each decision that one made
+NOW = 2**62  # an event of the history that is later than any
+_SIZES = ("marketcap", "mcap", "usdmarketcap", "marketcapusd", "fdv")
+_HOLDERS = ("holders", "holdercount", "holderscount", "numholders")
+_DECIDED = ("approve", "reject", "delete", "return", "restore", "promote", "degrade", "undo", "redo")
+_WAY: Mapping[Act, str] = {"reject": "out", "approve": "in", "keep": "in", "hold": "hold", "tag": ""}
+_BLIND = 20  # one coin in so many is always left to a person by a rule that acts by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A coin that a rule means, and the coins like it that its comparison names."""
+
+    address: str
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Coins that two rules mean: which of them has them, or that neither does."""
+
+    rule: str
+    coins: tuple[str, ...]
+    is_contrary: bool  # one would reject what the other approves
+    goes_first: bool  # whether the other rule has them
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What two coins of a pair are compared by; None: unknown."""
+
+    created_at: float
+    size: float | None
+    holders: float | None
+    approved_at: float | None
+
+
+def found(reader: Reader, rule: Rule, *, among: Collection[str] | None = None) -> list[Match]:
+    """The coins that the rule means now, whatever other rules say; of `among` alone, if given."""
+    filter = replace(rule.filter, none_of=(*rule.filter.none_of, *_left_alone(rule)))
+    chosen = reader.addresses(filter)
+    leave = set(rule.exceptions)
+    if asks_for_copies(rule):
+        leave |= _not_compared(reader)
+    if among is not None:
+        chosen = [address for address in chosen if address in set(among)]
+    chosen = [address for address in chosen if address not in leave]
+    if not rule.other:
+        return [Match(address) for address in chosen]
+    with reader.catalog.one_moment() as db:
+        alike = with_likenesses(db)
+        pairs = (Match(one, compared(db, rule, one)) for one in chosen if one in alike)
+        matches = [match for match in pairs if match.others]
+    return _best(matches) if rule.do == "keep" else matches
+
+
+def shared_out(
+    reader: Reader, rule: Rule, rules: Iterable[Rule], matches: list[Match]
+) -> tuple[list[Match], list[Meeting]]:
+    """What of its matches the rule has after the others, and where it meets them."""
+    mine, taken, meetings = {match.address for match in matches}, set[str](), []
+    for other in rules:
+        if other.name == rule.name or not _WAY[rule.do] or not _WAY[other.do] or not mine:
+            continue
+        if both := mine & {match.address for match in found(reader, other, among=mine)}:
+            is_contrary = _WAY[rule.do] != _WAY[other.do]
+            goes_first = other.priority > rule.priority
+            if goes_first or (is_contrary and other.priority == rule.priority):
+                taken |= both
+            meetings.append(Meeting(other.name, tuple(sorted(both)), is_contrary, goes_first))
+    return [match for match in matches if match.address not in taken], meetings
+
+
+def left_to_the_rule(reader: Reader, rule: Rule, matches: Iterable[Match]) -> list[Match]:
+    """Those that a rule may settle by itself: undecided by anybody, and not blind."""
+    left = [one for one in matches if not is_blind(one.address)]
+    with reader.catalog.reading() as db:
+        among, marked = json.dumps([one.address for one in left]), marks(_DECIDED)
+        decided = {
+            row[0]
+            for row in db.execute(
+                "SELECT DISTINCT h.address FROM json_each(?) one "
+                "CROSS JOIN history h ON h.address = one.value "
+                f"WHERE h.verb IN ({marked})",
+                [among, *_DECIDED],
+            )
+        }
+        decided |= {row["address"] for row in own_events(db, rule, since=0)}
+    return [one for one in left if one.address not in decided]
+
+
+_OWN_EVENTS = (
+    "SELECT h.* FROM meta m JOIN history h ON h.decision = substr(m.key, 10) "
+    "WHERE m.key GLOB ? AND m.value ->> '$.rule' = ?"
+)
+
+
+def own_events(db: sqlite3.Connection, rule: Rule, *, since: float) -> list[sqlite3.Row]:
+    """What the rule did to coins since a moment, as events of the history."""
+    return db.execute(f"{_OWN_EVENTS} AND h.at >= ?", [f"{RUN}*", rule.name, since]).fetchall()
+
+
+def is_blind(address: str) -> bool:
+    """Whether a coin always goes to a person, who is not told what a rule would do: the measure of rules."""
+    return zlib.crc32(address.encode()) % _BLIND == 0
+
+
+def asks_for_copies(rule: Rule) -> bool:
+    """Whether it means only coins that were compared with the others."""
+    return bool(rule.other) or rule.level == "by itself" or "dup:" in rule.when.casefold()
+
+
+def compared(db: sqlite3.Connection, rule: Rule, address: str, *, before: int = NOW) -> tuple[str, ...]:
+    """The coins like this one that are what the rule's comparison says, as of an event of the history."""
+    own, others = None, []
+    for other in pairs(db, address, sure=rule.sure, before=before):
+        own = own or facts(db, address, before)
+        theirs = facts(db, other, before)
+        if own and theirs and holds(rule, own, theirs):
+            others.append(other)
+    return tuple(others)
+
+
+def pairs(db: sqlite3.Connection, address: str, *, sure: float, before: int = NOW) -> list[str]:
+    """The coins outside the trash that are like this one, as of an event of the history."""
+    return [one.other for one in suspects(db, address, before=before) if one.confidence >= sure]
+
+
+def suspects(db: sqlite3.Connection, address: str, *, before: int = NOW) -> list[findings.Suspect]:
+    """The coins like this one that were there, outside the trash, and not judged different."""
+    kept = []
+    for one in findings.suspects(db, address):
+        if before == NOW:
+            is_apart, tier = one.judgement is not None and one.judgement.verdict == "different", one.tier
+        else:
+            then = _state(db, one.other, before)
+            if then is None:
+                continue
+            tier, is_apart = then["tier"], _was_apart(db, address, one.other, before)
+        if tier != "trash" and not is_apart:
+            kept.append(one)
+    return kept
+
+
+def _was_apart(db: sqlite3.Connection, one: str, other: str, before: int) -> bool:
+    first, second = sorted((one, other))
+    row = db.execute(
+        "SELECT after FROM verdicts WHERE first = ? AND second = ? "
+        "AND at < (SELECT at FROM history WHERE id = ?) ORDER BY id DESC LIMIT 1",
+        [first, second, before],
+    ).fetchone()
+    return row is not None and row[0] == "different"
+
+
+def facts(db: sqlite3.Connection, address: str, before: int = NOW) -> Facts | None:
+    """What is known of a coin as of an event of the history; None if it was not there."""
+    state: Mapping[str, Any] | None = _state(db, address, before)
+    if state is None and before == NOW:  # taken in without an event, as after a salvage
+        row = db.execute("SELECT tier, sidecar_hash FROM records WHERE address = ?", [address]).fetchone()
+        state = dict(row) if row else None
+    if state is None:
+        return None
+    row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [state["sidecar_hash"]]).fetchone()
+    sidecar = json.loads(row[0]) if row else {}
+    approved = None
+    if state["tier"] in ("approved", "library"):
+        (approved,) = db.execute(
+            "SELECT min(at) FROM history WHERE address = ? AND id < ? "
+            "AND after ->> 'tier' IN ('approved', 'library')",
+            [address, before],
+        ).fetchone()
+    numbers = dict(_numbers(sidecar))
+    return Facts(
+        float(sidecar.get("created_at") or 0),
+        next((numbers[name] for name in _SIZES if name in numbers), None),
+        next((numbers[name] for name in _HOLDERS if name in numbers), None),
+        approved,
+    )
+
+
+def holds(rule: Rule, own: Facts, other: Facts) -> bool:
+    """Whether the other coin is what the rule's comparison says; False where a number is unknown."""
+    match rule.other:
+        case "older":
+            return other.created_at < own.created_at
+        case "younger":
+            return own.created_at < other.created_at
+        case "larger":
+            return _more(other.size, own.size)
+        case "smaller":
+            return _more(own.size, other.size)
+        case "more holders":
+            return _more(other.holders, own.holders)
+        case "fewer holders":
+            return _more(own.holders, other.holders)
+        case "approved before":
+            return _before(other.approved_at, own.approved_at)
+        case "not approved before":
+            return _before(own.approved_at, other.approved_at)
+        case "":
+            return True
+
+
+def _more(one: float | None, other: float | None) -> bool:
+    return one is not None and other is not None and one > other
+
+
+def _before(one: float | None, other: float | None) -> bool:
+    return one is not None and (other is None or one < other)
+
+
+def _numbers(value: Any, name: str = "") -> Iterable[tuple[str, float]]:
+    """The numbers of a sidecar by their plain names, at any depth; texts that are numbers count."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _numbers(inner, "".join(sign for sign in str(key).lower() if sign.isalnum()))
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        try:
+            yield name, float(value)
+        except ValueError:
+            return
+
+
+def _state(db: sqlite3.Connection, address: str, before: int) -> dict[str, Any] | None:
+    row = db.execute(
+        "SELECT after FROM history WHERE address = ? AND id < ? ORDER BY id DESC LIMIT 1", [address, before]
+    ).fetchone()
+    state: dict[str, Any] | None = json.loads(row[0]) if row and row[0] else None
+    return state
+
+
+def _left_alone(rule: Rule) -> list[Filter]:
+    """Coins that wait for a person, and those that carry the tags already."""
+    done = [Filter(tags=rule.tags)] if rule.do == "tag" else []
+    return [Filter(tags=(HELD,)), *done]
+
+
+def _not_compared(reader: Reader) -> set[str]:
+    rows = reader.catalog.rows("SELECT r.address FROM unexamined u JOIN records r ON r.id = u.record")
+    return {row[0] for row in rows}
+
+
+def with_likenesses(db: sqlite3.Connection) -> set[str]:
+    """Coins that look like another, by what was found or by a verdict: only these are in a pair."""
+    rows = db.execute(
+        "SELECT r.address FROM suspicions s JOIN records r ON r.id = s.record "
+        "UNION SELECT first FROM verdicts UNION SELECT second FROM verdicts"
+    )
+    return {row[0] for row in rows}
+
+
+def _best(matches: list[Match]) -> list[Match]:
+    """Without coins that another one is kept in place of."""
+    given_up = {other for match in matches for other in match.others}
+    return [match for match in matches if match.address not in given_up]

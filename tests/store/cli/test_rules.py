@@ -1,0 +1,72 @@
+"""`rules VERB …`: saved, listed, previewed, run, exported, imported and deleted."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from store.runtime import open_reader
+from tests.store.cli.program import PENDING, Run
+
+pytestmark = pytest.mark.usefixtures("root")
+DOGS = ("rules", "add", "Dogs", "--do", "reject", "--when", "tag:dog", "--reason", "dogs")
+
+
+def test_a_rule_is_saved_listed_and_deleted(run: Run) -> None:
+    saved = run(*DOGS, "--actor", "ann")
+    assert saved.stdout == "Dogs: If `tag:dog` finds a coin, reject it as “dogs”.\n"
+    (listed,) = json.loads(run("rules", "list", "--json").stdout)
+    assert (listed["name"], listed["saved_by"], listed["level"]) == ("Dogs", "ann", "shown")
+    assert "is deleted" in run("rules", "delete", "Dogs").stderr
+    assert json.loads(run("rules", "list", "--json").stdout) == []
+
+
+def test_a_run_decides_and_is_undone_by_one_undo(run: Run, tmp_path: Path) -> None:
+    run(*DOGS)
+    shown = run("rules", "run", "Dogs")
+    assert shown.returncode == 1
+    assert "is only shown; set its level" in shown.stderr
+    run(*DOGS, "--level", "one click", "--promise", "0")
+    assert run("rules", "run", "Dogs").returncode == 0
+    with open_reader(tmp_path / "res") as reader:
+        assert reader.get(PENDING).tier == "trash"
+    assert run("undo").returncode == 0
+    with open_reader(tmp_path / "res") as reader:
+        assert reader.get(PENDING).tier == "pending"
+    assert run("rules", "run", "Dogs").returncode == 0
+    assert "means no coin now" in run("rules", "run", "Dogs").stderr
+
+
+def test_a_preview_says_what_a_rule_would_do_and_would_have_done(run: Run) -> None:
+    run(*DOGS)
+    lines = run("rules", "preview", "Dogs").stdout.splitlines()
+    assert lines[1:3] == ["now: 1 coin", f"{PENDING} Coin 0"]
+    assert lines[3] == (
+        "In the last 90 days it would have settled 4 of 4 decisions: 0 as people did, 4 otherwise (0.0%)."
+    )
+    found = json.loads(run("rules", "preview", "Dogs", "--json").stdout)
+    assert [one["token_address"] for one in found["now"]] == [PENDING]
+    assert (found["decisions"], found["agreement"], len(found["contradictions"])) == (4, 0.0, 4)
+
+
+def test_rules_leave_and_come_back_as_yaml(run: Run, tmp_path: Path) -> None:
+    run(*DOGS)
+    file = tmp_path / "rules.yaml"
+    assert run("rules", "export", str(file)).returncode == 0
+    assert run("rules", "export").stdout == file.read_text("utf-8")
+    run("rules", "delete", "Dogs")
+    file.write_text(file.read_text("utf-8") + "- name: Wrong\n  do: burn\n")
+    done = run("rules", "import", str(file))
+    assert done.returncode == 1
+    assert "rules saved: Dogs" in done.stderr
+    assert "rule 2 of the file: rule 'Wrong': do: 'burn' is none of" in done.stderr
+    file.write_text("[]")
+    assert "it has no list `rules:`" in run("rules", "import", str(file)).stderr
+
+
+def test_what_cannot_be_a_rule_is_refused(run: Run) -> None:
+    refused = run("rules", "add", "All", "--do", "approve")
+    assert refused.returncode == 1
+    assert "without a filter it would mean all" in refused.stderr
+    assert "there is no rule 'X'" in run("rules", "preview", "X").stderr
+    assert run("rules", "add", "All", "--do", "burn").returncode == 2
