@@ -27,6 +27,7 @@ from store.memory.values import (
 )
 from store.memory.verbs import MemoryVerbs
 from store.outcome import Refusal
+from store.progress import Progress, batches
 
 Protocols = Annotated[list[str] | None, Option("--protocol", metavar="NAME", help="may be repeated")]
 
@@ -147,18 +148,24 @@ def import_document(
     """Import papers of a protocol: PDF, HTML, Word, text."""
     done, refused = list[ImportedDocument](), list[Refusal]()
     with call.writing_memory() as memory:
-        for path in paths:
-            try:
-                one = memory.documents.import_document(
-                    path, protocol=protocol, replaces=replace, actor=call.actor
-                )
-                done.append(one)
-                if one.note:
-                    call.say(one.note)
-                if note := memory.documents.not_read(one.source):
-                    call.say(f"{one.source.id}: {note}")
-            except BadSource as error:
-                refused.append(Refusal(path.name, str(error)))
+
+        def work(progress: Progress) -> None:
+            progress.total = len(paths)
+            for (path,) in batches(paths, 1, progress):
+                try:
+                    one = memory.documents.import_document(
+                        path, protocol=protocol, replaces=replace, progress=progress, actor=call.actor
+                    )
+                    done.append(one)
+                except BadSource as error:
+                    refused.append(Refusal(path.name, str(error)))
+
+        call.watch(work)
+        for one in done:
+            if one.note:
+                call.say(one.note)
+            if note := memory.documents.not_read(one.source):
+                call.say(f"{one.source.id}: {note}")
     shown = [{**asdict(one.source), "state": one.state, "note": one.note} for one in done]
     call.answered(
         {"done": shown, "refused": as_json(refused)},

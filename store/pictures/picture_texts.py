@@ -46,7 +46,7 @@ _TURNED = ((-1, -1), (1, -1), (-1, 1))  # upside down, mirrored, both
 _LEAST_WIDTH = 1.25  # of its height: two letters are wider, most ornaments are not
 _ROW = 10  # pixels between the tops of lines that are in one row, as RapidOCR orders them
 _PADDED = 96  # pixels to which a short line, 48 high, is widened; RapidOCR's 320 take more than twice as long
-_INSTALL_READER = (
+INSTALL_READER = (
     "`make run` installs it; without make: pip install --no-deps --require-hashes -r requirements-eyes.txt"
 )
 
@@ -112,7 +112,7 @@ class TextReader:
 def _load_reader(**steps: bool) -> Any:
     if not can_read():
         raise ModelUnavailable(
-            f"the text in pictures cannot be read: RapidOCR is not installed; {_INSTALL_READER}"
+            f"the text in pictures cannot be read: RapidOCR is not installed; {INSTALL_READER}"
         )
     from rapidocr import RapidOCR
 
@@ -277,7 +277,7 @@ class PictureTexts:
     @property
     def missing_reader(self) -> str:
         """Why no program here can read pictures, with the remedy; "" if one can."""
-        return "" if can_read() else f"RapidOCR is not installed. {_INSTALL_READER}"
+        return "" if can_read() else f"RapidOCR is not installed. {INSTALL_READER}"
 
     def of(self, address: str) -> PictureText:
         """The text in a record's picture; `Library.correct_text` corrects it."""
@@ -322,7 +322,7 @@ class PictureTexts:
         """
         self._catalog.check_writable()
         if not can_read():
-            raise ModelUnavailable(f"RapidOCR is not installed; {_INSTALL_READER}")
+            raise ModelUnavailable(f"RapidOCR is not installed; {INSTALL_READER}")
         waiting = list(self.unread().items())
         progress = progress or Progress()
         progress.what, progress.total = "reading pictures", len(waiting)

@@ -11,11 +11,12 @@ from uuid import uuid4
 from store.catalog.words import content_words
 from store.disk.files import Disk, content_hash
 from store.errors import BadSource
-from store.memory.documents import files, pdf
+from store.memory.documents import files, pdf, readings
 from store.memory.documents.chunking import DocumentChunk, cut, parts, sections
 from store.memory.documents.headings import sections_named
-from store.memory.documents.parser import DocumentText, marks
-from store.memory.documents.pdf import Rectangle
+from store.memory.documents.parser import DocumentText, marks, recognised
+from store.memory.documents.readings import Rectangle
+from store.memory.documents.recognition import ALPHABETS
 from store.memory.documents.schema import NO_PAGE, SECTIONS, DocumentSource
 from store.memory.engine import foreign_metadata
 from store.memory.engine.entries import Row
@@ -24,6 +25,7 @@ from store.memory.engine.fusion import words_in
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_count, checked_text
 from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
+from store.pictures.picture_texts import INSTALL_READER, can_read
 from store.progress import Progress
 
 RESULTS = 5
@@ -80,21 +82,25 @@ class Documents:
         if content is None:
             content = files.read(path)
         name = checked_text(path.name, what="the file's name")
-        if not replaces and (there := self._there(content, protocol, name)):
+        original = f"{content_hash(content)}{Path(name).suffix.lower()}"
+        there = None if replaces else self._there(content, protocol, name)
+        names = _names(Path(origin) if origin else path, content)
+        if there and there.source.bare_pages and can_read() and self._unread(content, name, original):
+            names, replaces = iter([there.source.source]), True  # RapidOCR was installed since
+        elif there:
             if not there.source.knows_sections:
                 self.find_sections(there.source, actor=actor)
                 said = f"{there.source.id}: the sections of its passages were found again"
                 return replace(there, note="; ".join(filter(None, [there.note, said])))
             return there
-        text = files.document_text(content, name=name, progress=progress)
+        text, read = self._read_whole(content, name, original, progress or Progress())
         pages, chunks = text.pages, cut(text.pages, typeset=text.headings)
         vectors, model = self.passages.embed([chunk.text for chunk in chunks])
-        self._note_begun(original := f"{content_hash(content)}{Path(name).suffix.lower()}")
+        self._note_begun(original)
         with self.passages.database.writing():  # no other process may tidy up meanwhile
             there = self._there(content, protocol, name)  # imported by another process in the meantime
             if there and not replaces:
                 return there
-            names = _names(Path(origin) if origin else path, content)
             imported = self._placed(
                 protocol, names, origin=origin, digest=content_hash(content), replaces=replaces
             )
@@ -117,7 +123,48 @@ class Documents:
         self.passages.changed()  # now that it is committed
         where = {"protocol": source.protocol, "source": source.source}
         self.passages.add_token_states([row["id"] for row in self.passages.find(where=where, limit=None)])
-        return replace(imported, source=source)
+        return replace(imported, source=source, note="; ".join(filter(None, [imported.note, read])))
+
+    def _read_whole(
+        self, content: bytes, name: str, original: str, progress: Progress
+    ) -> tuple[DocumentText, str]:
+        """A document's text with that of its scanned pages, and a sentence about these.
+
+        Raises BadSource if there is no text, or the reading is cancelled; pages that were recognised until
+        then are kept for the next time.
+        """
+        text = files.document_text(content, name=name, progress=progress)
+        known = readings.load(place := self._readings(original))
+        left, said = [page for page in text.scanned if page not in known], ""
+        if left and not can_read():
+            said = (
+                f"the text of {_pages(left)} is only in pictures, and RapidOCR is not installed. "
+                f"{INSTALL_READER}; then import it again"
+            )
+        elif text.scanned:
+            if left:
+                self._note_begun(place.name)
+            for some in recognised(content, name=name, pages=left, progress=progress):
+                known |= some
+                readings.store(place, known)
+            if found := [page for page in text.scanned if known[page].text]:
+                said = (
+                    f"the text of {_pages(found)} was recognised by RapidOCR, which knows {ALPHABETS}; "
+                    "look at the page before you rely on it"
+                )
+        text = text.with_readings(known)
+        if not any(page.strip() for page in text.pages):
+            count = "1 page" if len(text.pages) == 1 else f"{len(text.pages):,} pages"
+            why = (
+                said or f"{'nothing was recognised' if text.scanned else 'there is nothing'} in its pictures"
+            )
+            raise BadSource(f"{name} has {count} and no text on any of them: {why}")
+        return text, f"{name}: {said}" if said else ""
+
+    def _unread(self, content: bytes, name: str, original: str) -> bool:
+        """Whether a document has scanned pages that were not recognised yet."""
+        scanned = files.document_text(content, name=name).scanned
+        return not {*scanned} <= readings.load(self._readings(original)).keys()
 
     def _there(self, content: bytes, protocol: str, name: str) -> ImportedDocument | None:
         """The document of this protocol with this content."""
@@ -297,15 +344,19 @@ class Documents:
         if found and not found[0]:
             raise BadSource(f"{row['source']} came as passages, without its file; import the file to see it")
         path = self._path(found[0] if found else "", row["source"])
+        known = readings.load(self._readings(path.name))
         texts = [(row["page"], row["content"])]
         if row["last_page"]:
-            texts = parts(files.document_text(files.read(path), name=row["source"]).pages, row)
+            text = files.document_text(files.read(path), name=row["source"]).with_readings(known)
+            texts = parts(text.pages, row)
         name, is_pdf = row["source"], path.suffix == pdf.SUFFIX
-        marked = [
-            (page, marks(files.read(path), name=name, page=page, passage=text) if is_pdf and text else [])
-            for page, text in texts
-        ]
-        return Citation(path, marked)
+
+        def marked(page: int, text: str) -> list[Rectangle]:
+            if page in known:
+                return known[page].marks(text)
+            return marks(files.read(path), name=name, page=page, passage=text) if is_pdf and text else []
+
+        return Citation(path, [(page, marked(page, text)) for page, text in texts])
 
     def tidy(self) -> None:
         """Delete the originals of unfinished imports that neither a document nor the history refers to.
@@ -320,6 +371,7 @@ class Documents:
             known = {row[0] for row in db.execute("SELECT original FROM sources")}
             past = db.execute("SELECT json_extract(before, '$.original') FROM history WHERE tbl = 'sources'")
             known |= {row[0] for row in past}
+            known |= {self._readings(name).name for name in known if name}
             for name in json.loads(begun):
                 if name not in known:
                     (self._originals / name).unlink(missing_ok=True)
@@ -332,7 +384,13 @@ class Documents:
         return path
 
     def _text(self, source: DocumentSource) -> DocumentText:
-        return files.document_text(files.read(self._path(source.original, source.source)), name=source.source)
+        path = self._path(source.original, source.source)
+        text = files.document_text(files.read(path), name=source.source)
+        return text.with_readings(readings.load(self._readings(path.name)))
+
+    def _readings(self, original: str) -> Path:
+        """The file with what was read on the pages of an original beyond its text."""
+        return self._originals / f"{Path(original).stem}{readings.SUFFIX}"
 
     def _note_begun(self, original: str) -> None:
         """Note an original that an import is about to store, so that `tidy` finds it after a crash."""
@@ -356,6 +414,18 @@ class Documents:
         ).fetchall()
         for row in rows:
             change.remove(row["id"])
+
+
+def _pages(numbers: Sequence[int]) -> str:
+    """ "page 3", or "pages 1–4, 7" """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    named = ", ".join(f"{first}" if first == last else f"{first}–{last}" for first, last in runs)
+    return f"page {named}" if len(numbers) == 1 else f"pages {named}"
 
 
 def _names(path: Path, content: bytes) -> Iterator[str]:

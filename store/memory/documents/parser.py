@@ -13,18 +13,20 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from store.errors import BadSource
-from store.memory.documents import markup, pdf
+from store.memory.documents import markup, pdf, recognition
 from store.memory.documents.headings import Heading, typeset_headings
-from store.memory.documents.pdf import Rectangle
+from store.memory.documents.readings import PageReading, Rectangle, page_reading
+from store.memory.documents.recognition import LONGEST_SIDE
 from store.progress import Progress
 
 SECONDS = 60  # of processor time; what the limits on tags let through takes a quarter of that …
 PDF_SECONDS = 240  # … and 5,000 pages of a PDF take half of this
+TOGETHER = 4  # pages that are recognised by one process, some five seconds each
 MEMORY = 2_000_000_000  # bytes of address space
 
 
@@ -34,6 +36,14 @@ class DocumentText:
 
     pages: list[str]
     headings: list[tuple[int, Heading]] = field(default_factory=list)
+    scanned: list[int] = field(default_factory=list)  # pages, from 1, whose text is only in their picture
+
+    def with_readings(self, readings: Mapping[int, PageReading]) -> "DocumentText":
+        """This text with what else was read on its pages."""
+        more = {page: one.text for page, one in readings.items() if one.text}
+        pages = [more.get(page, text) for page, text in enumerate(self.pages, start=1)]
+        headings = [(page, one) for page, one in self.headings if page + 1 not in readings]
+        return replace(self, pages=pages, headings=headings)
 
 
 def read_document(content: bytes, *, name: str, progress: Progress | None = None) -> DocumentText:
@@ -43,8 +53,24 @@ def read_document(content: bytes, *, name: str, progress: Progress | None = None
     """
     found = _asked("read", content, name=name, progress=progress)
     return DocumentText(
-        found["pages"], [(page, Heading(start, title)) for page, start, title in found["headings"]]
-    )
+        found["pages"], [(page, Heading(start, title)) for page, start, title in found["headings"]],
+        found["scanned"],
+    )  # fmt: skip
+
+
+def recognised(
+    content: bytes, *, name: str, pages: Sequence[int], progress: Progress | None = None
+) -> Iterator[dict[int, PageReading]]:
+    """The text of these pages of a PDF, recognised from their pictures, a few pages at a time.
+
+    Raises BadSource if that cannot be done, or is cancelled.
+    """
+    progress = progress or Progress()
+    for start in range(0, len(pages), TOGETHER):
+        progress.what = f"{name}: recognising page {start + 1:,} of {len(pages):,} without text"
+        some = pages[start : start + TOGETHER]
+        found = _asked("recognise", content, name=name, progress=progress, pages=some)
+        yield {page: page_reading(one) for page, one in zip(some, found, strict=True)}
 
 
 def marks(content: bytes, *, name: str, page: int, passage: str) -> list[Rectangle]:
@@ -97,17 +123,25 @@ def _command(task: str, seconds: int, given: Mapping[str, Any]) -> list[str]:
 
 def _read(content: bytes, name: str) -> dict[str, Any]:
     if pdf.is_pdf(content, name=name):
-        pages, lines = pdf.read(content, name=name)
-        found = typeset_headings(lines)
-        return {"pages": pages, "headings": [(page, one.start, one.title) for page, one in found]}
-    return {"pages": [markup.text(content, name=name)], "headings": []}
+        known = pdf.read(content, name=name)
+        found = typeset_headings(known.lines)
+        headings = [(page, one.start, one.title) for page, one in found]
+        return {"pages": known.pages, "headings": headings, "scanned": known.scanned}
+    return {"pages": [markup.text(content, name=name)], "headings": [], "scanned": []}
+
+
+def _recognise(content: bytes, name: str, pages: Sequence[int]) -> list[dict[str, Any]]:
+    pixels = (pdf.page_pixels(content, name=name, page=page, side=LONGEST_SIDE) for page in pages)
+    return [asdict(recognition.recognised(one)) for one in pixels]
 
 
 def _marked_page(content: bytes, name: str, page: int, marks: Sequence[Rectangle]) -> str:
     return base64.b64encode(pdf.marked_page(content, name=name, page=page, marks=marks)).decode()
 
 
-_TASKS: Mapping[str, Callable[..., Any]] = {"read": _read, "marks": pdf.marks, "marked_page": _marked_page}
+_TASKS: Mapping[str, Callable[..., Any]] = {
+    "read": _read, "recognise": _recognise, "marks": pdf.marks, "marked_page": _marked_page,
+}  # fmt: skip
 
 
 def main(task: str, seconds: str, given: str) -> None:

@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ctypes import c_int, create_string_buffer
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from store.errors import BadSource
 from store.memory.documents.headers_footers import bodies
 from store.memory.documents.headings import TypesetLine
+from store.memory.documents.readings import Rectangle, is_compared
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 SUFFIX = ".pdf"
 MOST_PAGES = 20_000
 MOST_CHARACTERS = 50_000_000
+
+_FEW = 30  # letters, as of a stamp or a page's number: with fewer, what is in the page's picture is its text
+_STROKES = 50
 
 _LOCK = threading.RLock()  # PDFium is not to be used by two threads at a time
 _CUT = "\x02"  # how PDFium tells of a hyphen at a line's end, the line end itself left out
@@ -38,7 +43,6 @@ _BOLD_WEIGHT = 600  # where the text of papers has 300 to 450
 _FINE = 1_000_000  # parts of a page's width and height that a rectangle is measured in
 
 _Type = tuple[float, str, bool, str]  # size, font, whether it is bold, and the bold beginning if it is not
-Rectangle = tuple[float, float, float, float]  # left, top, right, bottom as fractions of the page
 
 
 def is_pdf(content: bytes, *, name: str) -> bool:
@@ -47,24 +51,33 @@ def is_pdf(content: bytes, *, name: str) -> bool:
 
 
 def page_texts(content: bytes, *, name: str) -> list[str]:
-    """The text of each page, "" for one without.
-
-    Raises BadSource if it cannot be read or has no text at all.
-    """
-    return read(content, name=name)[0]
+    """The text of each page, "" for one without. Raises BadSource if it cannot be read."""
+    return read(content, name=name).pages
 
 
-def read(content: bytes, *, name: str) -> tuple[list[str], list[TypesetLine]]:
+@dataclass(frozen=True, slots=True)
+class PdfText:
     """The text of each page, and the lines of what is neither header, footer nor table of contents."""
+
+    pages: list[str]
+    lines: list[TypesetLine]
+    scanned: list[int]  # pages, from 1, whose text is only in a picture
+
+
+def read(content: bytes, *, name: str) -> PdfText:
+    """What a PDF says. Raises BadSource if it cannot be read, or is more than the limits."""
     with _opened(content, name) as document:
         if len(document) > MOST_PAGES:
             raise BadSource(
                 f"{name} has {len(document):,} pages; {MOST_PAGES:,} is the limit for one document"
             )
-        raw, types, length = list[str](), [], 0
+        raw, types, scanned, length = list[str](), [], list[int](), 0
         for number in range(len(document)):
-            page = document[number].get_textpage()
+            sheet = document[number]
+            page = sheet.get_textpage()
             raw.append(_raw_text(page))
+            if sum(map(is_compared, raw[-1])) < _FEW and _is_picture(sheet):
+                scanned.append(number + 1)
             types.append(_types(page))
             if (length := length + len(raw[-1])) > MOST_CHARACTERS:
                 raise BadSource(
@@ -72,19 +85,40 @@ def read(content: bytes, *, name: str) -> tuple[list[str], list[TypesetLine]]:
                 )
     counts = Counter(word for text in raw for word in re.findall(r"\w+-\w+", text))
     texts = [_whole_words(text, counts).replace("\r\n", "\n").replace("\r", "\n") for text in raw]
-    if not any(text.strip() for text in texts):
-        raise BadSource(
-            f"{name} has {len(texts)} pages and no text on any of them: it was probably scanned; "
-            "recognise its text first (OCR), then import it again"
-        )
-    return texts, [*_typeset(texts, types)]
+    return PdfText(texts, [*_typeset(texts, types)], scanned)
+
+
+def _is_picture(sheet: Any) -> bool:
+    """Whether a picture covers half of a page, or it has as many strokes as letters that were drawn."""
+    from pypdfium2 import raw
+
+    left, bottom, right, top = sheet.get_bbox()
+    strokes = 0
+    for one in sheet.get_objects(filter=(raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH)):
+        if one.type == raw.FPDF_PAGEOBJ_PATH:
+            strokes += 1
+        else:
+            x, y, until, above = one.get_bounds()
+            if 2 * (until - x) * (above - y) >= (right - left) * (top - bottom):
+                return True
+        if strokes >= _STROKES:
+            return True
+    return False
+
+
+def page_pixels(content: bytes, *, name: str, page: int, side: int) -> Any:
+    """The picture of this page (counted from 1) as pixels (height, width, BGR), its longer side so long."""
+    with _opened(content, name) as document:
+        sheet = document[page - 1]
+        bitmap = sheet.render(scale=side / max(1.0, *sheet.get_size()))
+        return bitmap.to_numpy()[:, :, :3].copy()
 
 
 def _typeset(texts: Sequence[str], types: Sequence[Mapping[str, deque[_Type]]]) -> Iterator[TypesetLine]:
     """The lines of all pages, as texts have them, each with its type."""
     for number, (text, spans, known) in enumerate(zip(texts, bodies(texts), types, strict=True)):
         for line in re.finditer(r"[^\n]+", text):
-            key = "".join(filter(_counts, line[0]))
+            key = "".join(filter(is_compared, line[0]))
             if (found := known.get(key)) and any(start <= line.start() < end for start, end in spans):
                 size, font, is_bold, lead = found.popleft() if len(found) > 1 else found[0]
                 yield TypesetLine(number, line.start(), line[0].strip(), size, font, is_bold, lead)
@@ -94,7 +128,7 @@ def _types(page: Any) -> dict[str, deque[_Type]]:
     """The type of each line of a page, by its letters; those of equal lines in order."""
     types: dict[str, deque[_Type]] = {}
     for line in re.finditer(r"[^\r\n]+", page.get_text_range()):
-        places = [line.start() + at for at, sign in enumerate(line[0]) if _counts(sign)]
+        places = [line.start() + at for at, sign in enumerate(line[0]) if is_compared(sign)]
         if not places:
             continue
         size, font, is_bold = _type(page, places[len(places) // 2])
@@ -102,7 +136,7 @@ def _types(page: Any) -> dict[str, deque[_Type]]:
         if line[0].lstrip()[:1].isdigit() and not (is_bold and _type(page, places[-1])[2]):
             bold = next((at for at in places if not _type(page, at)[2]), places[-1])
             lead = line[0][: bold - line.start()].strip()
-        types.setdefault("".join(filter(_counts, line[0])), deque()).append((size, font, is_bold, lead))
+        types.setdefault("".join(filter(is_compared, line[0])), deque()).append((size, font, is_bold, lead))
     return types
 
 
@@ -129,9 +163,9 @@ def marks(content: bytes, *, name: str, page: int, passage: str) -> list[Rectang
         places = [
             (index, sign)
             for index, sign in enumerate(raw)
-            if _counts(sign) and _overlap(text_page.get_charbox(index), shown)
+            if is_compared(sign) and _overlap(text_page.get_charbox(index), shown)
         ]
-        wanted = "".join(sign for sign in passage if _counts(sign))
+        wanted = "".join(sign for sign in passage if is_compared(sign))
         start = "".join(sign for _, sign in places).find(wanted)
         if start < 0 or not wanted:
             return []
@@ -235,8 +269,3 @@ def _whole_words(text: str, known: Counter[str]) -> str:
         return f"{left}-{right}" if f"{left}-{right}" in known else f"{left}{right}"
 
     return re.sub(rf"(\w*){_CUT}(\w*)", joined, text)
-
-
-def _counts(sign: str) -> bool:
-    """Whether a character counts when comparing a passage with its page: no spaces, no hyphens."""
-    return not sign.isspace() and sign not in "-\ufffe\u00ad" and sign.isprintable()

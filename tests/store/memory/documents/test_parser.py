@@ -107,7 +107,7 @@ def test_the_process_has_limits_on_time_and_memory() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
-        '{"found": {"pages": ["a"], "headings": []}}', f"{parser.SECONDS} {parser.MEMORY}",
+        '{"found": {"pages": ["a"], "headings": [], "scanned": []}}', f"{parser.SECONDS} {parser.MEMORY}",
     ]  # fmt: skip
     assert resource.getrlimit(resource.RLIMIT_AS) == before
 

@@ -1,0 +1,64 @@
+"""What a page says beyond its PDF's own text: recognised scans, with the place of each line.
+
+They are kept next to the document's original, since recognising takes seconds a page.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from store.disk.files import Disk
+
+SUFFIX = ".read.json"
+
+Rectangle = tuple[float, float, float, float]  # left, top, right, bottom as fractions of the page
+Place = tuple[int, int, Rectangle]  # of the text: where it begins and ends, and where it is on the page
+
+
+@dataclass(frozen=True, slots=True)
+class PageReading:
+    """The text of a page, and the places of its lines."""
+
+    text: str
+    places: Sequence[Place] = ()
+
+    def marks(self, passage: str) -> list[Rectangle]:
+        """The rectangles of the lines in which a passage is; none if the page does not have it."""
+        letters = [at for at, sign in enumerate(self.text) if is_compared(sign)]
+        wanted = "".join(filter(is_compared, passage))
+        start = "".join(filter(is_compared, self.text)).find(wanted)
+        if start < 0 or not wanted:
+            return []
+        first, last = letters[start], letters[start + len(wanted) - 1]
+        return [place for begin, end, place in self.places if begin <= last and first < end]
+
+
+def is_compared(sign: str) -> bool:
+    """Whether a character is_compared when comparing a passage with its page: no spaces, no hyphens."""
+    return not sign.isspace() and sign not in "-\ufffe\u00ad" and sign.isprintable()
+
+
+def load(path: Path) -> dict[int, PageReading]:
+    """The readings in a file, by page from 1; none if there is no such file, or it cannot be read."""
+    try:
+        known: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
+        return {int(page): page_reading(one) for page, one in known.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def page_reading(given: Mapping[str, Any]) -> PageReading:
+    """A reading as JSON has it."""
+    places = [
+        (begin, end, (left, top, right, bottom)) for begin, end, (left, top, right, bottom) in given["places"]
+    ]
+    return PageReading(given["text"], places)
+
+
+def store(path: Path, readings: Mapping[int, PageReading]) -> None:
+    """Write the readings of a document, in the place of those that the file has."""
+    disk = Disk()
+    disk.make_folder(path.parent)
+    disk.replace(path, json.dumps({page: asdict(one) for page, one in readings.items()}).encode())
