@@ -244,14 +244,14 @@ def import_transcripts(call: Call, paths: Paths) -> int:
         report = call.watch(
             lambda progress: memory.transcripts.import_sessions(paths, progress=progress, actor=call.actor)
         )
-        left = memory.transcripts.without_vector()
+        left, model = memory.transcripts.without_vector(), memory.entries("transcript_vectors").model
     call.say(report.summary)
     for note in report.notes:
         call.say(note)
     if left:
         call.say(
             f"{left:,} chunks are not embedded yet: words find them, meaning does not; "
-            "importing again goes on with them"
+            f"`memory model {model} --kind transcript_vectors` embeds them"
         )
     if call.json:
         call.answer_json({**asdict(report), "refused": as_json(report.refused)})

@@ -2,13 +2,15 @@
 
 import json
 import sqlite3
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, Self
 from uuid import NAMESPACE_URL, uuid5
 
+from store.disk.sqlite_values import marks
 from store.memory.engine import vector_cache
 from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.engine.passages import Passages
@@ -22,10 +24,17 @@ from store.memory.transcripts.tables import KIND
 from store.outcome import Refusal
 from store.progress import Progress, batches
 
-_MESSAGES = 200  # of one transaction
+_MESSAGES, _CHARACTERS = 2_000, 8_000_000  # of one transaction, whichever comes first
+_WAITING = 2  # transactions
+_LOOKED_UP = 200  # messages, in one question whether they are there
+_AT_ONCE = 1_000  # rows of one statement
 _EVENTS = 5_000
+_COLUMNS = (
+    "id", "user_id", "session_id", "project_slug", "sequence", "role", "content", "turn", "ts",
+    "text_content",
+)  # fmt: skip
+_CHANGED = "INSERT OR REPLACE INTO changes (kind, tbl, id) VALUES (?, ?, ?)"
 _KINDS = 8  # of records without a message, named in one note
-_T = TypeVar("_T")
 
 
 @dataclass(slots=True)
@@ -44,7 +53,7 @@ class TranscriptReport:
     without_text: int = 0  # new messages of pictures alone, of hidden thoughts, or empty ones
     notes: list[str] = field(default_factory=list)  # what a person should know, a sentence each
     skipped: Counter[str] = field(default_factory=Counter)  # records without a message, by what they are
-    embedded: bool = True  # False: cancelled before; `embed_new` goes on
+    embedded: bool = True  # False: `embed_new` goes on
 
     def tell_skipped(self) -> None:
         """Note how many records hold no message."""
@@ -65,86 +74,154 @@ class TranscriptReport:
         )
 
 
-def ingest(
-    passages: Passages, session: Session, ids: SessionIds, report: TranscriptReport, progress: Progress
-) -> None:
-    """Add the new messages and events of one session; if cancelled, those added stay."""
-    if said := ids.choose(session):
-        report.notes.append(said)
-    progress.what, before = f"reading {session.session_id}", progress.done
-    _read(passages, session, report, progress)
-    report.refused += session.refused
-    report.skipped += session.skipped
-    report.notes += session.unread[:NAMED]
-    if (more := len(session.unread) - NAMED) > 0:
-        report.notes.append(f"{session.session_id}: {more:,} more values that cannot be read")
-    if progress.done > before:
-        report.sessions.append(session.session_id)
-    elif not (session.refused or session.unread or session.skipped or progress.cancelled):
-        report.refused.append(Refusal(session.session_id, "it holds no message and no event"))
+class Intake:
+    """Sessions on their way in: while one batch is written, the next one is cut and another one read."""
 
+    def __init__(self, passages: Passages, report: TranscriptReport, progress: Progress) -> None:
+        self._passages, self._report, self._progress = passages, report, progress
+        self._ids = SessionIds(passages)
+        self._fresh: list[_Fresh] = []
+        self._size = 0  # characters of them
+        self._cutter, self._writer = ThreadPoolExecutor(1, "cutting"), ThreadPoolExecutor(1, "writing")
+        self._written = deque[Future[None]]()
 
-def _read(passages: Passages, session: Session, report: TranscriptReport, progress: Progress) -> None:
-    for batch in batches(enumerate(session.messages()), _MESSAGES, progress):
-        _take_messages(passages, session, batch, report)
-    for lines in batches(enumerate(session.events()), _EVENTS, progress):
-        _take_events(passages, session, lines, report)
+    def __enter__(self) -> Self:
+        return self
 
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._settle()
+        finally:
+            for pool in (self._cutter, self._writer):
+                pool.shutdown(cancel_futures=True)
 
-def _take_messages(
-    passages: Passages, session: Session, batch: Sequence[tuple[int, Message]], report: TranscriptReport
-) -> None:
-    with passages.database.reading() as db:
-        known = {
-            row["sequence"]: row
-            for row in db.execute(
-                "SELECT id, sequence, role, content, text_content FROM transcripts "
-                "WHERE user_id = ? AND session_id = ? AND sequence BETWEEN ? AND ?",
-                [session.user_id, session.session_id, batch[0][0], batch[-1][0]],
-            )
-        }
-    fresh = {}
-    for sequence, message in batch:
-        before, content = known.get(sequence), as_json(message.get("content"))
-        if before is None or _says_otherwise(before, message, content):
-            id = before["id"] if before else id_of(session, sequence)
-            fresh[id] = (sequence, message, content)
-    report.present += len(batch) - len(fresh)
-    now = _now(passages)
-    chunks = {id: _vector_rows(id, session, row[1]) for id, row in fresh.items()}
-    if not fresh:
-        return
-    with passages.database.writing() as db:
-        for id, (sequence, message, content) in fresh.items():
-            if sequence in known:
-                _remove_chunks(db, id)
-                report.changed += 1
-            elif db.execute("SELECT 1 FROM transcripts WHERE id = ?", [id]).fetchone():
-                report.present += 1  # another import of the same session was quicker
-                continue
-            elif readable(message):
-                report.messages += 1
-            else:
-                report.without_text += 1
-            db.execute(
-                "INSERT INTO transcripts (id, user_id, session_id, project_slug, sequence, role, "
-                "content, turn, ts, text_content, synced_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-                "ON CONFLICT (id) DO UPDATE SET role = excluded.role, content = excluded.content, "
-                "turn = excluded.turn, ts = excluded.ts, text_content = excluded.text_content",
-                [
+    def take(self, session: Session) -> None:
+        """Add the new messages and events of one session; if cancelled, those added stay."""
+        report, progress = self._report, self._progress
+        if self._ids.may_be_waiting(session):  # what it is compared with has to be there
+            self._settle()
+        if said := self._ids.choose(session):
+            report.notes.append(said)
+        progress.what, before = f"reading {session.session_id}", progress.done
+        for batch in batches(enumerate(session.messages()), _LOOKED_UP, progress):
+            self._take_messages(session, batch)
+        for lines in batches(enumerate(session.events()), _EVENTS, progress):
+            self._write(_take_events, session, lines)
+        report.refused += session.refused
+        report.skipped += session.skipped
+        report.notes += session.unread[:NAMED]
+        if (more := len(session.unread) - NAMED) > 0:
+            report.notes.append(f"{session.session_id}: {more:,} more values that cannot be read")
+        if progress.done > before:
+            report.sessions.append(session.session_id)
+        elif not (session.refused or session.unread or session.skipped or progress.cancelled):
+            report.refused.append(Refusal(session.session_id, "it holds no message and no event"))
+
+    def _take_messages(self, session: Session, batch: Sequence[tuple[int, Message]]) -> None:
+        with self._passages.database.reading() as db:
+            known = {
+                row["sequence"]: row
+                for row in db.execute(
+                    "SELECT id, sequence, role, content, text_content FROM transcripts "
+                    "WHERE user_id = ? AND session_id = ? AND sequence BETWEEN ? AND ?",
+                    [session.user_id, session.session_id, batch[0][0], batch[-1][0]],
+                )
+            }
+        for sequence, message in batch:
+            before, content, text = known.get(sequence), as_json(message.get("content")), readable(message)
+            if before is None or _says_otherwise(before, message, content, text):
+                id = before["id"] if before else id_of(session, sequence)
+                row = (
                     id, session.user_id, session.session_id, session.project_slug, sequence,
-                    message["role"], content, message["turn"], message["ts"], readable(message),
-                    now,
-                ],
-            )  # fmt: skip
-            _insert_chunks(db, chunks[id], now=now)
+                    message["role"], content, message["turn"], message["ts"], text,
+                )  # fmt: skip
+                self._fresh.append(_Fresh(id, row, message, is_change=before is not None))
+                self._size += len(content)
+            else:
+                self._report.present += 1
+        if len(self._fresh) >= _MESSAGES or self._size >= _CHARACTERS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if fresh := self._fresh:
+            self._fresh, self._size = [], 0
+            self._write(_store_messages, fresh, self._cutter.submit(_cut, fresh))
+
+    def _write(self, store: Callable[..., None], *arguments: Any) -> None:
+        while len(self._written) >= _WAITING:
+            self._written.popleft().result()
+        self._written.append(self._writer.submit(store, self._passages, self._report, *arguments))
+
+    def _settle(self) -> None:
+        """Wait until all that was read is written."""
+        self._flush()
+        while self._written:
+            self._written.popleft().result()
+        self._ids.all_are_written()
+
+
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    """A message that is new, or says something else than before."""
+
+    id: str
+    row: tuple[Any, ...]  # as `_COLUMNS`
+    message: Message
+    is_change: bool
+
+    @property
+    def text(self) -> str | None:
+        return str(self.row[-1]) if self.row[-1] else None
+
+
+def _cut(fresh: Sequence[_Fresh]) -> dict[str, list[dict[str, Any]]]:
+    return {one.id: _vector_rows(one) for one in fresh}
+
+
+def _store_messages(
+    passages: Passages,
+    report: TranscriptReport,
+    fresh: Sequence[_Fresh],
+    cut: "Future[dict[str, list[dict[str, Any]]]]",
+) -> None:
+    chunks, now = cut.result(), _now(passages)
+    with passages.database.writing() as db:
+        ids = [one.id for one in fresh]
+        there = {row[0] for row in db.execute(f"SELECT id FROM transcripts WHERE id IN ({marks(ids)})", ids)}
+        kept = [one for one in fresh if one.is_change or one.id not in there]
+        report.present += len(fresh) - len(kept)  # another import of the same session was quicker
+        for one in kept:
+            if one.is_change:
+                _remove_chunks(db, one.id)
+                db.execute("DELETE FROM transcripts WHERE id = ?", [one.id])
+        _insert(db, "transcripts", (*_COLUMNS, "synced_at"), [(*one.row, now) for one in kept])
+        rows = [{**row, "created_at": now} for one in kept for row in chunks[one.id]]
+        if rows:
+            _insert(db, KIND.table, tuple(rows[0]), [tuple(row.values()) for row in rows])
+        db.executemany(_CHANGED, [(KIND.name, KIND.table, row["id"]) for row in rows])
+    report.changed += sum(one.is_change for one in kept)
+    report.messages += sum(bool(one.text) for one in kept if not one.is_change)
+    report.without_text += sum(not one.text for one in kept if not one.is_change)
+
+
+def _insert(
+    db: sqlite3.Connection, table: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Insert many rows in few statements: full text writes a segment for each, which has to be merged."""
+    one = f"({marks(columns)})"
+    for part in batches(rows, _AT_ONCE):
+        db.execute(
+            f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([one] * len(part))}",
+            [value for row in part for value in row],
+        )
 
 
 def _take_events(
     passages: Passages,
+    report: TranscriptReport,
     session: Session,
     lines: Sequence[tuple[int, Mapping[str, Any]]],
-    report: TranscriptReport,
 ) -> None:
     now = _now(passages)
     rows = []
@@ -177,24 +254,25 @@ def _now(passages: Passages) -> str:
     return datetime.fromtimestamp(passages.clock(), UTC).isoformat(timespec="seconds")
 
 
-def _says_otherwise(before: sqlite3.Row, message: Message, content: str) -> bool:
+def _says_otherwise(before: sqlite3.Row, message: Message, content: str, text: str | None) -> bool:
     """Whether this message is another than the stored one, or an earlier Memedex read less of it."""
-    if before["role"] != message["role"] or before["text_content"] != readable(message):
+    if before["role"] != message["role"] or before["text_content"] != text:
         return True
     return before["content"] != content and comparable_json(before["content"]) != comparable_json(content)
 
 
-def _vector_rows(id: str, session: Session, message: Message) -> list[dict[str, Any]]:
+def _vector_rows(one: _Fresh) -> list[dict[str, Any]]:
+    _, user, session, project, *_ = one.row
     rows = []
-    for content_type, text in extract_all_embeddable_content(message).items():
+    for content_type, text in extract_all_embeddable_content(one.message).items():
         chunks = chunk_text(text, content_type) if text else []
         rows += [
             {
-                "id": f"{id}_{content_type}_{index}",
-                "parent_id": id,
-                "user_id": session.user_id,
-                "session_id": session.session_id,
-                "project_slug": session.project_slug,
+                "id": f"{one.id}_{content_type}_{index}",
+                "parent_id": one.id,
+                "user_id": user,
+                "session_id": session,
+                "project_slug": project,
                 "content_type": content_type,
                 "chunk_index": index,
                 "total_chunks": len(chunks),
@@ -208,22 +286,8 @@ def _vector_rows(id: str, session: Session, message: Message) -> list[dict[str, 
     return rows
 
 
-def _insert_chunks(db: sqlite3.Connection, rows: list[dict[str, Any]], *, now: str) -> None:
-    for row in ({**one, "created_at": now} for one in rows):
-        db.execute(
-            f"INSERT INTO transcript_vectors ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
-            [*row.values()],
-        )
-        _note_change(db, row["id"])
-
-
 def _remove_chunks(db: sqlite3.Connection, parent: str) -> None:
     ids = db.execute("SELECT id FROM transcript_vectors WHERE parent_id = ?", [parent]).fetchall()
-    for id in ids:
-        _note_change(db, id[0])
+    db.executemany(_CHANGED, [(KIND.name, KIND.table, id[0]) for id in ids])
     vector_cache.store(db, KIND, [id[0] for id in ids])
     db.execute("DELETE FROM transcript_vectors WHERE parent_id = ?", [parent])
-
-
-def _note_change(db: sqlite3.Connection, id: str) -> None:
-    db.execute("INSERT OR REPLACE INTO changes (kind, tbl, id) VALUES (?, ?, ?)", [KIND.name, KIND.table, id])

@@ -59,6 +59,17 @@ class SessionIds:
         self._passages = passages
         self._read: dict[tuple[str, str], _Conversation] = {}  # by user and id
         self._given: set[tuple[str, str]] = set()  # users and ids
+        self._waiting: set[tuple[str, str]] = set()  # users and names, perhaps not written yet
+
+    def may_be_waiting(self, session: Session) -> bool:
+        """Whether a session of this name, or of its earlier one, was chosen and may not be written yet."""
+        return bool(
+            self._waiting & {(session.user_id, session.session_id), (session.user_id, session.earlier_id)}
+        )
+
+    def all_are_written(self) -> None:
+        """Tell that every session chosen so far is in the database."""
+        self._waiting.clear()
 
     def choose(self, session: Session) -> str:
         """Give the session its id: its own, or with a hash if another conversation is stored under it.
@@ -72,6 +83,7 @@ class SessionIds:
         if is_new:
             said = f"another conversation is stored as {own}; this one is kept as {session.session_id}"
         self._given.add((session.user_id, session.session_id))
+        self._waiting |= {(session.user_id, own), (session.user_id, session.session_id)}
         self._read.pop((session.user_id, session.session_id), None)  # it is about to change
         return said
 

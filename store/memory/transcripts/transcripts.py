@@ -1,6 +1,7 @@
 """Recorded sessions: imported, stored without vectors, embedded by content type."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,8 @@ from store.memory.transcripts import events
 from store.memory.transcripts import search as transcripts_search
 from store.memory.transcripts.events import EventColumn, EventFilter
 from store.memory.transcripts.files import read_sessions
-from store.memory.transcripts.intake import TranscriptReport, ingest
+from store.memory.transcripts.intake import Intake, TranscriptReport
 from store.memory.transcripts.search import FoundMessages, MessageHit, Mode
-from store.memory.transcripts.session_ids import SessionIds
 from store.outcome import Refusal
 from store.progress import Progress
 from store.settings import settings
@@ -31,6 +31,9 @@ _EVENT_COLUMNS: Mapping[EventColumn, str] = {
     "error_type": "type of error",
     "model_used": "model",
 }
+
+
+AWAITED = 500  # chunks, which take a minute; a gigabyte of sessions would take hours
 
 
 class Transcripts:
@@ -47,27 +50,27 @@ class Transcripts:
         progress: Progress | None = None,
         actor: str = "",
     ) -> TranscriptReport:
-        """Import what is new in these folders and files, then embed it; a repeated import adds nothing.
+        """Import what is new in these folders and files; a repeated import adds nothing.
 
+        Words find it at once; it is embedded here unless more than `AWAITED` chunks lack a vector by now.
         Messages are identified by user, session and position. A session without an id is called like its file
         or folder; if another conversation has that name, a hash is appended. Each transaction is complete by
         itself, so a cancelled or interrupted import can be continued.
         """
         self.passages.database.check_writable()
         progress, report = progress or Progress(), TranscriptReport()
-        ids = SessionIds(self.passages)
-        for path in paths:
-            for session in read_sessions(path):
+        with Intake(self.passages, report, progress) as intake:
+            for session in chain.from_iterable(map(read_sessions, paths)):
+                if progress.cancelled:
+                    break
                 if isinstance(session, Refusal):
                     report.refused.append(session)
                     continue
                 session.user_id = session.user_id or user_id or settings().user or "local"
-                ingest(self.passages, session, ids, report, progress)
-                if progress.cancelled:
-                    break
+                intake.take(session)
         report.tell_skipped()
         self._note(report, actor=actor)
-        report.embedded = self.embed_new(progress=progress)
+        report.embedded = self.without_vector() <= AWAITED and self.embed_new(progress=progress)
         return report
 
     def embed_new(self, *, progress: Progress | None = None) -> bool:

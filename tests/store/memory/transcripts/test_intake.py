@@ -10,7 +10,7 @@ import pytest
 from store.embedding.protocol import Embedder
 from store.memory.engine import reembedding
 from store.memory.memory import Memory
-from store.memory.transcripts import intake
+from store.memory.transcripts import intake, transcripts
 from store.memory.transcripts.intake import TranscriptReport
 from store.progress import Progress
 from tests.store.memory.bags import Bags
@@ -159,6 +159,32 @@ def test_a_cancelled_import_can_be_resumed(memory: Memory, session: Path) -> Non
     assert not report.embedded
     report = memory.transcripts.import_sessions([session])
     assert (report.messages, report.embedded, memory.transcripts.without_vector()) == (5, True, 0)
+
+
+def test_a_large_import_is_found_by_words_and_not_awaited_until_it_is_embedded(
+    memory: Memory, tmp_path: Path, bags: Bags
+) -> None:
+    many = transcripts.AWAITED + 1
+    lines(tmp_path / "x.jsonl", [{"role": "user", "content": f"lamp {number}"} for number in range(many)])
+    report = memory.transcripts.import_sessions([tmp_path / "x.jsonl"])
+    assert (report.messages, report.embedded, bags.requests) == (many, False, [])
+    assert memory.transcripts.search("lamp 7", mode="full_text")
+    assert memory.transcripts.embed_new()
+    assert (memory.transcripts.without_vector(), len(bags.requests)) == (0, many)
+
+
+def test_messages_of_several_transactions_keep_their_order(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "_MESSAGES", 2)
+    monkeypatch.setattr(intake, "_LOOKED_UP", 2)
+    said = [f"lamp {number}" for number in range(7)]
+    for name in ("a", "b"):
+        lines(tmp_path / f"{name}.jsonl", [{"role": "user", "content": f"{name} {one}"} for one in said])
+    assert memory.transcripts.import_sessions([tmp_path]).messages == 14
+    assert [row["text_content"] for row in memory.transcripts.messages("b")] == [f"b {one}" for one in said]
+    again = memory.transcripts.import_sessions([tmp_path])
+    assert (again.messages, again.changed, again.present) == (0, 0, 14)
 
 
 def test_embedding_a_very_long_message_can_be_cancelled(
