@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from store.lru import LruCache
     from store.memory.memory import Memory
     from store.memory.reference_names import (
+        MemoryVerbs,
         RagManager,
         add_lore,
         add_memory,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
         search_memory,
         store_memory,
     )
-    from store.memory.verbs import MemoryVerbs
     from store.operations import CaptionSource
     from store.outcome import ImportReport, Outcome, Refusal
     from store.permissions import OPERATOR, Actor, may_view
@@ -76,10 +76,9 @@ _FROM = {
         "lru": "LruCache",
         "memory.memory": "Memory",
         "memory.reference_names": (
-            "RagManager add_lore add_memory delete_session_memory query_lore query_memory search_memory "
-            "store_memory"
+            "MemoryVerbs RagManager add_lore add_memory delete_session_memory query_lore query_memory "
+            "search_memory store_memory"
         ),
-        "memory.verbs": "MemoryVerbs",
         "operations": "CaptionSource",
         "outcome": "ImportReport Outcome Refusal",
         "permissions": "Actor OPERATOR may_view",

@@ -43,14 +43,15 @@ store/rules/matching
 store/library
 store/backup store/evaluation store/showcase
 store/memory/values
-store/memory/verbs store/memory/reference_names
+store/memory/reference_names
+store/memory/memory
 store/memory/asking store/memory/searching
 store/memory/chroma_check store/memory/demo store/memory/doctor
 store/memory/trust
 store/memory/inspect store/memory/exporting
-store/memory
-store/memory/memory store/memory/kinds store/memory/maintainer store/memory/decisions
 store/memory/context
+store/memory
+store/memory/opened store/memory/kinds store/memory/maintainer store/memory/decisions
 store/memory/transcripts store/memory/documents store/memory/story store/memory/memories store/memory/status
 store/memory/text store/memory/chroma
 store/memory/engine
@@ -80,7 +81,7 @@ DOORS = (
 )
 
 # Where command line and agents enter the text memory: its verbs, and the values that these take and return.
-DOOR_OF_MEMORY = {"store.memory.verbs", "store.memory.values"}
+DOOR_OF_MEMORY = {"store.memory.memory", "store.memory.values"}
 
 # Known imports that point upwards or form a cycle, and why; nothing may be added.
 KNOWN: Mapping[tuple[str, str], str] = {}

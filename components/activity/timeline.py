@@ -17,7 +17,7 @@ from components.shell.page import undo as shell_undo
 from components.shell.page.forms import Button
 from components.shell.page.undo import AT_ONCE, sentence
 from components.shell.session import presenter
-from store import DeletedItem, Job, Library, MemoryVerbs, Outcome, PastDecision
+from store import DeletedItem, Job, Library, Memory, Outcome, PastDecision
 from store.catalog import history
 from store.memory.values import MemoryDecision
 from store.reading import audit
@@ -28,9 +28,9 @@ _EVERYBODY, _EVERYTHING, JOBS = "Everybody", "Everything", "Jobs"
 _DELETED = 50
 
 
-def controls(library: Library, memory: MemoryVerbs | None) -> audit.AuditFilter:
+def controls(library: Library, memory: Memory | None) -> audit.AuditFilter:
     """Draw the controls and return their values; all are in the page's address."""
-    databases = [library.catalog, *([memory.past.database] if memory else [])]
+    databases = [library.catalog, *([memory.database] if memory else [])]
     people = sorted({name for one in databases for name in audit.people(one)})
     verbs = sorted({name for one in databases for name in audit.verbs(one)})
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -51,7 +51,7 @@ def controls(library: Library, memory: MemoryVerbs | None) -> audit.AuditFilter:
     )
 
 
-def tools(library: Library, memory: MemoryVerbs | None, filter: audit.AuditFilter) -> None:
+def tools(library: Library, memory: Memory | None, filter: audit.AuditFilter) -> None:
     """Export the table, and undo everything since a moment."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.download_button(
@@ -67,13 +67,13 @@ def tools(library: Library, memory: MemoryVerbs | None, filter: audit.AuditFilte
                 _since(library, memory, filter)
 
 
-def csv_lines(memory: MemoryVerbs | None, filter: audit.AuditFilter) -> Iterator[tuple[str, ...]]:
+def csv_lines(memory: Memory | None, filter: audit.AuditFilter) -> Iterator[tuple[str, ...]]:
     """The lines of the CSV for decisions about texts, newest first."""
-    for decision in memory.past.decisions(filter, limit=-1) if memory else []:
+    for decision in memory.decisions(filter, limit=-1) if memory else []:
         yield audit.line_of(decision, what=_texts(decision))
 
 
-def _since(library: Library, memory: MemoryVerbs | None, filter: audit.AuditFilter) -> None:
+def _since(library: Library, memory: Memory | None, filter: audit.AuditFilter) -> None:
     now = local_time.now()
     day = st.date_input("Day", value=now.date(), key="history-since-day")
     hour = st.time_input(f"Time ({local_time.zone_name()})", value=time(now.hour), key="history-since-time")
@@ -81,7 +81,7 @@ def _since(library: Library, memory: MemoryVerbs | None, filter: audit.AuditFilt
         return
     at = local_time.at(day, hour)
     coins = audit.since(library.catalog, at, filter=filter)
-    texts = audit.since(memory.past.database, at, filter=filter) if memory and memory.can_write else []
+    texts = audit.since(memory.database, at, filter=filter) if memory and memory.can_write else []
     whose = f" of {format.plain(presenter.name(filter.actor))}" if filter.actor else ""
     what = f" ({format.done(filter.verb)})" if filter.verb else ""
     st.markdown(f"{format.counted(len(coins) + len(texts), 'decision')}{whose}{what} since then")
@@ -91,12 +91,12 @@ def _since(library: Library, memory: MemoryVerbs | None, filter: audit.AuditFilt
     )  # fmt: skip
 
 
-def table(library: Library, memory: MemoryVerbs | None, filter: audit.AuditFilter) -> None:
+def table(library: Library, memory: Memory | None, filter: audit.AuditFilter) -> None:
     """Finished jobs, and the decisions about coins and texts, newest first, each with an undo button."""
     finished = _finished(library, filter)
     total = len(finished)
     if filter.verb != JOBS:
-        total += audit.count(library, filter) + (memory.past.count_decisions(filter) if memory else 0)
+        total += audit.count(library, filter) + (memory.count_decisions(filter) if memory else 0)
     if not total:
         st.info("Nothing in this time line. Clear its filters.", icon=":material/search_off:")
         return
@@ -132,7 +132,7 @@ def _moment(one: PastDecision | Job) -> float:
 
 def _page(
     library: Library,
-    memory: MemoryVerbs | None,
+    memory: Memory | None,
     filter: audit.AuditFilter,
     finished: Sequence[Job],
     number: int,
@@ -140,13 +140,13 @@ def _page(
     end = (number + 1) * _PER_PAGE
     is_decided = filter.verb != JOBS
     coins = audit.find(library, filter, limit=end) if is_decided else []
-    texts = memory.past.decisions(filter, limit=end) if memory and is_decided else []
+    texts = memory.decisions(filter, limit=end) if memory and is_decided else []
     sorted_kinds: tuple[Sequence[PastDecision | Job], ...] = (coins, texts, finished)
     newest_first = merge(*sorted_kinds, key=lambda one: -_moment(one))
     return list(islice(newest_first, end - _PER_PAGE, end))
 
 
-def _line(library: Library, memory: MemoryVerbs | None, decision: PastDecision) -> None:
+def _line(library: Library, memory: Memory | None, decision: PastDecision) -> None:
     of_texts = memory if isinstance(decision, MemoryDecision) else None
     words = _text_sentence(of_texts, decision) if of_texts else sentence(library, decision)
     words = words[:1].upper() + words[1:]
@@ -176,9 +176,9 @@ def _line(library: Library, memory: MemoryVerbs | None, decision: PastDecision) 
             )  # fmt: skip
 
 
-def _text_sentence(memory: MemoryVerbs, decision: PastDecision) -> str:
+def _text_sentence(memory: Memory, decision: PastDecision) -> str:
     """ "stored 1 memory", "undid: edited 2 passages"."""
-    original = shell_undo.original(memory.past, decision)
+    original = shell_undo.original(memory, decision)
     did = format.did(original.verb if original else decision.verb, _texts(decision))
     return f"{format.done(decision.verb)}: {did}" if original else did
 
@@ -195,18 +195,18 @@ def _kinds(decision: PastDecision) -> list[str]:
     return [kind for kind in decision.kinds if kind in KINDS] if isinstance(decision, MemoryDecision) else []
 
 
-def _undo_text(memory: MemoryVerbs, chosen: str, sent: forms.Sent) -> str:
-    outcome = memory.past.undo_decision(chosen, decision=sent.decision)
+def _undo_text(memory: Memory, chosen: str, sent: forms.Sent) -> str:
+    outcome = memory.undo_decision(chosen, decision=sent.decision)
     return shell_undo.said(outcome, "Done." if outcome.done else "")
 
 
 def _undo_all(
-    library: Library, memory: MemoryVerbs | None, coins: list[str], texts: list[str], sent: forms.Sent
+    library: Library, memory: Memory | None, coins: list[str], texts: list[str], sent: forms.Sent
 ) -> str:
     done, what = Outcome(), list[str]()
     if memory:
         for chosen in texts:  # newest first; one that is undone already stays so
-            done.add(memory.past.undo_decision(chosen))
+            done.add(memory.undo_decision(chosen))
     if done.done:
         what.append(format.counted(len({*done.done}), "text"))
     if coins and not undo_task.start(library, coins, at_once=AT_ONCE, decision=sent.decision):

@@ -14,7 +14,7 @@ from components.shell.page import forms, job_bar, uploads
 from components.shell.page.forms import Button, Field, Sent
 from components.shell.server import server_paths
 from components.shell.session import resources
-from store import Job, Jobs, MemoryVerbs, Progress
+from store import Job, Jobs, Memory, Progress
 from store.disk import files as disk_files
 from store.errors import BadSource
 from store.memory.values import exchange, parse_world
@@ -23,7 +23,7 @@ _ADDED = "Stored."
 _PAPERS = ["pdf", "html", "htm", "docx", "md", "markdown", "txt", "text", "rst"]
 
 
-def menu(memory: MemoryVerbs, kind: str, scope: str | None) -> None:
+def menu(memory: Memory, kind: str, scope: str | None) -> None:
     """A popover with the ways to add to this kind."""
     draw, importing = {
         "memories": (_memory, ""),
@@ -36,7 +36,7 @@ def menu(memory: MemoryVerbs, kind: str, scope: str | None) -> None:
         draw(memory, scope)
 
 
-def _memory(memory: MemoryVerbs, scope: str | None) -> None:
+def _memory(memory: Memory, scope: str | None) -> None:
     def add(given: Sent) -> str:
         memory.store(given["text"], tags=given["tags"], decision=given.decision)
         return _ADDED
@@ -47,7 +47,7 @@ def _memory(memory: MemoryVerbs, scope: str | None) -> None:
     )  # fmt: skip
 
 
-def _lore(memory: MemoryVerbs, scope: str | None) -> None:
+def _lore(memory: Memory, scope: str | None) -> None:
     def add(given: Sent) -> str:
         memory.lore.add_lore(given["world"], given["name"], given["text"], decision=given.decision)
         return _ADDED
@@ -67,12 +67,12 @@ def _lore(memory: MemoryVerbs, scope: str | None) -> None:
         "read-worlds", resources.library(), "Import worlds", lambda _: load_worlds(memory),
         button=Button(
             "Read the folder of worlds again", icon="refresh",
-            help=f"{server_paths.shown(memory.worlds_folder)}/*.yaml",
+            help=f"{server_paths.shown(memory.lore.folder)}/*.yaml",
         ),
     )  # fmt: skip
 
 
-def _worlds(memory: MemoryVerbs, files: Sequence[tuple[str, bytes]]) -> None:
+def _worlds(memory: Memory, files: Sequence[tuple[str, bytes]]) -> None:
     """Name the files that are no worlds; offer to write the others to their folder and load them."""
     worlds = []
     for name, content in files:
@@ -91,28 +91,28 @@ def _worlds(memory: MemoryVerbs, files: Sequence[tuple[str, bytes]]) -> None:
     )  # fmt: skip
 
 
-def _import_worlds(memory: MemoryVerbs, jobs: Jobs, worlds: Sequence[tuple[str, bytes]]) -> Job:
+def _import_worlds(memory: Memory, jobs: Jobs, worlds: Sequence[tuple[str, bytes]]) -> Job:
     put: dict[str, bytes] = {}
     for given, content in worlds:
         name = Path(given).name
         if put.get(name, content) != content:  # from another folder: it does not replace the one before it
             name = f"{Path(name).stem}-{disk_files.content_hash(content)[:16]}{Path(name).suffix}"
         put[name] = content
-        memory.put_world(name, content)
+        memory.lore.put_file(name, content)
     return jobs.run("Import worlds", lambda _: load_worlds(memory))
 
 
-def load_worlds(memory: MemoryVerbs) -> None:
+def load_worlds(memory: Memory) -> None:
     """Load new or changed files; invalid ones are named at the end.
 
     Raises BadSource at the end if a file was refused.
     """
-    refused = memory.load_worlds().refused
+    refused = memory.lore.load_worlds().refused
     if refused:
         raise BadSource("; ".join(f"{one.item}: {one.reason}" for one in refused))
 
 
-def _exchange(memory: MemoryVerbs, scope: str | None) -> None:
+def _exchange(memory: Memory, scope: str | None) -> None:
     def add(given: Sent) -> str:
         prompt, answer = given["prompt"], given["answer"]
         text = exchange(prompt, answer) if prompt.strip() or answer.strip() else ""
@@ -129,7 +129,7 @@ def _exchange(memory: MemoryVerbs, scope: str | None) -> None:
     )  # fmt: skip
 
 
-def _papers(memory: MemoryVerbs, scope: str | None) -> None:
+def _papers(memory: Memory, scope: str | None) -> None:
     files = uploads.files("Papers", _PAPERS, "PDF, HTML, Word, Markdown, text", form="import-papers")
     replaces = st.checkbox(
         "Replace papers of the same name", key="add-papers-replace",
@@ -152,7 +152,7 @@ def _papers(memory: MemoryVerbs, scope: str | None) -> None:
 
 
 def _import_papers(
-    memory: MemoryVerbs, given: list[tuple[str, bytes]], protocol: str, replaces: bool, progress: Progress
+    memory: Memory, given: list[tuple[str, bytes]], protocol: str, replaces: bool, progress: Progress
 ) -> str:
     """Import readable papers; the others are named at the end.
 
@@ -181,7 +181,7 @@ def _import_papers(
     return "; ".join([counts, *notes])
 
 
-def _transcripts(memory: MemoryVerbs, scope: str | None) -> None:
+def _transcripts(memory: Memory, scope: str | None) -> None:
     files = uploads.files(
         "Sessions", ["jsonl", "json", "zip", "db"], "JSONL, JSON, zip, logs.db", form="import-transcripts"
     )
@@ -209,7 +209,7 @@ def _transcripts(memory: MemoryVerbs, scope: str | None) -> None:
 
 
 def _import_transcripts(
-    memory: MemoryVerbs, given: list[tuple[str, bytes]], paths: list[Path], progress: Progress
+    memory: Memory, given: list[tuple[str, bytes]], paths: list[Path], progress: Progress
 ) -> str:
     """Import these files and paths; returns what came of it. Raises BadSource if items were refused."""
     with tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,7 @@ from components.shell import format
 from components.shell.page import address, forms, job_bar, live, places, views
 from components.shell.page.forms import Button, Sent
 from components.shell.session import login, resources
-from store import Job, MemedexError, MemoryVerbs, Progress
+from store import Job, MemedexError, Memory, Progress
 from store.memory.values import Answer, configured_model
 from store.settings import settings
 
@@ -37,7 +37,7 @@ def _turn_to_ask() -> None:
     st.query_params.pop(views.VIEW, None)
 
 
-def show(memory: MemoryVerbs, then: MemoryVerbs, question: str) -> None:
+def show(memory: Memory, then: Memory, question: str) -> None:
     """The options; below them the hits on the left, prompt and answer on the right, as `then` has them."""
     if not any(memory.status().counts.values()):
         _welcome(memory)
@@ -51,7 +51,7 @@ def show(memory: MemoryVerbs, then: MemoryVerbs, question: str) -> None:
         _invite(then)
 
 
-def _answered(memory: MemoryVerbs, then: MemoryVerbs, question: str, chosen: Options) -> None:
+def _answered(memory: Memory, then: Memory, question: str, chosen: Options) -> None:
     for note in dict.fromkeys(then.entries(one.kind).not_read(question) for one in chosen.asked):
         if note:
             st.info(format.plain(note, limit=300), icon=":material/translate:")
@@ -81,7 +81,7 @@ def _answered(memory: MemoryVerbs, then: MemoryVerbs, question: str, chosen: Opt
         hits.show(then, question, chosen, found, seconds=seconds, told=told)
 
 
-def _invite(memory: MemoryVerbs) -> None:
+def _invite(memory: Memory) -> None:
     counts = memory.status().counts
     entries = ", ".join(counted(name, counts[name]) for name in KINDS if counts[name])
     if not entries:
@@ -98,7 +98,7 @@ def _put(question: str) -> None:
     st.session_state[_QUESTION] = question
 
 
-def _welcome(memory: MemoryVerbs) -> None:
+def _welcome(memory: Memory) -> None:
     """What an empty memory is for, and the demo."""
     if memory.status().faults:  # then it is not empty, but unusable
         st.error("The text memory cannot be used.", icon=":material/error:")
@@ -131,7 +131,7 @@ class _Answered:
     answer: Answer
 
 
-def _language_model(memory: MemoryVerbs, question: str, chosen: Options) -> None:
+def _language_model(memory: Memory, question: str, chosen: Options) -> None:
     """A button that asks the chosen model, or a link to choose one; and this person's last answer."""
     kept_as = f"{_JOB}: {question}"
     if name := settings().caption_model:
@@ -161,7 +161,7 @@ def _language_model(memory: MemoryVerbs, question: str, chosen: Options) -> None
 
 
 def _ask(
-    memory: MemoryVerbs, watch: Callable[[Job], Job], question: str, world: str, session: str, _: Sent
+    memory: Memory, watch: Callable[[Job], Job], question: str, world: str, session: str, _: Sent
 ) -> str:
     model = configured_model()
 
@@ -179,7 +179,7 @@ def _ask(
     return "Asked."
 
 
-def _last(memory: MemoryVerbs, job: Job) -> None:
+def _last(memory: Memory, job: Job) -> None:
     if not job.is_over:
         live.answer(resources.library(), job.id, job.answer)
         st.caption("The bar stops it.")

@@ -14,7 +14,7 @@ from components.shell import format
 from components.shell.page import address, forms, tables
 from components.shell.page.forms import Button, Sent
 from components.shell.session import resources
-from store import Library, MemoryVerbs
+from store import Library, Memory
 from store.memory.values import Row
 
 Which = Literal["all", "old", "alike"]
@@ -36,7 +36,7 @@ _OTHER_SORTS = {"transcript_vectors": {"Most tokens": "-token_count"}, "document
 _SHOWN = 160  # characters of a text in the table
 
 
-def show(library: Library, memory: MemoryVerbs) -> None:
+def show(library: Library, memory: Memory) -> None:
     """The tree on the left; on the right its selection, or what is said of a coin."""
     left, right = st.columns([1, 3], gap="medium")
     with left:
@@ -51,7 +51,7 @@ def show(library: Library, memory: MemoryVerbs) -> None:
             _entries(memory, kind, projects, scope)
 
 
-def _entries(memory: MemoryVerbs, kind: str, projects: list[str], scope: str | None) -> None:
+def _entries(memory: Memory, kind: str, projects: list[str], scope: str | None) -> None:
     if scope:
         scopes.about(memory, kind, scope)
     where: dict[str, Any] = {_SCOPES[kind]: scope} if scope else {}
@@ -88,9 +88,7 @@ def _before() -> float:
     return (time.time() // _DAY - days) * _DAY
 
 
-def _found(
-    memory: MemoryVerbs, kind: str, where: dict[str, Any], *, before: float | None, is_read: bool
-) -> None:
+def _found(memory: Memory, kind: str, where: dict[str, Any], *, before: float | None, is_read: bool) -> None:
     """Those of these that have the words, to read or as a table."""
     passages = memory.entries(kind)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -130,7 +128,7 @@ def _page(kind: str, total: int) -> int:
         return st.pagination(pages, key=key, bind="query-params", max_visible_pages=5)
 
 
-def _rows(memory: MemoryVerbs, kind: str, rows: list[Row], page: int) -> list[int]:
+def _rows(memory: Memory, kind: str, rows: list[Row], page: int) -> list[int]:
     """The table; returns the selected rows."""
     written = memory.entries(kind).written([row["id"] for row in rows])
     shown = [
@@ -156,7 +154,7 @@ def _rows(memory: MemoryVerbs, kind: str, rows: list[Row], page: int) -> list[in
 
 
 def _tools(
-    memory: MemoryVerbs,
+    memory: Memory,
     kind: str,
     rows: list[Row],
     chosen: list[int],
@@ -187,12 +185,12 @@ def _tools(
                 )  # fmt: skip
 
 
-def _delete(memory: MemoryVerbs, kind: str, ids: Sequence[str], sent: Sent) -> str:
+def _delete(memory: Memory, kind: str, ids: Sequence[str], sent: Sent) -> str:
     count = memory.entries(kind).remove(ids, decision=sent.decision)
     return f"{counted(kind, count)} removed; undo brings them back."
 
 
-def _delete_all(memory: MemoryVerbs, kind: str, conditions: dict[str, Any], sent: Sent) -> str:
+def _delete_all(memory: Memory, kind: str, conditions: dict[str, Any], sent: Sent) -> str:
     ids = [row["id"] for row in memory.entries(kind).find(**conditions, limit=None)]
     return _delete(memory, kind, ids, sent)
 

@@ -10,7 +10,7 @@ from components.memory.markup import line, listed
 from components.shell import format
 from components.shell.page import address, thumbnails
 from components.shell.session import safe_mode
-from store import Filter, Library, MemedexError, MemoryVerbs, Record
+from store import Filter, Library, MemedexError, Memory, Record
 from store.memory.values import CoinMention, Mention, coins_in, coins_near
 
 _COIN = "about"  # the key of its field, and the parameter
@@ -32,7 +32,7 @@ def leave() -> None:
     st.session_state[_COIN] = ""
 
 
-def show(library: Library, memory: MemoryVerbs, words: str) -> None:
+def show(library: Library, memory: Memory, words: str) -> None:
     """The texts that name the coin of these words, or come near it."""
     record = _chosen(library, words)
     if record is None:

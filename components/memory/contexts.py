@@ -8,7 +8,7 @@ from components.memory.kinds import KINDS, place_of
 from components.shell import format
 from components.shell.page import tables
 from components.shell.session import presenter
-from store import MemedexError, MemoryVerbs
+from store import MemedexError, Memory
 from store.memory.values import (
     CHUNK_LENGTH,
     CHUNK_OVERLAP,
@@ -27,7 +27,7 @@ _SIGNS = {
 }
 
 
-def show(memory: MemoryVerbs) -> None:
+def show(memory: Memory) -> None:
     """The table of kept contexts; the chosen one below it."""
     found = memory.contexts()
     if not found:
@@ -70,7 +70,7 @@ def _row(one: KeptContext) -> dict[str, object]:
     }
 
 
-def _context(memory: MemoryVerbs, kept: KeptContext) -> None:
+def _context(memory: Memory, kept: KeptContext) -> None:
     st.header(format.plain(kept.question, limit=200))
     what_if = _controls(kept)
     try:
@@ -116,7 +116,7 @@ def _chunk(kept: KeptContext) -> tuple[int, int] | None:
     return int(size or CHUNK_LENGTH), int(CHUNK_OVERLAP if overlap is None else overlap)
 
 
-def _entries(memory: MemoryVerbs, kind: str, found: Sequence[ReplayedEntry]) -> None:
+def _entries(memory: Memory, kind: str, found: Sequence[ReplayedEntry]) -> None:
     rows = {row["id"]: row for row in memory.entries(kind).rows([one.id for one in found])}
     for one in found:
         place = place_of(kind, rows[one.id]) if one.id in rows else one.id

@@ -12,7 +12,7 @@ from components.shell import format
 from components.shell.page import forms, job_bar
 from components.shell.page.forms import Button, Field, Sent
 from components.shell.session import resources
-from store import MemedexError, MemoryVerbs
+from store import MemedexError, Memory
 from store.memory.values import NEARLY, DuplicatePair, MergePreview, changed_meanwhile
 
 _JOB = "memedex.near_duplicates"
@@ -20,7 +20,7 @@ _SHOWN = 10  # pairs on a page
 _AT_ONCE = 3_000  # entries that are compared without asking
 
 
-def show(memory: MemoryVerbs, kind: str) -> None:
+def show(memory: Memory, kind: str) -> None:
     """The pairs of this kind, at once or by a job."""
     count = memory.entries(kind).count()
     if count <= _AT_ONCE:
@@ -38,7 +38,7 @@ def show(memory: MemoryVerbs, kind: str) -> None:
         _pairs(memory, kind, job.result)
 
 
-def _pairs(memory: MemoryVerbs, kind: str, pairs: Sequence[DuplicatePair]) -> None:
+def _pairs(memory: Memory, kind: str, pairs: Sequence[DuplicatePair]) -> None:
     if not pairs:
         st.caption(f"No two {KINDS[kind].many} have a cosine of {NEARLY} or more.")
         return
@@ -59,7 +59,7 @@ def _pairs(memory: MemoryVerbs, kind: str, pairs: Sequence[DuplicatePair]) -> No
                 _merge(memory, kind, pair)
 
 
-def _merge(memory: MemoryVerbs, kind: str, pair: DuplicatePair) -> None:
+def _merge(memory: Memory, kind: str, pair: DuplicatePair) -> None:
     """The text that both would become, to change before they are merged."""
     try:
         shown = memory.preview_merge(pair.one, [pair.other], kind=kind)
@@ -78,7 +78,7 @@ def _merge(memory: MemoryVerbs, kind: str, pair: DuplicatePair) -> None:
         )  # fmt: skip
 
 
-def _merged(memory: MemoryVerbs, kind: str, pair: DuplicatePair, shown: MergePreview, given: Sent) -> str:
+def _merged(memory: Memory, kind: str, pair: DuplicatePair, shown: MergePreview, given: Sent) -> str:
     if given["base"] != _base(kind, shown):
         raise changed_meanwhile("one of the two entries")
     memory.merge(pair.one, [pair.other], kind=kind, text=given["text"], shown=shown, decision=given.decision)

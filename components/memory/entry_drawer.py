@@ -14,7 +14,7 @@ from components.shell import format
 from components.shell.page import charts, forms, tables
 from components.shell.page.forms import Button, Field, Sent
 from components.shell.session import presenter
-from store import Library, MemedexError, MemoryVerbs
+from store import Library, MemedexError, Memory
 from store.memory.values import Recall, Row, changed_meanwhile, marked_page
 
 _RECALL: tuple[tuple[Recall, str, str, str], ...] = (
@@ -25,7 +25,7 @@ _OFF = {"pinned": "Unpin", "never": "Recall again"}
 _FIELDS = {"documents": "content", "memories": "content", "transcript_vectors": "source_text"}
 
 
-def show_if_open(library: Library, memory: MemoryVerbs) -> None:
+def show_if_open(library: Library, memory: Memory) -> None:
     """Show the drawer if the page's address names an entry."""
     kind, _, id = st.query_params.get(entry_link.PARAM, "").partition(":")
     if not id:
@@ -44,7 +44,7 @@ def show_if_open(library: Library, memory: MemoryVerbs) -> None:
     )(_drawer)(library, memory, kind, row)  # fmt: skip
 
 
-def _drawer(library: Library, memory: MemoryVerbs, kind: str, row: Row) -> None:
+def _drawer(library: Library, memory: Memory, kind: str, row: Row) -> None:
     _text(library, memory, kind, row)
     if kind == "documents":
         _pages(memory, row)
@@ -58,7 +58,7 @@ def _drawer(library: Library, memory: MemoryVerbs, kind: str, row: Row) -> None:
         _PARTS[chosen](memory, kind, row)
 
 
-def _text(library: Library, memory: MemoryVerbs, kind: str, row: Row) -> None:
+def _text(library: Library, memory: Memory, kind: str, row: Row) -> None:
     text = text_of(kind, row)
     key, base = f"{kind}-{row['id']}", str(crc32(text.encode()))
     if not memory.can_write:
@@ -96,7 +96,7 @@ def _text(library: Library, memory: MemoryVerbs, kind: str, row: Row) -> None:
         st.rerun()
 
 
-def _pages(memory: MemoryVerbs, row: Row) -> None:
+def _pages(memory: Memory, row: Row) -> None:
     """The pages of a PDF with the passage marked, and the file; of other papers the file alone."""
     try:
         cited = memory.documents.cite(row["id"])
@@ -119,7 +119,7 @@ def _pages(memory: MemoryVerbs, row: Row) -> None:
     )  # fmt: skip
 
 
-def _recall(library: Library, memory: MemoryVerbs, kind: str, id: str) -> bool:
+def _recall(library: Library, memory: Memory, kind: str, id: str) -> bool:
     """Buttons that pin the entry or leave it out of all contexts; whether one was pressed."""
     state = memory.recall_of(id, kind=kind)
     pressed = False
@@ -133,12 +133,12 @@ def _recall(library: Library, memory: MemoryVerbs, kind: str, id: str) -> bool:
     return pressed
 
 
-def _set_recall(memory: MemoryVerbs, kind: str, id: str, state: Recall, sent: Sent) -> str:
+def _set_recall(memory: Memory, kind: str, id: str, state: Recall, sent: Sent) -> str:
     memory.set_recall([id], state, kind=kind, decision=sent.decision)
     return ""
 
 
-def _surroundings(memory: MemoryVerbs, kind: str, row: Row) -> None:
+def _surroundings(memory: Memory, kind: str, row: Row) -> None:
     before, after = around(memory, kind, row, reach=2)
     if not (before or after):
         st.caption("No neighbouring entries.")
@@ -150,7 +150,7 @@ def _surroundings(memory: MemoryVerbs, kind: str, row: Row) -> None:
     st.text("\n\n".join(after))
 
 
-def _near(memory: MemoryVerbs, kind: str, row: Row) -> None:
+def _near(memory: Memory, kind: str, row: Row) -> None:
     found = memory.nearest(row["id"], kind=kind)
     if not found:
         st.caption("Nothing is near it, or it has no vector of this model yet.")
@@ -159,7 +159,7 @@ def _near(memory: MemoryVerbs, kind: str, row: Row) -> None:
     )
 
 
-def _vector(memory: MemoryVerbs, kind: str, row: Row) -> None:
+def _vector(memory: Memory, kind: str, row: Row) -> None:
     vector = memory.entries(kind).vector(row["id"])
     if vector is None:
         st.caption("It has no vector yet.")
@@ -182,12 +182,12 @@ def _figures(vector: Any, model: str | None) -> list[dict[str, str]]:
     return [{"what": name, "figure": value} for name, value in figures.items()]
 
 
-def _metadata(memory: MemoryVerbs, kind: str, row: Row) -> None:
+def _metadata(memory: Memory, kind: str, row: Row) -> None:
     hidden = {*_FIELDS.values(), "text"}
     tables.fields({name: value for name, value in row.items() if value is not None and name not in hidden})
 
 
-def _versions(memory: MemoryVerbs, kind: str, row: Row) -> None:
+def _versions(memory: Memory, kind: str, row: Row) -> None:
     found = memory.entries(kind).versions(row["id"])
     rows = [
         {
@@ -211,7 +211,7 @@ def _versions(memory: MemoryVerbs, kind: str, row: Row) -> None:
                 st.text(text_of(kind, version.row))
 
 
-_PARTS: dict[str, Callable[[MemoryVerbs, str, Row], None]] = {
+_PARTS: dict[str, Callable[[Memory, str, Row], None]] = {
     "Context": _surroundings,
     "Similar": _near,
     "Vector": _vector,

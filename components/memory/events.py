@@ -4,7 +4,7 @@ import streamlit as st
 
 from components.shell import format
 from components.shell.page import tables
-from store import MemoryVerbs
+from store import Memory
 from store.memory.values import EventColumn, EventFilter
 
 _PER_PAGE = 100
@@ -17,7 +17,7 @@ _STRUCTURE: tuple[tuple[str, EventColumn, str], ...] = (
 )
 
 
-def show(memory: MemoryVerbs, *, session: str | None, projects: list[str]) -> None:
+def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
     """Filters, and a page of the events that match, newest first."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         type_, tool, level, error, model = (

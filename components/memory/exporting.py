@@ -7,13 +7,13 @@ from pathlib import Path
 import streamlit as st
 
 from components.memory.kinds import KINDS
-from store import MemoryVerbs
+from store import Memory
 from store.memory.values import DOCUMENTS, TRANSCRIPTS
 
 _ENDINGS = {DOCUMENTS: ".jsonl", TRANSCRIPTS: ".sqlite3"}
 
 
-def show(memory: MemoryVerbs) -> None:
+def show(memory: Memory) -> None:
     """A choice of kind, and a button that writes the file when it is pressed."""
     st.header("Export the text memory", anchor=False)
     with st.container(border=True):
@@ -28,7 +28,7 @@ def show(memory: MemoryVerbs) -> None:
         )  # fmt: skip
 
 
-def _content(memory: MemoryVerbs, kind: str) -> bytes:
+def _content(memory: Memory, kind: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{kind}{_ENDINGS.get(kind, '')}"
         memory.export(path, kinds=[kind])

@@ -12,7 +12,7 @@ from components.shell import format
 from components.shell.page import forms, job_bar, tables
 from components.shell.page.forms import Button, Sent
 from components.shell.session import resources
-from store import MemoryVerbs, Progress
+from store import Memory, Progress
 from store.memory.values import READ_AGAIN, Concern, MemoryFigures
 from store.settings import settings
 
@@ -22,7 +22,7 @@ _BARS_HEIGHT = 44  # px
 _SHOWN = 10  # entries named of each concern
 
 
-def show(memory: MemoryVerbs) -> None:
+def show(memory: Memory) -> None:
     """Show the memory's figures and concerns."""
     numbers, found = _examined(memory, settings().root, memory.generation)
     if unread := memory.unread_worlds():
@@ -41,13 +41,13 @@ def show(memory: MemoryVerbs) -> None:
 
 @st.cache_data(show_spinner=False, max_entries=2)
 def _examined(
-    _memory: MemoryVerbs, root: Path, generation: tuple[int, ...]
+    _memory: Memory, root: Path, generation: tuple[int, ...]
 ) -> tuple[Sequence[MemoryFigures], Sequence[Concern]]:
     """Computed once for each state of the memory: 100,000 entries take seconds."""
     return _memory.figures(), _memory.concerns()
 
 
-def _kinds(memory: MemoryVerbs, numbers: Sequence[MemoryFigures]) -> None:
+def _kinds(memory: Memory, numbers: Sequence[MemoryFigures]) -> None:
     status = memory.status()
     with st.grid(5, min_column_width=170) as grid:
         for each in numbers:
@@ -101,7 +101,7 @@ def _bars(numbers: Sequence[int]) -> str:
     return f'<div aria-hidden="true" style="{style}">{bars}</div>'
 
 
-def _concern(memory: MemoryVerbs, concern: Concern, number: int) -> None:
+def _concern(memory: Memory, concern: Concern, number: int) -> None:
     kind, count = concern.kind, concern.count
     label = f"{KINDS[kind].label}: {concern.what} · {count:,}"
     with st.expander(format.plain(label, limit=200), icon=":material/build:"):
@@ -116,7 +116,7 @@ def _concern(memory: MemoryVerbs, concern: Concern, number: int) -> None:
             _remedies(memory, concern, number)
 
 
-def _remedies(memory: MemoryVerbs, concern: Concern, number: int) -> None:
+def _remedies(memory: Memory, concern: Concern, number: int) -> None:
     kind = concern.kind
     library = resources.library()
     if concern.remedy == "embed them":
@@ -142,17 +142,17 @@ def _remedies(memory: MemoryVerbs, concern: Concern, number: int) -> None:
         )  # fmt: skip
 
 
-def _remove(memory: MemoryVerbs, kind: str, ids: Sequence[str], sent: Sent) -> str:
+def _remove(memory: Memory, kind: str, ids: Sequence[str], sent: Sent) -> str:
     memory.remove(ids, kind=kind, decision=sent.decision)
     return "Removed; undo brings them back."
 
 
-def _cut(memory: MemoryVerbs, progress: Progress) -> None:
+def _cut(memory: Memory, progress: Progress) -> None:
     memory.transcripts.cut_long_chunks()
     memory.transcripts.embed_new(progress=progress)
 
 
-def _examination(memory: MemoryVerbs) -> None:
+def _examination(memory: Memory) -> None:
     library = resources.library()
     busy = job_bar.is_busy(library.jobs)
     with st.container(horizontal=True, vertical_alignment="center"):

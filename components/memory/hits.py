@@ -12,7 +12,7 @@ from components.memory.kinds import KINDS, around, text_of
 from components.memory.markup import excerpt, highlight, line, listed
 from components.memory.options import Asked, Options, Scores
 from components.shell import format
-from store import MemoryVerbs
+from store import Memory
 from store.memory.values import TRANSCRIPTS, ProbeCandidate, ProbeMessage
 
 _NEAR = 5  # misses of each kind
@@ -61,12 +61,12 @@ class Found:
     is_by_meaning: bool
 
 
-def find(memory: MemoryVerbs, question: str, options: Options) -> list[Found]:
+def find(memory: Memory, question: str, options: Options) -> list[Found]:
     """Ask each kind. Raises MemedexError."""
     return [_find(memory, question, asked, options) for asked in options.asked]
 
 
-def _find(memory: MemoryVerbs, question: str, asked: Asked, options: Options) -> Found:
+def _find(memory: Memory, question: str, asked: Asked, options: Options) -> Found:
     limits = {**options.limits, "where": asked.where, "floor": asked.floor, "near": _NEAR}
     found: Iterable[ProbeCandidate | ProbeMessage]
     if asked.kind == TRANSCRIPTS:
@@ -82,7 +82,7 @@ def _find(memory: MemoryVerbs, question: str, asked: Asked, options: Options) ->
 
 
 def show(
-    memory: MemoryVerbs,
+    memory: Memory,
     question: str,
     options: Options,
     found: Sequence[Found],
@@ -123,7 +123,7 @@ def _list(hits: Iterable[str], misses: Sequence[str]) -> None:
 
 
 def _line(
-    memory: MemoryVerbs, question: str, options: Options, told: Collection[tuple[str, str]], hit: Hit
+    memory: Memory, question: str, options: Options, told: Collection[tuple[str, str]], hit: Hit
 ) -> str:
     found, kind = hit.found, hit.kind
     strength, is_told = "strong" if found.is_strong else "weak", (kind, found.row["id"]) in told
@@ -153,7 +153,7 @@ def _figures(found: ProbeCandidate | ProbeMessage) -> str:
     return " · ".join(figures)
 
 
-def _surroundings(memory: MemoryVerbs, hit: Hit, question: str) -> str:
+def _surroundings(memory: Memory, hit: Hit, question: str) -> str:
     row = hit.found.row
     head, tail = ("\n\n".join(part) for part in around(memory, hit.kind, row, is_entry=hit.is_entry))
     if hit.is_entry and not (head or tail):

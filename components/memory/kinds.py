@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from components.shell import format
-from store import MemoryVerbs
+from store import Memory
 from store.memory.values import TRANSCRIPTS, Row, pages_of
 
 
@@ -77,7 +77,7 @@ def counted(kind: str, number: int) -> str:
 
 
 def around(
-    memory: MemoryVerbs, kind: str, row: Row, *, reach: int = 1, is_entry: bool = True
+    memory: Memory, kind: str, row: Row, *, reach: int = 1, is_entry: bool = True
 ) -> tuple[Sequence[str], Sequence[str]]:
     """The texts before and after an entry, or a message that has none, in its source."""
     texts: tuple[Sequence[str], Sequence[str]] = ((), ())

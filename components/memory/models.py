@@ -10,13 +10,13 @@ from components.shell import format
 from components.shell.page import job_bar
 from components.shell.page.forms import Button
 from components.shell.session import resources
-from store import MemoryVerbs, Progress
+from store import Memory, Progress
 from store.memory.values import LOCAL, memory_settings
 
 _KNOWN = (LOCAL, "litellm:text-embedding-ada-002")
 
 
-def show(memory: MemoryVerbs) -> None:
+def show(memory: Memory) -> None:
     """A kind, another model for it, and a button.
 
     The old vectors are used until the new ones are complete.
@@ -48,7 +48,7 @@ def show(memory: MemoryVerbs) -> None:
             )
 
 
-def _work(memory: MemoryVerbs, kind: str, name: str) -> Callable[[Progress], bool]:
+def _work(memory: Memory, kind: str, name: str) -> Callable[[Progress], bool]:
     def embed(progress: Progress) -> bool:
         progress.what, progress.total = "embedding", memory.entries(kind).count()
         return memory.reembed([kind], name, progress=progress)

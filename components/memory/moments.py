@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.memory.kinds import KINDS
 from components.shell import format
-from store import MemedexError, MemoryVerbs
+from store import MemedexError, Memory
 from store.memory.values import EntryDifference
 
 _SHOWN = 50  # differences
@@ -39,7 +39,7 @@ def choose() -> Moment:
 
 
 @contextmanager
-def at(memory: MemoryVerbs, moment: Moment) -> Iterator[MemoryVerbs]:
+def at(memory: Memory, moment: Moment) -> Iterator[Memory]:
     """The memory as it was then, preceded by what changed since if that is asked for."""
     if moment.chosen is None:
         yield memory

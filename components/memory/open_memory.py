@@ -12,18 +12,18 @@ from components.shell.page import undo as shell_undo
 from components.shell.page.forms import Sent
 from components.shell.page.undo import Reversal
 from components.shell.session import login, session
-from store import Library, MemedexError, Memory, MemoryVerbs
+from store import Library, MemedexError, Memory
 from store.memory.values import MemoryDecision, has_memory
 from store.settings import settings
 
 
-def memory(*, can_write: bool) -> MemoryVerbs:
+def memory(*, can_write: bool) -> Memory:
     """The text memory of this server; if it cannot be opened the page says why, and stops.
 
     `can_write` is the library's: with a library that is only read, the memory is only read.
     """
     try:
-        return MemoryVerbs(_opened(can_write=can_write))
+        return _opened(can_write=can_write)
     except MemedexError as error:
         st.error("The text memory could not be opened. What went wrong:")
         st.text(str(error))
@@ -35,12 +35,12 @@ def is_there() -> bool:
     return has_memory(settings().root)
 
 
-def existing(library: Library) -> MemoryVerbs | None:
+def existing(library: Library) -> Memory | None:
     """The text memory, for pages about coins; None if there is none, or if it cannot be opened."""
     if not is_there():
         return None
     try:
-        return MemoryVerbs(_opened(can_write=library.can_write))
+        return _opened(can_write=library.can_write)
     except MemedexError:  # its own page says why
         return None
 

@@ -13,7 +13,7 @@ from components.memory.tree import projects
 from components.shell.page import forms
 from components.shell.page.forms import Button
 from components.shell.session import resources
-from store import MemoryVerbs
+from store import Memory
 from store.memory.values import DEFAULT, LORE_RESULTS, MEMORY_RESULTS, PLACEHOLDERS, RELEVANT, Mode, Where
 
 Scores = Literal["raw", "calibrated"]
@@ -48,7 +48,7 @@ class Options:
     template: str
 
 
-def choose(memory: MemoryVerbs) -> Options:
+def choose(memory: Memory) -> Options:
     """Draw the controls, folded; what they say is in the page's address, but for the template."""
     with st.expander("Options", icon=":material/tune:"):
         kinds = st.pills(
@@ -76,7 +76,7 @@ def choose(memory: MemoryVerbs) -> Options:
     )  # fmt: skip
 
 
-def _texts(memory: MemoryVerbs) -> tuple[dict[str, dict[str, Any]], list[str]]:
+def _texts(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """The filter of each kind but transcripts, and the chosen protocols."""
     best = "that of the best hit"
     where: dict[str, dict[str, Any]] = {
@@ -96,7 +96,7 @@ def _texts(memory: MemoryVerbs) -> tuple[dict[str, dict[str, Any]], list[str]]:
     return where, protocols
 
 
-def _transcripts(memory: MemoryVerbs) -> dict[str, Any]:
+def _transcripts(memory: Memory) -> dict[str, Any]:
     chosen = projects(memory)
     where = {
         **({"project_slug": chosen} if chosen else {}),
@@ -110,9 +110,7 @@ def _transcripts(memory: MemoryVerbs) -> dict[str, Any]:
     return {**where, "content_type": types} if types else where
 
 
-def _one(
-    memory: MemoryVerbs, label: str, key: str, kind: str, column: str, unset: str = "all"
-) -> dict[str, Any]:
+def _one(memory: Memory, label: str, key: str, kind: str, column: str, unset: str = "all") -> dict[str, Any]:
     names = [name for name in memory.entries(kind).counts(column) if name]
     chosen = st.selectbox(
         label, names[:_MANY], index=None, key=key, bind="query-params", placeholder=unset,
@@ -169,7 +167,7 @@ def _numbers() -> dict[str, int]:
         }  # fmt: skip
 
 
-def _template(memory: MemoryVerbs) -> str:
+def _template(memory: Memory) -> str:
     st.session_state.setdefault(_TEMPLATE, memory.template)
     template = st.text_area(
         "Template of the prompt", key=_TEMPLATE, height=240, persist_state="session",

@@ -12,7 +12,7 @@ from components.shell import format, javascript
 from components.shell.page import forms, undo
 from components.shell.page.forms import Button, Field, Sent
 from components.shell.session import presenter
-from store import Library, MemoryVerbs
+from store import Library, Memory
 from store.errors import InvalidRecord
 from store.memory.values import ReviewItem
 
@@ -37,7 +37,7 @@ _component = st.components.v2.component(
 )
 
 
-def show(library: Library, memory: MemoryVerbs) -> None:
+def show(library: Library, memory: Memory) -> None:
     """The queue, oldest first."""
     at = time.time()  # before reading: what is confirmed meanwhile is not in it for certain
     found = memory.waiting(most=_SHOWN)
@@ -82,7 +82,7 @@ def _card(one: ReviewItem) -> dict[str, Any]:
     }
 
 
-def _decide(memory: MemoryVerbs, given: Sent) -> str:
+def _decide(memory: Memory, given: Sent) -> str:
     """Carry out one key press. Raises InvalidRecord with the reason if it was refused."""
     verb = given["verb"]
     if verb not in _VERBS:

@@ -11,15 +11,13 @@ from components.memory.hits import Found
 from components.memory.kinds import KINDS, place_of
 from components.memory.options import Options
 from components.shell import format
-from store import MemoryVerbs
+from store import Memory
 from store.memory.values import BUDGETS, KIND_OF, AssembledContext, Conflict, Where, compared
 
 _CONFLICTS = 10  # shown
 
 
-def assemble(
-    memory: MemoryVerbs, question: str, options: Options, found: Sequence[Found]
-) -> AssembledContext:
+def assemble(memory: Memory, question: str, options: Options, found: Sequence[Found]) -> AssembledContext:
     """What a model would be given of the kinds that are asked. Raises MemedexError."""
     where, floors = _limits(found)
     context = memory.preview(

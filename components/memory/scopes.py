@@ -10,11 +10,11 @@ from components.shell import format
 from components.shell.page import forms
 from components.shell.page.forms import Button, Sent
 from components.shell.session import resources
-from store import MemedexError, MemoryVerbs
+from store import MemedexError, Memory
 from store.errors import NotPermitted
 
 
-def about(memory: MemoryVerbs, kind: str, scope: str) -> None:
+def about(memory: Memory, kind: str, scope: str) -> None:
     """A few lines above the table."""
     if kind == "world_lore":
         _world(memory, scope)
@@ -26,7 +26,7 @@ def about(memory: MemoryVerbs, kind: str, scope: str) -> None:
         _recorded(memory, scope)
 
 
-def _world(memory: MemoryVerbs, id: str) -> None:
+def _world(memory: Memory, id: str) -> None:
     world = next((one for one in memory.lore.worlds() if one.id == id), None)
     if world is None:
         st.caption("This world has no file; its lore was added here.")
@@ -36,7 +36,7 @@ def _world(memory: MemoryVerbs, id: str) -> None:
         st.text(world.start_message)
 
 
-def _papers(memory: MemoryVerbs, protocol: str) -> None:
+def _papers(memory: Memory, protocol: str) -> None:
     for source in memory.documents.sources():
         if source.protocol != protocol:
             continue
@@ -56,7 +56,7 @@ def _papers(memory: MemoryVerbs, protocol: str) -> None:
             _removing(memory, f"remove-{source.id}", remove, "Remove")
 
 
-def _removing(memory: MemoryVerbs, form: str, verb: Callable[..., object], label: str) -> None:
+def _removing(memory: Memory, form: str, verb: Callable[..., object], label: str) -> None:
     def remove(sent: Sent) -> str:
         verb(decision=sent.decision)
         return "Removed; undo brings it back."
@@ -66,7 +66,7 @@ def _removing(memory: MemoryVerbs, form: str, verb: Callable[..., object], label
         forms.show(form, resources.library(), remove, button=button)
 
 
-def _recorded(memory: MemoryVerbs, session: str) -> None:
+def _recorded(memory: Memory, session: str) -> None:
     for one in memory.transcripts.sessions():
         if one["session_id"] != session:
             continue
@@ -79,7 +79,7 @@ def _recorded(memory: MemoryVerbs, session: str) -> None:
             _removing(memory, f"remove-{one['user_id']}-{session}", remove, "Remove session")
 
 
-def _forgetting(memory: MemoryVerbs, key: str) -> None:
+def _forgetting(memory: Memory, key: str) -> None:
     """Delete a session's memory for good."""
     with st.popover("Delete session permanently", icon=":material/delete_forever:"):
         st.markdown(
@@ -96,12 +96,12 @@ def _forgetting(memory: MemoryVerbs, key: str) -> None:
         st.session_state.pop("scope_session_memory", None)
 
 
-def _forget_button(memory: MemoryVerbs, keys: list[str], label: str) -> bool:
+def _forget_button(memory: Memory, keys: list[str], label: str) -> bool:
     send = partial(_forget, memory, keys)
     return forms.show(f"forget-{label}", resources.library(), send, button=Button(label))
 
 
-def _forget(memory: MemoryVerbs, keys: list[str], sent: Sent) -> str:
+def _forget(memory: Memory, keys: list[str], sent: Sent) -> str:
     try:
         for key in keys:
             memory.session_memory.delete_session_memory(key, decision=sent.decision)
@@ -109,5 +109,5 @@ def _forget(memory: MemoryVerbs, keys: list[str], sent: Sent) -> str:
         raise
     except MemedexError as error:
         raise MemedexError(f"Not deleted yet: {error}") from error
-    done = memory.past.decision(sent.decision)
+    done = memory.decision(sent.decision)
     return f"{counted('session_memory', done.count if done else 0)} permanently deleted, from every file."

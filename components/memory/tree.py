@@ -6,14 +6,14 @@ import streamlit as st
 
 from components.memory.kinds import KINDS
 from components.shell.page import streamlit_style
-from store import MemoryVerbs
+from store import Memory
 
 EVENTS = "events"
 _ALL = "everything"
 _FEW = 15  # scopes that are all shown
 
 
-def show(memory: MemoryVerbs, *, on_change: Callable[[], None]) -> tuple[str, list[str], str | None]:
+def show(memory: Memory, *, on_change: Callable[[], None]) -> tuple[str, list[str], str | None]:
     """The chosen kind, projects, and world, session or protocol; empty means all."""
     st.html(streamlit_style.COUNTS)
     with st.container(key=streamlit_style.COUNTED):
@@ -24,7 +24,7 @@ def show(memory: MemoryVerbs, *, on_change: Callable[[], None]) -> tuple[str, li
         return kind, chosen, _scope(memory, kind, chosen, on_change)
 
 
-def _kind(memory: MemoryVerbs, on_change: Callable[[], None]) -> str:
+def _kind(memory: Memory, on_change: Callable[[], None]) -> str:
     counts = {name: memory.entries(name).count() for name in KINDS}
     counts[EVENTS] = memory.transcripts.count_events()
     names = [*KINDS, EVENTS]
@@ -35,7 +35,7 @@ def _kind(memory: MemoryVerbs, on_change: Callable[[], None]) -> str:
     )  # fmt: skip
 
 
-def projects(memory: MemoryVerbs) -> list[str]:
+def projects(memory: Memory) -> list[str]:
     """The chosen projects of recorded sessions; empty means all."""
     names = {one["project_slug"] for one in memory.transcripts.sessions()} - {None}
     if not names:
@@ -43,7 +43,7 @@ def projects(memory: MemoryVerbs) -> list[str]:
     return st.multiselect("Projects", sorted(names), key="project", bind="query-params", placeholder="all")
 
 
-def _scope(memory: MemoryVerbs, kind: str, chosen: list[str], on_change: Callable[[], None]) -> str | None:
+def _scope(memory: Memory, kind: str, chosen: list[str], on_change: Callable[[], None]) -> str | None:
     source = "transcript_vectors" if kind == EVENTS else kind
     found = _scopes(memory, kind, chosen)
     label, names = KINDS[source].scope.capitalize(), [_ALL, *found]
@@ -60,7 +60,7 @@ def _scope(memory: MemoryVerbs, kind: str, chosen: list[str], on_change: Callabl
     return None if scope == _ALL else scope
 
 
-def _scopes(memory: MemoryVerbs, kind: str, chosen: list[str]) -> dict[str, int]:
+def _scopes(memory: Memory, kind: str, chosen: list[str]) -> dict[str, int]:
     """Every world, session or protocol that has entries, with their number."""
     if kind == EVENTS:
         return memory.transcripts.event_sessions(project_slug=chosen or None)

@@ -240,7 +240,7 @@ def _put_file(adoption: Adoption, one: WorldFile) -> None:
     """After its rows: an interrupted adoption must not leave a file that the next opening loads."""
     places = adoption.memory.places
     if not (places.worlds / one.path.name).exists():
-        adoption.memory.lore.put_file(places.worlds, one.path.name, one.content)
+        adoption.memory.lore.put_file(one.path.name, one.content)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ from store.runtime import open_library, open_reader
 from store.settings import settings
 
 if TYPE_CHECKING:
-    from store.memory.verbs import MemoryVerbs
+    from store.memory.memory import Memory
 
 REFUSED = 1
 WRONG = 2  # as wrong usage ends
@@ -171,17 +171,16 @@ class Call(Terminal):
                 library.catalog.keep_snapshot("daily")
 
     @contextmanager
-    def reading_memory(self, kind: str | None = None, as_of: str = "") -> Iterator["MemoryVerbs"]:
+    def reading_memory(self, kind: str | None = None, as_of: str = "") -> Iterator["Memory"]:
         """The text memory for reading, as of the moment `as_of` if it is given.
 
         Raises CatalogDamaged if this kind cannot be read: an empty answer would not be true.
         """
+        from store.memory.memory import Memory
         from store.memory.values import checked_moment
-        from store.memory.verbs import Memory, MemoryVerbs
 
         self.check_there_is_a_memory()
-        with Memory.open_for_reading(self.root) as opened:
-            memory = MemoryVerbs(opened)
+        with Memory.open_for_reading(self.root) as memory:
             if fault := memory.status().faults.get(kind or ""):
                 raise CatalogDamaged(fault)
             if as_of:
@@ -191,17 +190,17 @@ class Call(Terminal):
                 yield memory
 
     @contextmanager
-    def writing_memory(self) -> Iterator["MemoryVerbs"]:
+    def writing_memory(self) -> Iterator["Memory"]:
         """The text memory for a command that changes it; Chroma follows as it does in `writing`."""
-        from store.memory.verbs import Memory, MemoryVerbs
+        from store.memory.memory import Memory
 
         with self.followed(Memory.open(self.root)) as opened:
-            yield MemoryVerbs(opened.for_actor(Operator(via="command line")))
+            yield opened.for_actor(Operator(via="command line"))
 
     def check_there_is_a_memory(self) -> None:
         """Raises UnknownEntry if there is no text memory: a mistyped --root must not make one."""
+        from store.memory.memory import has_memory
         from store.memory.values import UnknownEntry
-        from store.memory.verbs import has_memory
 
         if not has_memory(self.root):
             raise UnknownEntry(f"there is no text memory in {self.root}; --root names another place")

@@ -29,7 +29,7 @@ from store.tasks.models import switch_model
 from store.writing.salvage import move_foreign_catalog_aside, salvage_if_damaged
 
 if TYPE_CHECKING:
-    from store.memory.verbs import Memory
+    from store.memory.memory import Memory
 
 Vectors = Mapping[str, Sequence[ModelVectors]]
 Whose = Annotated[str | None, Argument(metavar="MODEL", help="whose; without it, list what there is")]
@@ -78,7 +78,7 @@ def index(
 ) -> int:
     """Bring Chroma's collections to where the settings say, and compare them."""
     # What was interrupted is continued the next time. The place they were in before keeps what it has.
-    from store.memory.verbs import has_memory
+    from store.memory.memory import has_memory
 
     root = call.root
     if (place := describe_place() or "the library's folder") == "off":
@@ -93,8 +93,8 @@ def index(
     if has_memory(root):
         with call.writing_memory() as memory:
             if rebuild:
-                memory.memory.rebuild_chroma()
-            found["memory"] = _differences(memory.memory, call)
+                memory.rebuild_chroma()
+            found["memory"] = _differences(memory, call)
     if call.json:
         call.answer_json({"place": place, "differences": found})
     for fault in [fault for faults in found.values() for fault in faults]:

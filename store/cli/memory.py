@@ -15,6 +15,7 @@ from store.cli.maintenance import Vectors, Whose, choose_vectors, print_deleted
 from store.cli.verbs import Model, Repair, Yes, group, typed_path
 from store.cli.verbs import verb as declare
 from store.disk.files import absolute
+from store.memory.memory import Memory
 from store.memory.values import (
     LORE,
     MEMORIES,
@@ -29,7 +30,6 @@ from store.memory.values import (
     offered,
     salvage_damaged,
 )
-from store.memory.verbs import MemoryVerbs
 from store.outcome import Outcome, Refusal
 from store.progress import Progress
 
@@ -98,7 +98,7 @@ def doctor(call: Call, repair: Repair = False) -> int:
     for sentence in salvage_damaged(call.root) if repair else ():
         call.say(sentence)
     with call.writing_memory() as memory:
-        call.has_followed(memory.memory)
+        call.has_followed(memory)
         found = memory.repair() if repair else memory.check()
     for finding in found:
         call.say(f"{finding.kind}: {finding.what} ({finding.remedy})")
@@ -358,7 +358,7 @@ def search(
     return call.answered(json.loads(json.dumps(hits, default=str)), rows)
 
 
-def _search_memories(memory: MemoryVerbs, query: str, limit: int, filters: SearchFilters, call: Call) -> int:
+def _search_memories(memory: Memory, query: str, limit: int, filters: SearchFilters, call: Call) -> int:
     found = memory.memories.search_memory(
         query, limit, threshold=filters.min_score, near_misses=filters.near_misses, mmr=filters.mmr,
         where=filters.where(memory.entries(MEMORIES)),

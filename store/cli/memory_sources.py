@@ -13,6 +13,7 @@ from store.cli.memory import AsOf, Mmr, Query, Since, Until, verb
 from store.cli.verbs import Paths, typed_path
 from store.disk.files import read_regular
 from store.errors import BadSource
+from store.memory.memory import Memory
 from store.memory.values import (
     BY_WORDS,
     LARGEST,
@@ -25,7 +26,6 @@ from store.memory.values import (
     checked_moment,
     pages_of,
 )
-from store.memory.verbs import MemoryVerbs
 from store.outcome import Refusal
 from store.progress import Progress, batches
 
@@ -86,7 +86,7 @@ def _scored(found: Sequence[PassageHit], most: int, call: Call) -> int:
     return call.answered([{**hit.row, "score": hit.score, **hit.parts()} for hit in found], rows)
 
 
-def _say_if_not_read(memory: MemoryVerbs, kind: str, query: str, call: Call) -> None:
+def _say_if_not_read(memory: Memory, kind: str, query: str, call: Call) -> None:
     if note := memory.entries(kind).not_read(query):
         call.say(note)
 
@@ -117,8 +117,8 @@ def worlds(
                 except OSError as error:
                     refused.append(Refusal(path.name, f"it cannot be read: {error.strerror}"))
                 else:
-                    memory.put_world(path.name, content)
-            report = memory.load_worlds(actor=call.actor)
+                    memory.lore.put_file(path.name, content)
+            report = memory.lore.load_worlds(actor=call.actor)
         refused += report.refused
         call.say(f"imported {len(report.done):,} worlds, refused {len(refused):,}")
     with call.reading_memory() as memory:

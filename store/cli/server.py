@@ -117,8 +117,8 @@ def mcp(
     from store.mcp import stdio
     from store.mcp.access import Access
     from store.mcp.tools import server
+    from store.memory.memory import has_memory
     from store.memory.values import reviews_agents
-    from store.memory.verbs import has_memory
 
     root = call.root
     if not has_library(root) and not has_memory(root):  # a mistyped --root must not make one

@@ -18,8 +18,8 @@ from store.embedding.protocol import Embedder
 from store.errors import LibraryInUse, MemedexError, NothingToUndo, NotWritten
 from store.mcp import decisions
 from store.mcp.decisions import AgentDecision, Verb
+from store.memory.memory import Memory
 from store.memory.values import checked_moment
-from store.memory.verbs import Memory, MemoryVerbs
 from store.permissions import Actor, Agent
 from store.reading.reader import Reader
 
@@ -62,7 +62,7 @@ class Access:
         return f"reading and storing{'; a person reviews what is stored' if self.is_reviewed else ''}"
 
     @property
-    def memory(self) -> MemoryVerbs:
+    def memory(self) -> Memory:
         """The memory, which other processes may write to as well; opened again if it was replaced."""
         with self._lock:
             if self._memory and not self._memory.is_in_place:
@@ -72,10 +72,10 @@ class Access:
                 opened = Memory.open_beside if self._actor.can_write else Memory.open_for_reading
                 self._memory = opened(self.root, models=self._model)
             agent = self._agent() if self._actor.can_write else self._actor
-            return MemoryVerbs(self._memory.for_actor(agent))
+            return self._memory.for_actor(agent)
 
     @contextmanager
-    def memory_at(self, moment: str | None) -> Iterator[MemoryVerbs]:
+    def memory_at(self, moment: str | None) -> Iterator[Memory]:
         """The memory for reading, as it was at this date or time if one is given."""
         if not moment:
             yield self.memory

@@ -11,8 +11,8 @@ from pydantic import Field
 from store.mcp import answers
 from store.mcp.access import Access
 from store.mcp.limits import MOST, Characters, Content, Diversity, Moment, Name, Percent, Question, Tags
+from store.memory.memory import Memory
 from store.memory.values import KINDS, Answer, Omission, Row, SearchFilters, checked_moment, configured_model
-from store.memory.verbs import MemoryVerbs
 from store.outcome import Outcome
 
 Kind = Literal["memories", "world_lore", "session_memory", "documents", "transcript_vectors"]
@@ -32,7 +32,7 @@ class MemoryTools:
         self._access = access
 
     @property
-    def _verbs(self) -> MemoryVerbs:
+    def _verbs(self) -> Memory:
         return self._access.memory
 
     def list_memory(
@@ -80,7 +80,7 @@ class MemoryTools:
         """
         verbs = self._verbs
         entry = _entry(verbs.edit(id, kind=kind, text=text, tags=tags))
-        if verbs.memory.actor.is_reviewed:
+        if verbs.actor.is_reviewed:
             entry["pending"] = True
         return entry
 
@@ -91,7 +91,7 @@ class MemoryTools:
         """
         verbs = self._verbs
         done = _done(verbs.remove(ids, kind=kind))
-        if done["done"] and verbs.memory.actor.is_reviewed:
+        if done["done"] and verbs.actor.is_reviewed:
             done["pending"] = True
         return done
 

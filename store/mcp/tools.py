@@ -21,6 +21,7 @@ from store.mcp.coin_tools import CoinTools, coin_named
 from store.mcp.generator_tools import GeneratorTools
 from store.mcp.limits import MOST, Characters, Content, Moment, Name, Names, Question, Tags, Weight
 from store.mcp.memory_tools import MemoryTools
+from store.memory.memory import Memory
 from store.memory.values import (
     BY_WORDS,
     DOCUMENTS,
@@ -39,7 +40,6 @@ from store.memory.values import (
     PassageHit,
     Stored,
 )
-from store.memory.verbs import MemoryVerbs
 from store.reading.query_binding import exact_matches
 from store.records import Facet
 from store.search.query import MAX_TOP, Part, Query
@@ -348,7 +348,7 @@ class Tools:
         return CallToolResult(content=content, structured_content=fields)
 
 
-def _note(memory: MemoryVerbs, kind: str, query: str) -> answers.Note:
+def _note(memory: Memory, kind: str, query: str) -> answers.Note:
     """What an agent has to know of an answer that may lack what is stored."""
     note = memory.entries(kind).caveat(query)
     return {"note": note} if note else {}

@@ -1,16 +1,16 @@
 """Ask a language model a question about the text memory; its answer cites the entries by number."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from store.errors import ModelUnavailable
 from store.llm.client import answer_pieces, until_stopped
-from store.memory.context import KIND_OF, ContextChunk, Omission, log_handed_out
-from store.memory.engine.inputs import LONGEST_QUESTION, checked_text
-from store.memory.engine.resident import Where
-from store.memory.memory import Memory
+from store.memory.context import KIND_OF, ContextChunk, Omission, log_handed_out, preview
+from store.memory.engine.inputs import LONGEST_QUESTION, checked_count, checked_text
+from store.memory.kinds import LORE, SESSIONS
+from store.memory.opened import OpenedMemory
 from store.settings import settings
 
 _ORDER = "{memories}{lore}{memory}{documents}{transcripts}"  # the entries are numbered in it
@@ -63,18 +63,34 @@ def configured_model(name: str = "") -> AskedModel:
 
 
 def ask(
-    memory: Memory, question: str, *, model: AskedModel, where: Mapping[str, Where], chunks: int,
-    is_stopping: Callable[[], bool],
+    memory: OpenedMemory, question: str, *, model: AskedModel, world: str = "", session: str = "",
+    chunks: int = 3, is_stopping: Callable[[], bool] = lambda: False,
 ) -> Iterator[str | Answer]:  # fmt: skip
-    """The pieces of the answer as they arrive, then the `Answer`. Raises CaptioningFailed with the remedy."""
+    """The model's answer piece by piece, then the whole with the entries that it cites.
+
+    It is given up to `chunks` entries of each kind. Stopped, the answer is what came until then. Raises
+    InvalidInput for a question or number out of bounds, UnknownEntry for a name nothing has, and
+    CaptioningFailed if the model gives no answer.
+    """
     question = checked_text(question, what="the question", most=LONGEST_QUESTION)
-    numbers = dict.fromkeys(KIND_OF, chunks)
-    found = memory.assemble(question, template=_ORDER, numbers=numbers, where=where)
-    log_handed_out(memory.passages, question, found)
+    checked_count(chunks, what="the number of chunks", most=20)
+    where = {
+        "lore": memory.entries(LORE).within(world),
+        "memory": memory.entries(SESSIONS).within(session),
+    }
+    found = preview(memory, question, template=_ORDER, numbers=dict.fromkeys(KIND_OF, chunks), where=where)
+    log_handed_out(memory, question, found)
     given = [_given(number, chunk) for number, chunk in enumerate(found.chunks, start=1)]
     pieces = answer_pieces(
         messages(question, given), model=model.name, api_base=model.api_base, timeout=model.timeout
     )
+    return _answered(pieces, model.name, given, found.left_out, is_stopping)
+
+
+def _answered(
+    pieces: Iterator[str], model: str, given: list[GivenEntry], left_out: list[Omission],
+    is_stopping: Callable[[], bool],
+) -> Iterator[str | Answer]:  # fmt: skip
     text, is_stopped = "", False
 
     def stopping() -> bool:
@@ -90,9 +106,9 @@ def ask(
         text=text,
         citations=[given[number - 1] for number in named if 1 <= number <= len(given)],
         given=given,
-        left_out=found.left_out,
+        left_out=left_out,
         unknown=[number for number in named if not 1 <= number <= len(given)],
-        model=model.name,
+        model=model,
         is_whole=not is_stopped,
     )
 

@@ -1,11 +1,10 @@
 """The context of a language model or an agent for a prompt: the one function that makes it.
 
-    found = assemble(memory.passages, "Who guards the vault?", where={"lore": {"world_id": "tide_archive"}})
+    found = assemble(memory, "Who guards the vault?", world="tide_archive")
     found.text      # the template, filled
     found.left_out  # what is not in it, and why
 
-Page, command line, Python (`Memory.assemble`, `MemoryVerbs`), agents and stories get their contexts here.
-Nothing here counts as a question; `log_handed_out` is for real use.
+Page, command line, Python, agents and stories get their contexts here. `preview` counts as no question.
 """
 
 import logging
@@ -15,17 +14,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from store.catalog.catalog import DISK_ERRORS
-from store.errors import LoginEnded, MemedexError
+from store.disk.files import Disk
+from store.errors import LoginEnded, MemedexError, ReadOnly
 from store.memory.documents.documents import RESULTS as DOCUMENTS_RESULTS
 from store.memory.engine import pending
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, checked_text
+from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
 from store.memory.engine.resident import Where
+from store.memory.kinds import LORE, NAMES, SESSIONS
 from store.memory.memories import Memories, relevance
+from store.memory.opened import OpenedMemory
 from store.memory.story.lore import MAX_CHARS as LORE_CHARS
 from store.memory.story.sessions import MAX_CHARS as MEMORY_CHARS
+from store.memory.story.sessions import memory_key
 from store.memory.text.tokens import count_tokens
 
 log = logging.getLogger(__name__)
@@ -55,7 +59,6 @@ KIND_OF: Mapping[str, str] = {  # placeholder → the kind of memory that fills 
     "documents": "documents",
     "transcripts": "transcript_vectors",
 }
-ALL_KINDS = (*KIND_OF.values(),)
 PLACEHOLDERS = (*KIND_OF, "prompt")
 _PLACE = re.compile(r"\{(\w+)\}")
 _POOL = 4  # times as many entries are found where a threshold may take some away
@@ -151,22 +154,50 @@ class StoryContext:
 
 
 def assemble(
-    kinds_of: Mapping[str, Passages],
+    memory: OpenedMemory,
     prompt: str,
     *,
-    template: str = DEFAULT,
-    kinds: Collection[str] = ALL_KINDS,
+    world: str = "",
+    session: str = "",
+    template: str = "",
+    kinds: Collection[str] = NAMES,
+    numbers: Mapping[str, int] | None = None,
+) -> AssembledContext:
+    """The context that a model would get for this prompt, from these kinds, and what is left out and why.
+
+    Lore needs its world, session memory its session. By the template that was saved for everybody, unless
+    another is given. Counts as a question. Raises UnknownEntry for a name nothing has.
+    """
+    for kind in kinds:
+        check_known(kind, NAMES, what="kind of text memory")
+    where = {
+        "lore": memory.entries(LORE).within(world) or {"world_id": ""},
+        "memory": memory.entries(SESSIONS).within(session) or {"session_id": ""},
+    }
+    found = preview(memory, prompt, template=template, kinds=kinds, numbers=numbers, where=where)
+    log_handed_out(memory, prompt, found)
+    return found
+
+
+def preview(
+    memory: OpenedMemory,
+    prompt: str,
+    *,
+    template: str = "",
+    kinds: Collection[str] = NAMES,
     numbers: Mapping[str, int] | None = None,
     where: Mapping[str, Where] | None = None,
     floors: Mapping[str, float] | None = None,
 ) -> AssembledContext:
-    """Fill the template for this prompt from the kinds that are asked, and say what is left out and why.
+    """A context as `assemble` makes it, by filters of the engine; it counts as no question.
 
     By placeholder: `numbers` says how many entries each gets, `where` which are allowed (a world or session
     that is "" asks none), `floors` the least cosine of each. Pinned entries come first and do not count.
     Agents' memories have at least the relevance of this root. A block of the template (between empty lines)
     whose placeholders stay empty is left out. Raises InvalidInput for an unknown placeholder.
     """
+    memory.actor.check_login()
+    template = template or saved_template(memory)
     prompt = checked_text(prompt, what="the prompt", most=LONGEST_QUESTION)
     names = placeholders(template)
     asked = [name for name in KIND_OF if KIND_OF[name] in kinds]
@@ -177,7 +208,7 @@ def assemble(
             left_out[name] = [Omission(KIND_OF[name], f"the template has no {{{name}}}")]
     for name in [one for one in names if one in asked]:
         sections[name], left_out[name] = _section(
-            kinds_of, name, prompt,
+            memory, name, prompt,
             number={**NUMBERS, **(numbers or {})}[name], where=(where or {}).get(name, {}),
             floor=(floors or {}).get(name),
         )  # fmt: skip
@@ -195,6 +226,42 @@ def assemble(
     )
 
 
+def retrieve(
+    memory: OpenedMemory, prompt: str, *, world: str, character: str, session: str | None = None
+) -> StoryContext:
+    """A story model's context for this prompt: two chunks of lore, three memories; logged."""
+    where = {"lore": {"world_id": world}, "memory": {"session_id": memory_key(character, session)}}
+    try:
+        found = preview(memory, prompt, template=STORY, kinds=(LORE, SESSIONS), where=where)
+    except InvalidInput as error:  # a story goes on without it
+        log.error("Error assembling a context: %s", error)
+        return StoryContext([], [], False, False, "")
+    log_handed_out(memory, prompt, found)
+    lore, remembered = found.sections
+    return StoryContext(
+        [chunk.text for chunk in lore.chunks], [chunk.text for chunk in remembered.chunks],
+        lore.context_warning, remembered.context_warning, remembered.text,
+    )  # fmt: skip
+
+
+def saved_template(memory: OpenedMemory) -> str:
+    """The template of contexts that was saved for everybody, else the default."""
+    memory.actor.check_login()
+    try:
+        return memory.places.template.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return DEFAULT
+
+
+def save_template(memory: OpenedMemory, template: str) -> None:
+    """Save a template for everybody, agents included. Raises InvalidInput or ReadOnly."""
+    placeholders(template)
+    memory.actor.permit()
+    if not memory.can_write:
+        raise ReadOnly("this text memory can be looked at, not changed")
+    Disk().replace(memory.places.template, template.encode())
+
+
 def placeholders(template: str) -> list[str]:
     """The placeholders of a template that memory fills, in their order. Raises InvalidInput for others."""
     names = dict.fromkeys(_PLACE.findall(checked_text(template, what="the template", most=LONGEST)))
@@ -204,10 +271,10 @@ def placeholders(template: str) -> list[str]:
     return [name for name in names if name in KIND_OF]
 
 
-def log_handed_out(kinds_of: Mapping[str, Passages], prompt: str, found: AssembledContext) -> None:
+def log_handed_out(memory: OpenedMemory, prompt: str, found: AssembledContext) -> None:
     """Count the prompt as a question, and log the context if the settings ask for it; per scope."""
     for section in found.sections:
-        passages = kinds_of[KIND_OF[section.name]]
+        passages = memory.passages[KIND_OF[section.name]]
         column = passages.kind.scope
         for scope in dict.fromkeys(str(chunk.row.get(column, "")) for chunk in section.chunks):
             hits = [chunk for chunk in section.chunks if str(chunk.row.get(column, "")) == scope]
@@ -217,7 +284,7 @@ def log_handed_out(kinds_of: Mapping[str, Passages], prompt: str, found: Assembl
 
 
 def _section(
-    kinds_of: Mapping[str, Passages],
+    memory: OpenedMemory,
     name: str,
     prompt: str,
     *,
@@ -226,7 +293,7 @@ def _section(
     floor: float | None,
 ) -> tuple[Section, list[Omission]]:  # fmt: skip
     """The section, and what is not in it; a kind that cannot be asked is left out with its reason."""
-    passages = kinds_of[KIND_OF[name]]
+    passages = memory.passages[KIND_OF[name]]
     kind, hits = passages.kind, list[PassageHit]()
     if why := _why_none(passages, number=number, where=where):
         left_out = [Omission(kind.name, why)]

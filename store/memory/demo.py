@@ -3,16 +3,13 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from store.disk.files import Disk
 from store.disk.layout import RESOURCES
 from store.errors import BadSource
+from store.memory.opened import OpenedMemory
 from store.memory.story.sessions import exchange, memory_key
 from store.progress import Progress
-
-if TYPE_CHECKING:
-    from store.memory.memory import Memory
 
 FOLDER = RESOURCES / "memory-demo"
 WHO = "demo"
@@ -21,7 +18,7 @@ _STEPS = 5
 _FIRST = 1_783_000_000  # when the demo's sessions began, UNIX seconds
 
 
-def load(memory: "Memory", *, progress: Progress | None = None, folder: Path = FOLDER) -> dict[str, int]:
+def load(memory: OpenedMemory, *, progress: Progress | None = None, folder: Path = FOLDER) -> dict[str, int]:
     """Add what is missing; returns how many entries each kind has then. Safe to repeat.
 
     Raises BadSource if the folder cannot be read.
@@ -42,14 +39,14 @@ def load(memory: "Memory", *, progress: Progress | None = None, folder: Path = F
     return memory.status().counts
 
 
-def _worlds(memory: "Memory", folder: Path) -> None:
+def _worlds(memory: OpenedMemory, folder: Path) -> None:
     for path in sorted((folder / "worlds").glob("*.yaml")):
-        if not (memory.places.worlds / path.name).exists():
-            Disk().replace(memory.places.worlds / path.name, path.read_bytes())
-    memory.lore.load_worlds(memory.places.worlds, actor=WHO)
+        if not (memory.lore.folder / path.name).exists():
+            memory.lore.put_file(path.name, path.read_bytes())
+    memory.lore.load_worlds(actor=WHO)
 
 
-def _memories(memory: "Memory", folder: Path) -> None:
+def _memories(memory: OpenedMemory, folder: Path) -> None:
     rows = [
         {
             "id": f"mem_{one['at']}",
@@ -62,7 +59,7 @@ def _memories(memory: "Memory", folder: Path) -> None:
     _put_new(memory, "memories", rows)
 
 
-def _sessions(memory: "Memory", folder: Path) -> None:
+def _sessions(memory: OpenedMemory, folder: Path) -> None:
     rows: list[dict[str, Any]] = []
     for session in _read(folder / "sessions.json"):
         key = memory_key(session["character"], session["session"])
@@ -79,18 +76,18 @@ def _sessions(memory: "Memory", folder: Path) -> None:
     _put_new(memory, "session_memory", rows)
 
 
-def _papers(memory: "Memory", folder: Path) -> None:
+def _papers(memory: OpenedMemory, folder: Path) -> None:
     there = {(source.protocol, source.source) for source in memory.documents.sources()}
     for name, protocol in PROTOCOLS.items():
         if (protocol, name) not in there:
             memory.documents.import_document(folder / "documents" / name, protocol=protocol, actor=WHO)
 
 
-def _transcripts(memory: "Memory", folder: Path) -> None:
+def _transcripts(memory: OpenedMemory, folder: Path) -> None:
     memory.transcripts.import_sessions([folder / "transcripts"], actor=WHO)
 
 
-def _put_new(memory: "Memory", kind: str, rows: list[dict[str, Any]]) -> None:
+def _put_new(memory: OpenedMemory, kind: str, rows: list[dict[str, Any]]) -> None:
     passages = memory.passages[kind]
     there = {row["id"] for row in passages.rows([row["id"] for row in rows])}
     if new := [row for row in rows if row["id"] not in there]:

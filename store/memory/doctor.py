@@ -4,7 +4,6 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from store.catalog import pages
 from store.chroma.place import is_there
@@ -17,10 +16,7 @@ from store.memory.engine.places import Places
 from store.memory.engine.reembedding import embed_new
 from store.memory.engine.vector_cache import UNKNOWN
 from store.memory.kinds import KINDS
-
-if TYPE_CHECKING:
-    from store.memory.memory import Memory
-
+from store.memory.opened import OpenedMemory
 
 _ALL = "memory"  # in a finding: the file of all kinds
 
@@ -35,7 +31,7 @@ class MemoryFinding:
     is_fault: bool = True  # no: it is only to be known, and nothing has to be mended
 
 
-def check(memory: "Memory") -> list[MemoryFinding]:
+def check(memory: OpenedMemory) -> list[MemoryFinding]:
     """All problems; an empty list means that files, full text, vectors and Chroma agree."""
     found = [] if memory.database.fault else [*_file(memory.database)]
     found += [finding for passages in memory.usable for finding in _kind(passages)]
@@ -89,7 +85,7 @@ def salvage_damaged(root: Path) -> list[str]:
         lock.release()
 
 
-def repair(memory: "Memory") -> list[MemoryFinding]:
+def repair(memory: OpenedMemory) -> list[MemoryFinding]:
     """Repair everything possible without discarding anything; returns the remaining problems."""
     memory.actor.permit()
     transcripts = memory.transcripts
@@ -111,7 +107,7 @@ def repair(memory: "Memory") -> list[MemoryFinding]:
     return check(memory)
 
 
-def _mend(memory: "Memory") -> None:
+def _mend(memory: OpenedMemory) -> None:
     """Give damaged rows back from copies; a vector that no copy has is made again, if its text is sound."""
     of_table = {passages.kind.table: passages for passages in memory.usable}
     for one in damaged_rows.restore(memory.database):

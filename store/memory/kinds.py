@@ -20,6 +20,8 @@ from store.memory.story import lore, sessions
 from store.memory.transcripts import tables
 
 KINDS = (memories.KIND, schema.KIND, lore.KIND, sessions.KIND, tables.KIND)
+MEMORIES, DOCUMENTS, LORE, SESSIONS, TRANSCRIPTS = (kind.name for kind in KINDS)
+NAMES = (MEMORIES, LORE, SESSIONS, DOCUMENTS, TRANSCRIPTS)  # in the order of pages
 
 log = logging.getLogger(__name__)
 

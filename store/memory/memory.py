@@ -1,409 +1,220 @@
-"""The text memory of one root: all kinds, opened together, with one writer."""
+"""The text memory, with its verbs under one name everywhere.
 
-import logging
-import sqlite3
-import time
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
-from copy import copy
-from functools import partial
-from math import inf
+    with Memory.open(Path("res")) as memory:
+        memory.store("Ann prefers short tickers", tags=["ann"])
+        memory.search("Which tickers does Ann prefer?")
+
+The command line has each as `memory VERB`, agents as the tool `VERB_memory`, the page as a label (`VERBS`).
+Page, command line, agents and scripts import this class, and the values that it takes and returns
+(`values.py`), and nothing else of the memory.
+"""
+
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from uuid import uuid4
 
-from store.catalog.catalog import DISK_ERRORS
-from store.chroma.base_follower import warn_behind
-from store.chroma.place import describe_place
-from store.disk.aside import Aside, finish_moves, moved_aside
-from store.disk.exchange import finish_exchanges, finish_for_reading
-from store.disk.files import Disk
-from store.disk.lock import WriterLock
-from store.disk.open_writers import Writers
-from store.disk.replica import is_replica
 from store.embedding import open_embedder
-from store.embedding.active_model import with_shared_models
-from store.embedding.protocol import Embedder
-from store.errors import MemedexError, ReadOnly
-from store.memory import memories
-from store.memory.chroma.follower import MemoryFollower, behind
-from store.memory.context import (
-    ALL_KINDS,
-    DEFAULT,
-    STORY,
-    AssembledContext,
-    StoryContext,
-    log_handed_out,
-    placeholders,
-)
-from store.memory.context import assemble as assemble_context
-from store.memory.decisions import Decisions
-from store.memory.documents import schema
-from store.memory.documents.documents import Documents
-from store.memory.engine.errors import InvalidInput
-from store.memory.engine.passages import Passages
+from store.memory import asking, context, demo, doctor, searching
+from store.memory.engine import reembedding
+from store.memory.engine.entries import Row
+from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.engine.inputs import checked_count
 from store.memory.engine.places import Places
-from store.memory.engine.point_in_time import Changed, as_of
-from store.memory.engine.resident import Where
-from store.memory.engine.retrievals import take_in_lines
-from store.memory.kinds import OpenedKinds
-from store.memory.maintainer import MemoryMaintainer
-from store.memory.memories import Memories
-from store.memory.status import MemoryStatus
-from store.memory.story import lore, sessions
-from store.memory.story.lore import Lore
-from store.memory.story.sessions import Sessions, memory_key
-from store.memory.transcripts import tables
-from store.memory.transcripts.transcripts import Transcripts
+from store.memory.exporting import export as exports
+from store.memory.inspect import connections, health, near_duplicates, neighbours, probe
+from store.memory.inspect.health import MemoryFigures
+from store.memory.kinds import LORE, MEMORIES, NAMES, SESSIONS
+from store.memory.opened import OpenedMemory
+from store.memory.trust import difference, merge, recall, replay, review
 from store.outcome import Outcome, Refusal
-from store.permissions import OPERATOR, Actor
 from store.progress import Progress
 
-log = logging.getLogger(__name__)
+# Every verb with the label under which the page has it.
+VERBS = {
+    "store": "Store",
+    "list": "Browse",
+    "show": "Open",
+    "edit": "Save and embed again",
+    "remove": "Remove",
+    "search": "Question",
+    "forget": "Delete session permanently",
+    "undo": "Undo",
+    "redo": "Redo",
+    "export": "Export",
+    "assemble": "What a model is told",
+    "ask": "Answer",
+}
+_MOST = 1_000  # entries of one page
 
 
-class Memory(Decisions):
-    """Agent memories, lore, sessions, documents and transcripts below one root; thread-safe."""
+def has_memory(root: Path) -> bool:
+    """Whether there is a text memory below this root."""
+    return Places(root).folder.is_dir()
 
-    @classmethod
-    def open(
-        cls,
-        root: Path,
-        *,
-        embedder: Embedder | None = None,
-        models: Callable[[str], Embedder] = open_embedder,
-        disk: Disk | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> "Memory":
-        """Open the text memory of this root, or create it; other processes may write to it as well.
 
-        One of them keeps it in order (`maintainer.py`). A replica is opened for reading. `models` opens a
-        model by name, `embedder` replaces all.
+class Memory(OpenedMemory):
+    """The verbs of one memory, as one actor.
+
+    What one kind alone has is a verb of its part: `memories`, `lore`, `session_memory`, `documents`,
+    `transcripts`. A verb with a module of its own is a function there, whose first argument is the memory.
+    """
+
+    mentions = connections.mentions
+    around = neighbours.around
+    nearest = neighbours.nearest
+    near_duplicates = near_duplicates.near_duplicates
+    concerns = health.concerns
+    unread_worlds = health.unread_worlds
+    check = doctor.check
+    repair = doctor.repair
+    load_demo = demo.load
+    export = exports.export
+
+    waiting = review.waiting
+    pending_count = review.count
+    accept = review.accept
+    reject = review.reject
+    recall_of = recall.of
+    set_recall = recall.set_recall
+    preview_merge = merge.preview
+    merge = merge.merge
+    difference = difference.difference
+
+    search = searching.search
+    probe_messages = probe.probe_messages
+    probe = probe.probe
+    template = property(context.saved_template)
+    save_template = context.save_template
+    preview = context.preview
+    assemble = context.assemble
+    retrieve = context.retrieve
+    ask = asking.ask
+    contexts = replay.contexts
+    context = replay.context
+    keep_context = replay.keep
+    context_entries = replay.entries
+    try_chunks = replay.try_chunks
+    replay = replay.replay
+
+    def reembed(
+        self, kinds: Sequence[str] = NAMES, model: str = "", *, progress: Progress | None = None
+    ) -> bool:
+        """Embed what has no vector of its kind's model, or all by another model; False if cancelled.
+
+        Old vectors are used until the new ones are complete. Raises ModelUnavailable or NotWritten.
         """
-        root = Path(root).resolve()
-        if is_replica(Places(root).database):
-            return cls(root, embedder=embedder, models=models)
-        return _writers.open(
-            root,
-            lambda lock: cls(root, embedder=embedder, models=models, disk=disk, clock=clock, lock=lock),
-            lock=Places(root).lock,
-            acquire=WriterLock.try_acquire,
-        )
+        embedder = open_embedder(model) if model else None
+        return all(reembedding.reembed(self.entries(kind), embedder, progress=progress) for kind in kinds)
 
-    @classmethod
-    def open_beside(
-        cls,
-        root: Path,
-        *,
-        embedder: Embedder | None = None,
-        models: Callable[[str], Embedder] = open_embedder,
-    ) -> "Memory":
-        """Open it for reading and writing without ever keeping it in order: an agent's, for days."""
-        root = Path(root).resolve()
-        finish_exchanges(root)
-        return cls(root, embedder=embedder, models=models, writes=True)
+    def store(
+        self, text: str, *, kind: str = MEMORIES, tags: Sequence[str] | None = None, scope: str = "",
+        name: str = "", is_new: bool = False, actor: str = "", decision: str | None = None,
+    ) -> str:  # fmt: skip
+        """Store a memory, a text of lore (`scope`: world) or of a session (`scope`: its key); returns its id.
 
-    @classmethod
-    def open_for_reading(
-        cls,
-        root: Path,
-        *,
-        embedder: Embedder | None = None,
-        models: Callable[[str], Embedder] = open_embedder,
-    ) -> "Memory":
-        """Open it while another process writes; created, or brought up to date, first if necessary."""
-        root = Path(root).resolve()
-        if not is_replica(Places(root).database):
-            finish_for_reading(root)
-        try:
-            return cls(root, embedder=embedder, models=models)
-        except ReadOnly:  # a file is missing or older: a process that may write has to open it once
-            cls.open(root, embedder=embedder, models=models).close()
-            return cls(root, embedder=embedder, models=models)
-
-    def __init__(
-        self,
-        root: Path,
-        *,
-        embedder: Embedder | None,
-        models: Callable[[str], Embedder],
-        disk: Disk | None = None,
-        clock: Callable[[], float] = time.time,
-        lock: WriterLock | None = None,
-        writes: bool = False,
-    ) -> None:
-        """`lock` is for a memory that may be kept in order here, whether this process has it now or not."""
-        self.places = Places(root)
-        self.actor: Actor = OPERATOR
-        self._maintainer: MemoryMaintainer | None = None
-        self._writes = writes or lock is not None
-        self._clock = clock
-        give = partial(
-            Passages, retrievals=self.places.retrievals, embedder=embedder, models=with_shared_models(models),
-            clock=clock, changed=self._wake, finish_erasing=self._finish_erasing,
-        )  # fmt: skip
-        self._opened = OpenedKinds(self.places, give, disk=disk, writable=self._writes, lock=lock)
-        self.database = self._opened.database
-        self.passages: dict[str, Passages] = self._opened
-        self._refused_worlds: list[Refusal] = []
-        self._make_parts()
-        self._disk = disk
-        if lock:
-            self._maintainer = self._new_maintainer(lock)
-            try:
-                self._maintainer.begin()
-            except BaseException:
-                self._end()
-                raise
-
-    def for_actor(self, actor: Actor) -> Self:
-        """This memory with one person's permissions; what they do is recorded under their name.
-
-        Takes microseconds: connections, locks and vectors are shared.
+        `name` is the entry's own, below its world or session. Raises UnknownEntry for a world that does not
+        exist, unless it is new; InvalidInput for papers and transcripts, which are imported.
         """
-        used = copy(self)
-        used.actor, used.database = actor, self.database.for_actor(actor)
-        used.passages = {name: passages.for_actor(actor) for name, passages in self.passages.items()}
-        used._make_parts()
-        return used
+        if kind == MEMORIES:
+            if scope or name:
+                raise InvalidInput("a memory has no world and no name of its own")
+            stored = self.memories.store_memory(text, tags, actor=actor, decision=decision)
+            return stored["memory_id"]
+        if tags:
+            raise InvalidInput("only memories have tags")
+        if kind == LORE:
+            if not is_new:
+                self.lore.check_known(scope)
+            self.lore.add_lore(scope, name, text, actor=actor, decision=decision)
+        elif kind == SESSIONS:
+            name = name or decision or str(uuid4())
+            self.session_memory.add_memory(scope, name, text, actor=actor, decision=decision)
+        else:
+            raise InvalidInput(f"{self.entries(kind).kind.name} are imported, not stored one by one")
+        return f"{scope}_{name}"
 
-    def as_of(
-        self,
-        moment: float | None,
-        *,
-        changed: Mapping[str, Changed] | None = None,
-        embedder: Embedder | None = None,
-    ) -> Self:
-        """This memory as it was at a moment (UNIX seconds), for questions alone; close it afterwards.
+    def list(
+        self, *, kind: str = MEMORIES, scope: str = "", words: str = "", offset: int = 0, limit: int = 100
+    ) -> tuple[int, list[Row]]:
+        """How many entries pass, and a page of them. Raises UnknownEntry for an unknown scope."""
+        passages = self.entries(kind)
+        where = passages.within(scope)
+        limit = checked_count(limit, what="the limit", most=_MOST)
+        if offset < 0:
+            raise InvalidInput(f"the offset has to be 0 or more, not {offset}")
+        rows = passages.find(words=words, where=where, offset=offset, limit=limit)
+        return passages.count(words=words, where=where), rows
 
-        `changed` (by kind) and `embedder` as in `engine/past.py`. Raises InvalidInput for a moment to come.
+    def show(self, id: str, *, kind: str = MEMORIES) -> Row:
+        """One entry. Raises UnknownEntry, with the nearest ids."""
+        return self.entries(kind).get(id)
+
+    def edit(
+        self, id: str, *, kind: str = MEMORIES, text: str | None = None, tags: Sequence[str] | None = None,
+        actor: str = "", decision: str | None = None,
+    ) -> Row:  # fmt: skip
+        """Change an entry's text, embedded again, or a memory's tags; returns the entry.
+
+        Raises InvalidInput if nothing is to be changed, or tags of another kind than memories.
         """
-        self.actor.check_login()
-        if moment is not None and not moment <= self._clock():  # not a number either
-            raise InvalidInput("this moment has not come yet")
-        used = copy(self)
-        used._maintainer, used._writes = None, False
-        used.passages = {
-            name: passages
-            if passages.fault
-            else as_of(passages, moment, changed=(changed or {}).get(name), embedder=embedder)
-            for name, passages in self.passages.items()
-        }
-        used._make_parts()
-        return used
+        self.show(id, kind=kind)
+        if text is None and tags is None:
+            raise InvalidInput("say what to change: the text, or the tags of a memory")
+        if kind == MEMORIES:
+            self.memories.edit(id, content=text, tags=tags, actor=actor, decision=decision)
+        elif tags is not None:
+            raise InvalidInput("only memories have tags")
+        else:
+            passages = self.entries(kind)
+            passages.edit(id, actor=actor, decision=decision, **{passages.kind.text: text})
+        return self.show(id, kind=kind)
 
-    @property
-    def can_write(self) -> bool:
-        """Whether this memory is open for writing, and this actor may change it."""
-        return self._writes and self.actor.can_write
-
-    def _make_parts(self) -> None:
-        """Make one part for each kind, with its verbs."""
-        self.memories = Memories(self.passages[memories.KIND.name])
-        self.documents = Documents(self.passages[schema.KIND.name], originals=self.places.originals)
-        self.lore = Lore(self.passages[lore.KIND.name], refused=self._refused_worlds)
-        self.sessions = Sessions(self.passages[sessions.KIND.name])
-        self.transcripts = Transcripts(self.passages[tables.KIND.name])
-
-    @property
-    def is_in_place(self) -> bool:
-        """Whether its files are those that were opened; a backup may have been restored since."""
-        return self.database.is_in_place
-
-    def _recover(self) -> None:
-        """Finish what earlier processes left, and load world files that changed."""
-        if self.usable:
-            finish_moves(self.places.folder, note=self._note_aside, disk=self._disk or Disk())
-        take_in_lines(self.places.retrievals)
-        if not self.documents.passages.fault:
-            self.documents.tidy()
-        if not self.lore.passages.fault:
-            self.places.worlds.mkdir(parents=True, exist_ok=True)
-            self.lore.load_worlds(self.places.worlds)
-
-    @property
-    def usable(self) -> list[Passages]:
-        """The kinds whose files can be used."""
-        return [passages for passages in self.passages.values() if not passages.fault]
-
-    def wait_for_chroma(self, timeout: float | None = None) -> bool:
-        """Wait until Chroma has every decision (True), fails, or takes too long (False).
-
-        Chroma of a memory that another process keeps is not waited for.
-        """
-        return (follower := self._follower) is None or follower.wait(timeout)
-
-    def follow_chroma(self, progress: Progress | None = None, *, patience: float | None = None) -> str:
-        """As `ChromaFollower.follow`; "" where another process keeps the memory."""
-        return follower.follow(progress, patience=patience) if (follower := self._follower) else ""
-
-    def check_chroma(self) -> list[str]:
-        """Differences between Chroma and SQLite, one sentence each; only in the process that keeps it."""
-        self.actor.check_login()
-        return follower.check() if (follower := self._follower) else []
-
-    def rebuild_chroma(self) -> None:
-        """Rebuild Chroma from SQLite's vectors; needs no model."""
-        self.actor.permit()
-        if follower := self._follower:
-            follower.rebuild()
-
-    def _note_aside(self, aside: Aside) -> None:
-        self.usable[0].record_aside(aside, root=self.places.root)
-
-    @property
-    def _follower(self) -> MemoryFollower | None:
-        return self._maintainer.follower if self._maintainer else None
-
-    def _wake(self) -> None:
-        if self._maintainer:
-            self._maintainer.wake()
-
-    def _finish_erasing(self, passages: Passages) -> None:
-        if self._maintainer:
-            self._maintainer.finish_erasing(passages)
-            return
-        maintainer = self._new_maintainer(WriterLock(self.places.lock))  # for this alone
-        try:
-            maintainer.finish_erasing(passages)
-        finally:
-            maintainer.close()
-            maintainer.release()
-
-    def _follow_if_free(self, progress: Progress | None, longest: float) -> str:
-        """Let Chroma follow what was written here, unless another process keeps the memory and does so."""
-        if not any(map(behind, self.usable)):
-            return ""
-        maintainer = self._new_maintainer(WriterLock(self.places.lock))
-        try:
-            with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
-                maintainer.maintain()
-            return maintainer.close(progress, longest=longest)
-        finally:
-            maintainer.release()
-
-    def _new_maintainer(self, lock: WriterLock) -> MemoryMaintainer:
-        return MemoryMaintainer(
-            lock, self.places, self.database, self.usable,
-            follower=lambda: MemoryFollower(
-                self.places, self.usable, note=self._note_aside, disk=self._disk
-            ),
-            recover=self._recover,
-        )  # fmt: skip
-
-    def assemble(
-        self,
-        prompt: str,
-        *,
-        template: str = "",
-        kinds: Collection[str] = ALL_KINDS,
-        numbers: Mapping[str, int] | None = None,
-        where: Mapping[str, Where] | None = None,
-        floors: Mapping[str, float] | None = None,
-    ) -> AssembledContext:
-        """The context of a model or an agent for this prompt, as `context.assemble`.
-
-        By the template that was saved for everybody, unless another is given.
-        """
-        self.actor.check_login()
-        return assemble_context(
-            self.passages, prompt, template=template or self.template, kinds=kinds, numbers=numbers,
-            where=where, floors=floors,
-        )  # fmt: skip
-
-    @property
-    def template(self) -> str:
-        """The template of contexts that was saved for everybody, else the default."""
-        self.actor.check_login()
-        try:
-            return self.places.template.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return DEFAULT
-
-    def save_template(self, template: str) -> None:
-        """Save a template for everybody, agents included. Raises InvalidInput or ReadOnly."""
-        placeholders(template)
-        self.actor.permit()
-        if not self.can_write:
-            raise ReadOnly("this text memory can be looked at, not changed")
-        Disk().replace(self.places.template, template.encode())
-
-    def retrieve(
-        self, prompt: str, *, world: str, character: str, session: str | None = None
-    ) -> StoryContext:
-        """A story model's context for this prompt: two chunks of lore, three memories; logged."""
-        where = {"lore": {"world_id": world}, "memory": {"session_id": memory_key(character, session)}}
-        try:
-            found = self.assemble(prompt, template=STORY, kinds=("world_lore", "session_memory"), where=where)
-        except InvalidInput as error:  # a story goes on without it
-            log.error("Error assembling a context: %s", error)
-            return StoryContext([], [], False, False, "")
-        log_handed_out(self.passages, prompt, found)
-        lore, remembered = found.sections
-        return StoryContext(
-            [chunk.text for chunk in lore.chunks], [chunk.text for chunk in remembered.chunks],
-            lore.context_warning, remembered.context_warning, remembered.text,
-        )  # fmt: skip
-
-    def _reverse(
-        self, verb: str, choose: Callable[[sqlite3.Connection, str], str], *, actor: str, id: str | None
+    def remove(
+        self, ids: Sequence[str], *, kind: str = MEMORIES, actor: str = "", decision: str | None = None
     ) -> Outcome:
-        """As `Decisions`; files of worlds are exchanged with those of the state before."""
-        outcome = super()._reverse(verb, choose, actor=actor, id=id)
-        if not self.lore.passages.fault and outcome.reversed:
-            outcome.refused += self.lore.exchange_files(self.places.worlds, decision=outcome.reversed)
+        """Remove entries as one decision, which undo reverses; unknown ones are named with the nearest."""
+        removed = self.entries(kind).decided(decision) or ()
+        outcome = Outcome([id for id in dict.fromkeys(ids) if id in removed])
+        for id in dict.fromkeys(ids):
+            if id in removed:
+                continue
+            try:
+                self.show(id, kind=kind)
+            except UnknownEntry as error:
+                outcome.refused.append(Refusal(id, str(error)))
+            else:
+                outcome.done.append(id)
+        self.entries(kind).remove(outcome.done, actor=actor, decision=decision)
         return outcome
 
-    def status(self) -> MemoryStatus:
-        """The memory's health."""
-        follower, is_on = self._follower, describe_place() != "off"
-        return MemoryStatus(
-            can_write=self.can_write,
-            counts={name: passages.count() for name, passages in self.passages.items()},
-            models={name: passages.model for name, passages in self.passages.items()},
-            to_embed={name: passages.to_embed() for name, passages in self.passages.items()},
-            chroma_behind=follower.behind if is_on and follower else 0,
-            chroma_fault=follower.fault if follower else "",
-            faults={name: one.fault for name, one in self.passages.items() if one.fault},
-            moved_aside=tuple(one.summary for one in moved_aside(self.places.folder)),
-        )
+    def forget(self, session: str, *, actor: str = "", decision: str | None = None) -> dict[str, int]:
+        """Delete a session for good, for all its characters; how many entries there were, by key.
 
-    def close(self, *, progress: Progress | None = None, longest: float = inf) -> None:
-        """Finish the current work, let Chroma catch up, and release the lock; safe to repeat.
-
-        As `LibraryRuntime.close`. Chroma of a memory that another process keeps is left to that one.
+        Cannot be undone. Raises UnknownEntry, with the nearest keys, if nothing is stored under it.
         """
-        lag: list[str] = []
-        if self._maintainer:
-            _writers.close(self.places.root, self, end=lambda: lag.append(self._end(progress, longest)))
-        else:
-            lag.append(self._end(progress, longest))
-        warn_behind("".join(lag))
+        return self.session_memory.delete_session(session, actor=actor, decision=decision)
 
-    def detach_after_fork(self) -> None:
-        """In a forked child: leave the lock to the parent, as SQLite files do."""
-        if self._maintainer:
-            self._maintainer.detach_after_fork()
+    def figures(self) -> Sequence[MemoryFigures]:
+        """The figures of each kind; 0.8 s for 100,000 entries."""
+        return [health.figures(passages) for passages in self.passages.values()]
 
-    def _end(self, progress: Progress | None = None, longest: float = inf) -> str:
-        try:
-            if self._maintainer:
-                return self._maintainer.close(progress, longest=longest)
-            is_view = self.passages is not self._opened  # of one actor or moment
-            return "" if is_view or not self._writes else self._follow_if_free(progress, longest)
-        finally:
-            if self.passages is self._opened:
-                self._opened.close()
-            else:  # a copy for one actor or moment
-                for passages in self.passages.values():
-                    passages.close()
-            if self._maintainer:
-                self._maintainer.release()
+    def worlds(self) -> dict[str, int]:
+        """Every world with its number of entries."""
+        counts = self.lore.passages.counts()
+        return {name: counts.get(name, 0) for name in self.lore.names()}
 
-    def __enter__(self) -> Self:
-        return self
+    def sessions(self) -> dict[str, int]:
+        """Every session key with its number of exchanges."""
+        return self.session_memory.passages.counts()
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def protocols(self) -> dict[str, int]:
+        """Every protocol with its number of passages."""
+        return self.documents.protocols()
 
-
-_writers: Writers[Memory] = Writers()
+    def tags(self) -> dict[str, int]:
+        """Every tag of a memory with the number of memories that have it."""
+        with self.memories.passages.database.reading() as db:
+            rows = db.execute(
+                "SELECT value, count(*) FROM memories, json_each(memories.tags) GROUP BY value ORDER BY value"
+            )
+            return {str(row[0]): int(row[1]) for row in rows}

@@ -94,7 +94,7 @@ class RagManager:
     @property
     def memory_collection(self) -> Collection:
         """The collection of session memory."""
-        return Collection(self._memory.sessions.passages)
+        return Collection(self._memory.session_memory.passages)
 
     def add_lore(
         self, world_id: str, lore_id: str, text: str, metadata: Mapping[str, Any] | None = None
@@ -113,7 +113,7 @@ class RagManager:
 
     def add_memory(self, session_id: str, memory_id: str, text: str) -> None:
         """Store an exchange, replacing the session's with the same `memory_id`. Raises InvalidInput."""
-        self._memory.sessions.add_memory(session_id, memory_id, text)
+        self._memory.session_memory.add_memory(session_id, memory_id, text)
 
     def query_memory(
         self, session_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MEMORY_CHARS
@@ -122,7 +122,7 @@ class RagManager:
 
         Returns ([], False) on failure, with the reason in the log.
         """
-        return self._memory.sessions.query_memory(session_id, query, n_results, max_chars)
+        return self._memory.session_memory.query_memory(session_id, query, n_results, max_chars)
 
     def delete_session_memory(self, session_id: str) -> None:
         """Delete a session's memory for good, from every file; nothing happens if there is none.
@@ -130,9 +130,14 @@ class RagManager:
         Raises NotWritten if it could not be deleted, so that nobody believes that data is gone that is not.
         """
         try:
-            self._memory.sessions.delete_session_memory(session_id)
+            self._memory.session_memory.delete_session_memory(session_id)
         except UnknownEntry as error:
             log.info("nothing was deleted: %s", error)
+
+
+def MemoryVerbs(memory: Memory) -> Memory:  # noqa: N802
+    """The memory itself, which has all verbs; for scripts that were written for version 1.4."""
+    return memory
 
 
 def store_memory(content: str, tags: Sequence[str] | None = None) -> Stored:

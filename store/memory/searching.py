@@ -1,7 +1,7 @@
 """One question to one kind, with every filter that it has: in Python, on the command line, for agents."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from store.memory.documents.headings import sections_named
@@ -11,9 +11,12 @@ from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_count, checked_percentage, checked_text
 from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
+from store.memory.kinds import MEMORIES
 from store.memory.memories import relevance
+from store.memory.opened import OpenedMemory
 from store.memory.text.mmr import diverse_order
 
+_MOST = 1_000  # entries that are found
 _POOL = 4  # times as many entries are compared for diversity
 
 
@@ -54,13 +57,30 @@ class SearchFilters:
         return found | {name: at for name in ("since", "until") if (at := getattr(self, name)) is not None}
 
 
-def search(passages: Passages, query: str, *, limit: int, most: int, filters: SearchFilters) -> list[Row]:
-    """The entries that fit best, with `score`, `meaning` and `words`; near misses come last, and say so."""
+_EVERYTHING = SearchFilters()
+
+
+def search(
+    memory: OpenedMemory, query: str, *, kind: str = MEMORIES, scope: str = "", limit: int = 5,
+    filters: SearchFilters = _EVERYTHING,
+) -> list[Row]:  # fmt: skip
+    """The entries that fit best, with `score`, `meaning` and `words`; memories as `search_memory`.
+
+    Near misses, if `filters` ask for them, come last, with `"near_miss": True`.
+    """
+    passages, filters = memory.entries(kind), replace(filters, scope=scope or filters.scope)
+    if kind == MEMORIES:
+        answer = memory.memories.search_memory(
+            query, limit, threshold=filters.min_score, near_misses=filters.near_misses, mmr=filters.mmr,
+            where=filters.where(passages),
+        )  # fmt: skip
+        misses = [{**row, "near_miss": True} for row in answer.get("near_misses", [])]
+        return [*map(dict, answer["results"]), *misses]
     query = checked_text(query, what="the query", most=LONGEST_QUESTION)
-    limit = checked_count(limit, what="the limit", most=most)
+    limit = checked_count(limit, what="the limit", most=_MOST)
     least = None if filters.min_score is None else checked_percentage(filters.min_score, what="min_score")
     if filters.near_misses:
-        checked_count(filters.near_misses, what="the number of near misses", most=most)
+        checked_count(filters.near_misses, what="the number of near misses", most=_MOST)
     where = filters.where(passages)
     pool = max(limit * _POOL, limit + filters.near_misses)
     hits = passages.best(query, n=pool, where=where)

@@ -1,6 +1,6 @@
-"""The plain values that `MemoryVerbs` takes and returns, and what is computed from them alone.
+"""The plain values that `Memory` takes and returns, and what is computed from them alone.
 
-With `verbs.py` the door of the text memory: page, command line and agents import nothing else of it.
+With `memory.py` the door of the text memory: page, command line and agents import nothing else of it.
 """
 
 from store.memory.asking import Answer, GivenEntry, configured_model
@@ -25,7 +25,6 @@ from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, MOST_CHARS, checked_count, checked_moment
 from store.memory.engine.listing import MemoryDecision
 from store.memory.engine.names import nearest, offered
-from store.memory.engine.recall import Recall
 from store.memory.engine.resident import Where
 from store.memory.engine.retrievals import KeptContext
 from store.memory.engine.settings import LOCAL, memory_settings, reviews_agents
@@ -33,7 +32,10 @@ from store.memory.inspect.connections import CoinMention, Mention, coins_in, coi
 from store.memory.inspect.health import READ_AGAIN, Concern, MemoryFigures
 from store.memory.inspect.near_duplicates import NEARLY, DuplicatePair
 from store.memory.inspect.probe import ProbeCandidate, ProbeMessage
+from store.memory.kinds import DOCUMENTS, LORE, MEMORIES, SESSIONS, TRANSCRIPTS
+from store.memory.kinds import NAMES as KINDS
 from store.memory.memories import LONGEST_TAG, MOST_TAGS, RELEVANT, FoundMemories, FoundMemory, Stored
+from store.memory.memory import has_memory
 from store.memory.searching import SearchFilters
 from store.memory.story.lore import MAX_CHARS as LORE_CHARS
 from store.memory.story.scoped import N_RESULTS
@@ -49,9 +51,9 @@ from store.memory.transcripts.search import BY_WORDS, MessageHit, Mode
 from store.memory.transcripts.search import RESULTS as MESSAGES
 from store.memory.trust.difference import EntryDifference
 from store.memory.trust.merge import MergePreview
+from store.memory.trust.recall import Recall
 from store.memory.trust.replay import ReplayedEntry, WhatIf
 from store.memory.trust.review import ReviewItem
-from store.memory.verbs import DOCUMENTS, KINDS, LORE, MEMORIES, SESSIONS, TRANSCRIPTS, has_memory
 
 __all__ = [
     "BUDGETS", "BY_WORDS", "CHUNK_LENGTH", "CHUNK_OVERLAP", "DEFAULT", "DOCUMENTS", "KINDS", "KIND_OF",

@@ -154,7 +154,7 @@ def test_a_permanently_deleted_session_remains_in_no_file(memory_server: Server,
                 assert b"mozzarella" not in content, path
                 assert b"capy_budget-debate" not in content, path
     with stored_memory(memory_server) as memory:
-        assert "capy_budget-debate" not in memory.sessions.passages.counts()
+        assert "capy_budget-debate" not in memory.session_memory.passages.counts()
 
 
 def test_rows_selected_in_the_table_are_deleted_together(memory_server: Server, page: Page) -> None:

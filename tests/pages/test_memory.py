@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from components.shell.page.tour import STOPS
 from store.memory.memory import Memory
-from store.memory.verbs import MemoryVerbs
 from store.settings import settings
 from tests.pages.conftest import finish_jobs, opened, press, rerun, send, sendable, shown, words
 from tests.store.language_model_server import running, says
@@ -93,7 +92,7 @@ def test_the_tour_and_the_readme_ask_what_the_demo_memory_answers(memory: Memory
     for app in (opened("memory", **stop.parameters), opened("memory", ask=question)):
         assert answer in app.code[0].value
         assert "an empty room" not in app.code[0].value, "no other world was asked"
-    told = [chunk.text for chunk in MemoryVerbs(memory).assemble(question, world="tide_archive").chunks]
+    told = [chunk.text for chunk in memory.assemble(question, world="tide_archive").chunks]
     assert any(answer in text for text in told)
 
 
@@ -104,7 +103,7 @@ def test_beside_hits_of_papers_a_model_is_told_passages_of_papers(memory: Memory
     assert told.startswith("--- PASSAGES OF PAPERS ---")
     assert first in told
     assert "RECENT MEMORY" not in told, "only what is asked"
-    assert told == MemoryVerbs(memory).assemble("When is a loan liquidated?", kinds=["documents"]).text
+    assert told == memory.assemble("When is a loan liquidated?", kinds=["documents"]).text
 
 
 def test_an_empty_prompt_says_that_nothing_fits_and_not_that_nothing_is_there(memory: Memory) -> None:
@@ -116,7 +115,7 @@ def test_a_template_saved_for_everybody_reaches_agents(memory: Memory) -> None:
     app = opened("memory", ask="lamps", world="mempool_city")
     app.text_area(key="memedex.template").set_value("Mira knows:\n{lore}")
     send(rerun(app), "keep-template")
-    found = MemoryVerbs(memory).assemble("lamps", world="mempool_city")
+    found = memory.assemble("lamps", world="mempool_city")
     assert found.text.startswith("Mira knows:\n")
     rerun(app)
     assert any(one.label.startswith("Not in it") for one in app.expander)

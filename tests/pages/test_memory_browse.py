@@ -143,7 +143,7 @@ def test_a_link_to_near_duplicates_opens_them(memory: Memory) -> None:
 def test_a_session_is_permanently_deleted_with_all_its_characters(memory: Memory) -> None:
     app = opened("memory", view="Browse", kind="Sessions", scope_session_memory="mira_lantern")
     press(app, "Delete all 2 keys of lantern")
-    assert memory.sessions.passages.counts() == {"capy_budget-debate": 4}
+    assert memory.session_memory.passages.counts() == {"capy_budget-debate": 4}
 
 
 @pytest.mark.slow

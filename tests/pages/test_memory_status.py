@@ -48,7 +48,7 @@ def test_a_world_file_edited_while_the_dashboard_runs_is_reported_and_reloaded(m
     press(app, "Read it again")
     finish_jobs()
     assert memory.lore.query_lore("blank_atlas", "page") == (["A page is filled at last."], False)
-    assert memory.lore.unread_files(memory.places.worlds) == ["broken.yml"]
+    assert memory.lore.unread_files() == ["broken.yml"]
 
 
 def test_a_broken_world_is_named_with_an_example_and_the_good_one_beside_it_is_imported(
@@ -83,7 +83,7 @@ def test_two_worlds_of_one_file_name_are_both_imported(memory: Memory) -> None:
 def test_the_model_of_one_kind_can_be_changed_in_the_settings(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("store.memory.verbs.open_embedder", lambda name: Bags(name="other"))
+    monkeypatch.setattr("store.memory.memory.open_embedder", lambda name: Bags(name="other"))
     monkeypatch.setattr(model_choice, "open_embedder", lambda name: Bags(name="other"))
     app = opened("settings", section="Embedding model")
     app.selectbox(key="memory-model-kind").set_value("memories")

@@ -26,7 +26,6 @@ from store.errors import BadSource
 from store.library import Library
 from store.memory import demo as memory_demo
 from store.memory.memory import Memory
-from store.memory.verbs import MemoryVerbs
 from store.progress import Progress
 from store.reading.query_binding import parts_of, picture
 from store.records import validate
@@ -351,10 +350,9 @@ def test_every_question_that_the_program_and_its_readme_ask_the_memory_has_a_rig
     assert asked == TOLD.keys()
     with Memory.open(library.layout.root) as memory:
         memory_demo.load(memory)
-        verbs = MemoryVerbs(memory)
         for question, answer in TOLD.items():
             kind = examples.get(question, "world_lore")
-            found = verbs.search(question, kind=kind, limit=2)
+            found = memory.search(question, kind=kind, limit=2)
             assert any(answer in " ".join(text_of(kind, row).split()) for row in found), question
 
 

@@ -94,6 +94,6 @@ def test_contexts_that_a_released_version_kept_as_lines_are_still_listed(
             ("0f", 1769853600.25, "Who guards the zanzibarium?"),
         ]
         assert not kept.exists()
-        memory.sessions.delete_session("one")
+        memory.session_memory.delete_session("one")
         assert replay.contexts(memory) == []
         assert traces(released, ["zanzibarium"], []) == {}

@@ -12,7 +12,7 @@ from store.memory.engine.database import Database
 from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.listing import MemoryDecision, MemoryEvent
-from store.memory.engine.names import offered
+from store.memory.engine.names import check_known, offered
 from store.memory.engine.resident import Where
 from store.memory.engine.versions import EntryVersion, versions
 from store.permissions import Actor
@@ -107,6 +107,15 @@ class Entries:
             named = [row[0] for row in db.execute(self.kind.scopes)] if self.kind.scopes else []
             used = listing.counts(db, self.kind, self.kind.scope) if self.kind.scope else {}
         return sorted({*named, *used})
+
+    def within(self, scope: str) -> dict[str, str]:
+        """The filter for one world, session or protocol, none for "". Raises UnknownEntry."""
+        if not scope:
+            return {}
+        if not (column := self.kind.scope):
+            raise InvalidInput(f"{self.kind.name} belong to no world, session or protocol")
+        check_known(scope, self.scopes(), what=column.removesuffix("_id"))
+        return {column: scope}
 
     def scopes_ever(self) -> list[str]:
         """Every world, session or protocol that an entry, or a change that waits, has or had."""

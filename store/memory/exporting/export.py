@@ -17,7 +17,7 @@ from store.chroma.process import ChromaFailed
 from store.errors import BadSource, NotWritten
 from store.memory.engine.errors import InvalidInput
 from store.memory.exporting.entries import ExportEntry, entries, metadata_of
-from store.memory.memory import Memory
+from store.memory.opened import OpenedMemory
 from store.memory.transcripts.tables import TABLES
 from store.outcome import Outcome, Refusal
 
@@ -26,7 +26,7 @@ DOCUMENTS, TRANSCRIPTS = "documents", "transcript_vectors"
 _LINES = (".jsonl", ".ndjson")
 
 
-def export(memory: Memory, path: Path, *, kinds: Sequence[str], model: str = "") -> Outcome:
+def export(memory: OpenedMemory, path: Path, *, kinds: Sequence[str], model: str = "") -> Outcome:
     """Write these kinds in the layout of their reference; the result is there whole, or not at all.
 
     Memories, lore and sessions go into a new Chroma folder, documents into a .csv or .jsonl file, transcripts
@@ -64,7 +64,9 @@ def _staged(path: Path) -> Iterator[Path]:
         staged.unlink(missing_ok=True)
 
 
-def _to_chroma(memory: Memory, staged: Path, kinds: Sequence[str], model: str, outcome: Outcome) -> None:
+def _to_chroma(
+    memory: OpenedMemory, staged: Path, kinds: Sequence[str], model: str, outcome: Outcome
+) -> None:
     chroma = WriterProcess(CollectionWriter, staged)
     try:
         for kind in kinds:
@@ -91,7 +93,7 @@ def _texts(kind: str, text: str, whole: Sequence[ExportEntry]) -> Texts:
     )
 
 
-def _to_table(memory: Memory, staged: Path, suffix: str, model: str, outcome: Outcome) -> None:
+def _to_table(memory: OpenedMemory, staged: Path, suffix: str, model: str, outcome: Outcome) -> None:
     with staged.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         if suffix not in _LINES:
@@ -110,7 +112,7 @@ def _to_table(memory: Memory, staged: Path, suffix: str, model: str, outcome: Ou
                 outcome.done.append(entry.row["id"])
 
 
-def _to_database(memory: Memory, staged: Path, outcome: Outcome) -> None:
+def _to_database(memory: OpenedMemory, staged: Path, outcome: Outcome) -> None:
     passages = memory.passages[TRANSCRIPTS]
     with closing(sqlite3.connect(staged)) as db:
         db.executescript(TABLES)

@@ -7,17 +7,15 @@ Dog); a ticker counts in capitals or behind a dollar sign. Similarity in meaning
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from store.catalog.filters import Filter
 from store.memory.engine.entries import Row
 from store.memory.engine.passages import Passages
+from store.memory.opened import OpenedMemory
 from store.reading.reader import Reader
 from store.records import Record
 from store.search.query import Part, Query
-
-if TYPE_CHECKING:
-    from store.memory.memory import Memory
 
 How = Literal["name", "ticker", "meaning"]
 NEAR = 5  # by meaning, of each kind
@@ -47,7 +45,7 @@ class CoinMention:
     score: float | None = None
 
 
-def mentions(memory: "Memory", record: Record, *, near: int = NEAR) -> list[Mention]:
+def mentions(memory: OpenedMemory, record: Record, *, near: int = NEAR) -> list[Mention]:
     """The entries of every kind that name this coin, then those nearest to its caption."""
     found: list[Mention] = []
     about = "\n".join(filter(None, [record.name, record.description, *record.caption.values()]))

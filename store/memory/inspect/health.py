@@ -2,16 +2,13 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from store.embedding.multilingual import MULTILINGUAL as MULTILINGUAL
 from store.embedding.multilingual import unread_language
 from store.memory.engine.passages import Passages
+from store.memory.opened import OpenedMemory
 from store.memory.text.extraction import MAX_TOOL_OUTPUT_LENGTH
 from store.memory.text.token_chunks import SIZES
-
-if TYPE_CHECKING:
-    from store.memory.memory import Memory
 
 READ_AGAIN = "read the folder of worlds again"
 LONGEST = {"world_lore": 800, "documents": 1000}  # characters of a chunk, by the references
@@ -77,7 +74,7 @@ def figures(passages: Passages) -> MemoryFigures:
     )
 
 
-def concerns(memory: "Memory") -> list[Concern]:
+def concerns(memory: OpenedMemory) -> list[Concern]:
     """Matters for the curator; `doctor.check` says what is broken."""
     found = [concern for passages in memory.passages.values() for concern in _of_entries(passages)]
     found += [_not_read(passages) for passages in memory.passages.values()]
@@ -123,14 +120,14 @@ def _not_read(passages: Passages) -> Concern:
     return Concern(passages.kind.name, what, ids[:_NAMED], remedy, len(ids))
 
 
-def unread_worlds(memory: "Memory") -> Concern | None:
+def unread_worlds(memory: OpenedMemory) -> Concern | None:
     """Files of worlds that were edited since they were loaded."""
-    files = memory.lore.unread_files(memory.places.worlds)
+    files = memory.lore.unread_files()
     what = "files of worlds that are new or changed, and not imported yet"
     return _scopes(memory.passages["world_lore"], what, files, remedy=READ_AGAIN) if files else None
 
 
-def _lore(memory: "Memory") -> list[Concern]:
+def _lore(memory: OpenedMemory) -> list[Concern]:
     lore = memory.passages["world_lore"]
     lore_counts = lore.counts()
     without_lore = [world.id for world in memory.lore.worlds() if not lore_counts.get(world.id)]
@@ -148,14 +145,14 @@ def _lore(memory: "Memory") -> list[Concern]:
     ]
 
 
-def _sessions(memory: "Memory") -> list[Concern]:
+def _sessions(memory: OpenedMemory) -> list[Concern]:
     sessions = memory.passages["session_memory"]
     questions = sessions.questions.all()
     never = [key for key in sessions.counts() if key not in questions]
     return [_scopes(sessions, "sessions never queried", never, remedy="probe or delete them")]
 
 
-def _transcripts(memory: "Memory") -> list[Concern]:
+def _transcripts(memory: OpenedMemory) -> list[Concern]:
     passages = memory.passages["transcript_vectors"]
     return [
         _entries(

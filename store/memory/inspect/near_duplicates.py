@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from store.memory.engine.passages import Passages
+from store.memory.kinds import MEMORIES
+from store.memory.opened import OpenedMemory
 from store.progress import Progress
 
 NEARLY = 0.95  # cosine from which two entries count as near-duplicates
@@ -22,14 +23,19 @@ class DuplicatePair:
 
 
 def near_duplicates(
-    passages: Passages, *, floor: float = NEARLY, most: int = MOST, progress: Progress | None = None
+    memory: OpenedMemory,
+    kind: str = MEMORIES,
+    *,
+    floor: float = NEARLY,
+    most: int = MOST,
+    progress: Progress | None = None,
 ) -> list[DuplicatePair]:
-    """Pairs with at least this cosine, most similar first, from a comparison of all pairs.
+    """Pairs of entries with at least this cosine, most similar first, from a comparison of all pairs.
 
     100,000 entries of 384 numbers take about a minute and a half on two cores.
     """
     progress = progress or Progress()
-    ids, matrix = passages.resident().copied()
+    ids, matrix = memory.entries(kind).resident().copied()
     progress.what, progress.total = "comparing entries", len(ids)
     found: list[DuplicatePair] = []
     for top in range(0, len(ids), _ROWS):

@@ -3,22 +3,26 @@
 from typing import Any
 
 from store.memory.engine.entries import Row
-from store.memory.engine.passages import Passages
+from store.memory.kinds import MEMORIES
+from store.memory.opened import OpenedMemory
 
 
-def around(passages: Passages, id: str, *, reach: int = 1) -> tuple[list[Row], list[Row]]:
-    """The entries before and after this one in their source, in reading order."""
-    kind, row = passages.kind, passages.get(id)
-    place = ", ".join(kind.sequence)
-    same = " AND ".join(["TRUE", *(f"{column} IS ?" for column in kind.siblings)])
-    values: list[Any] = [row[column] for column in kind.siblings]
+def around(
+    memory: OpenedMemory, id: str, *, kind: str = MEMORIES, reach: int = 1
+) -> tuple[list[Row], list[Row]]:
+    """The entries before and after one in their source, in reading order."""
+    passages = memory.entries(kind)
+    of, row = passages.kind, passages.get(id)
+    place = ", ".join(of.sequence)
+    same = " AND ".join(["TRUE", *(f"{column} IS ?" for column in of.siblings)])
+    values: list[Any] = [row[column] for column in of.siblings]
 
     def found(sign: str, direction: str) -> list[str]:
-        order = ", ".join(f"{part} {direction}" for part in kind.sequence)
+        order = ", ".join(f"{part} {direction}" for part in of.sequence)
         with passages.database.reading() as db:
             rows = db.execute(
-                f"SELECT id FROM {kind.table} WHERE {same} "
-                f"AND ({place}) {sign} (SELECT {place} FROM {kind.table} WHERE id = ?) "
+                f"SELECT id FROM {of.table} WHERE {same} "
+                f"AND ({place}) {sign} (SELECT {place} FROM {of.table} WHERE id = ?) "
                 f"ORDER BY {order} LIMIT ?",
                 [*values, id, reach],
             )
@@ -27,8 +31,9 @@ def around(passages: Passages, id: str, *, reach: int = 1) -> tuple[list[Row], l
     return passages.rows(found("<", "DESC")[::-1]), passages.rows(found(">", "ASC"))
 
 
-def nearest_to(passages: Passages, id: str, *, n: int = 5) -> list[tuple[Row, float]]:
-    """The entries of this kind whose vectors are nearest to this one's, best first, without itself."""
+def nearest(memory: OpenedMemory, id: str, *, kind: str = MEMORIES, n: int = 5) -> list[tuple[Row, float]]:
+    """The entries of its kind that are nearest to one in meaning, best first, with their cosines."""
+    passages = memory.entries(kind)
     vector = passages.vector(id)
     if vector is None or passages.get(id)["embedding_model"] != passages.model:
         return []

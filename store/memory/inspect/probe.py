@@ -18,6 +18,8 @@ from store.memory.engine.listing import never_recalled
 from store.memory.engine.passages import Passages
 from store.memory.engine.resident import Vector, Where
 from store.memory.engine.settings import LOCAL
+from store.memory.kinds import MEMORIES, TRANSCRIPTS
+from store.memory.opened import OpenedMemory
 from store.memory.text.mmr import diverse_order
 from store.memory.transcripts import search
 from store.memory.transcripts.search import FoundMessages, MessageHit, Mode
@@ -145,9 +147,10 @@ def _mean_and_deviation(cosines: Vector) -> tuple[float, float]:
 
 
 def probe(
-    passages: Passages,
+    memory: OpenedMemory,
     question: str,
     *,
+    kind: str = MEMORIES,
     n: int,
     where: Where | None = None,
     floor: float | None = None,
@@ -155,11 +158,12 @@ def probe(
     mmr: float | None = None,
     near: int = _NEAR,
 ) -> ProbeResult:
-    """The n best entries that pass, in the order in which they are handed out, and the best of the others.
+    """The n best entries of a kind that pass, as they are handed out, and the best of the others.
 
     `floor` is the lowest cosine, `budget` the maximum of characters in all, `mmr` λ of marginal relevance.
     While the model is away words alone are compared. Does not count as a question.
     """
+    passages = memory.entries(kind)
     checked_text(question, what="the question")
     checked_count(n, what="n")
     begun = time.perf_counter()
@@ -168,7 +172,7 @@ def probe(
     with passages.database.reading() as db:
         never = never_recalled(db, passages.kind)
     found = passages.best_with(question, vector, n=max(_POOL * n, POOL), where=where)
-    if passages.kind.name == "memories":
+    if kind == MEMORIES:
         found.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference
     hits = {hit.row["id"]: hit for hit in found}
     scores = None if vector is None else passages.scores(vector, where)
@@ -239,7 +243,7 @@ def _diverse(
 
 
 def probe_messages(
-    passages: Passages,
+    memory: OpenedMemory,
     question: str,
     *,
     mode: Mode,
@@ -255,6 +259,7 @@ def probe_messages(
     `floor` is the lowest cosine, `budget` the maximum of characters in all. While the model is away words
     alone are compared. Does not count as a question.
     """
+    passages = memory.entries(TRANSCRIPTS)
     checked_text(question, what="the question")
     by_meaning = mode != "full_text" or floor is not None
     vector = passages.question_or_none(question) if by_meaning else None

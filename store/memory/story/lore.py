@@ -67,8 +67,10 @@ class Lore(Scoped):
 
     what = "world"
 
-    def __init__(self, passages: Passages, *, refused: list[Refusal]) -> None:
+    def __init__(self, passages: Passages, *, folder: Path, refused: list[Refusal]) -> None:
+        """`folder` has the files of worlds."""
         super().__init__(passages)
+        self.folder = folder
         self.refused = refused  # world files that could not be taken in on opening; the same for every actor
 
     def add_lore(
@@ -107,21 +109,21 @@ class Lore(Scoped):
         with self.passages.database.reading() as db:
             return [World(**row) for row in db.execute("SELECT * FROM worlds ORDER BY name, id")]
 
-    def put_file(self, folder: Path, name: str, content: bytes) -> None:
+    def put_file(self, name: str, content: bytes) -> None:
         """Write a world's file to the folder; `load_worlds` loads it."""
         self.passages.database.check_writable()
-        put_world_file(folder, name, content)
+        put_world_file(self.folder, name, content)
 
-    def load_worlds(self, folder: Path, *, actor: str = "") -> WorldReport:
+    def load_worlds(self, *, actor: str = "") -> WorldReport:
         """Load the folder's files that are new or changed; for the others it only compares the content."""
         self.passages.database.check_writable()
         known = {world.file: world.hash for world in self.worlds()}
         report = WorldReport()
         seen: dict[str, str] = {world.id: world.file for world in self.worlds()}
-        for world in read_worlds(folder, known=known):
+        for world in read_worlds(self.folder, known=known):
             if isinstance(world, Refusal):
                 report.refused.append(world)
-            elif seen.get(world.id, world.file) != world.file and (folder / seen[world.id]).exists():
+            elif seen.get(world.id, world.file) != world.file and (self.folder / seen[world.id]).exists():
                 reason = f"the world {world.id} is already defined by {seen[world.id]}"
                 report.refused.append(Refusal(world.file, reason))
             else:
@@ -135,15 +137,15 @@ class Lore(Scoped):
         self.refused[:] = report.refused
         return report
 
-    def unread_files(self, folder: Path) -> list[str]:
+    def unread_files(self) -> list[str]:
         """The folder's files that are new, changed or unreadable, compared with what was loaded."""
         known = {world.file: world.hash for world in self.worlds()}
         return [
             found.item if isinstance(found, Refusal) else found.file
-            for found in read_worlds(folder, known=known)
+            for found in read_worlds(self.folder, known=known)
         ]
 
-    def exchange_files(self, folder: Path, *, decision: str) -> list[Refusal]:
+    def exchange_files(self, *, decision: str) -> list[Refusal]:
         """After this decision was undone or redone, let the files of its worlds follow.
 
         Otherwise the next opening would load what was undone. A file that was changed since stays; one that
@@ -166,15 +168,14 @@ class Lore(Scoped):
             aside, back = (others, [row["hash"]]) if row["file"] else ([], others)
             try:
                 if row["old_file"]:
-                    set_world_file_aside(folder, row["old_file"], file_hash=row["old_hash"])
+                    set_world_file_aside(self.folder, row["old_file"], file_hash=row["old_hash"])
                 for file_hash in aside:
-                    set_world_file_aside(folder, file, file_hash=file_hash)
+                    set_world_file_aside(self.folder, file, file_hash=file_hash)
                 for file_hash in back:
-                    put_world_file_back(folder, file, file_hash=file_hash)
+                    put_world_file_back(self.folder, file, file_hash=file_hash)
             except OSError as error:
-                reason = (
-                    f"the world is as you decided, but its file could not be moved: {refused(error, folder)}"
-                )
+                why = refused(error, self.folder)
+                reason = f"the world is as you decided, but its file could not be moved: {why}"
                 stayed.append(Refusal(file, reason))
         return stayed
 

@@ -1,13 +1,11 @@
 """Changes of the text memory between two moments."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from store.errors import InvalidRecord
 from store.memory.engine import point_in_time
-
-if TYPE_CHECKING:
-    from store.memory.memory import Memory
+from store.memory.opened import OpenedMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +19,7 @@ class EntryDifference:
     after: str  # "" if there is none
 
 
-def difference(memory: "Memory", since: float, until: float | None = None) -> list[EntryDifference]:
+def difference(memory: OpenedMemory, since: float, until: float | None = None) -> list[EntryDifference]:
     """The entries that were added, removed or changed between two moments (UNIX seconds; None: now).
 
     By kind, then by id. Raises InvalidRecord if `until` comes before `since`.

@@ -8,8 +8,9 @@ from typing import Any
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
 from store.memory.engine.inputs import LONGEST, checked_text
-from store.memory.engine.passages import Passages
+from store.memory.kinds import MEMORIES
 from store.memory.memories import MOST_TAGS
+from store.memory.opened import OpenedMemory
 from store.memory.text.conflicts import compared, sentences
 
 
@@ -23,20 +24,21 @@ class MergePreview:
     tags: list[str]  # of all, at most 10; [] for a kind without tags
 
 
-def preview(passages: Passages, keep: str, others: Sequence[str]) -> MergePreview:
+def preview(memory: OpenedMemory, keep: str, others: Sequence[str], *, kind: str = MEMORIES) -> MergePreview:
     """What merging these entries into one of them would store. Raises UnknownEntry or InvalidInput.
 
     A sentence counts as said already if it is the same in other words (`text/conflicts.py`).
     """
+    passages = memory.entries(kind)
     rows = [passages.get(id) for id in dict.fromkeys((keep, *others))]
     if len(rows) < 2:
         raise InvalidInput("a merge needs another entry than the one that is kept")
-    scope, kind = passages.kind.scope, passages.kind
+    scope, column = passages.kind.scope, passages.kind.text
     if scope and len({row[scope] for row in rows}) > 1:
         raise InvalidInput(f"entries of one {scope} alone can be merged")
-    text = str(rows[0][kind.text])
+    text = str(rows[0][column])
     for row in rows[1:]:
-        for sentence in sentences(str(row[kind.text])):
+        for sentence in sentences(str(row[column])):
             repeats = any(one.is_repetition for one in compared([text, sentence]))
             if sentence not in text and not repeats:
                 text = f"{text.rstrip()} {sentence}"
@@ -45,10 +47,11 @@ def preview(passages: Passages, keep: str, others: Sequence[str]) -> MergePrevie
 
 
 def merge(
-    passages: Passages,
+    memory: OpenedMemory,
     keep: str,
     others: Sequence[str],
     *,
+    kind: str = MEMORIES,
     text: str = "",
     shown: MergePreview | None = None,
     actor: str = "",
@@ -59,11 +62,12 @@ def merge(
     `shown` is the preview that the text was made from. Raises UnknownEntry if an entry was removed in the
     meantime, InvalidInput if one was changed, or for what cannot be merged.
     """
+    passages = memory.entries(kind)
     if passages.decided(decision) is not None:
         kept = passages.get(keep)
         tags = json.loads(kept.get("tags") or "[]")
         return shown or MergePreview(kept, [], str(kept[passages.kind.text]), tags)
-    planned = shown or preview(passages, keep, others)
+    planned = shown or preview(memory, keep, others, kind=kind)
     text = checked_text(text or planned.text, what="the text", most=LONGEST)
     (vector,), model = passages.embed([text])
     own: dict[str, Any] = {"vector": vector, "embedding_model": model}

@@ -2,23 +2,21 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
 from store.memory.context import AssembledContext
-from store.memory.documents.schema import DocumentSource
 from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import checked_percentage
+from store.memory.engine.names import check_known
 from store.memory.engine.point_in_time import Changed
 from store.memory.engine.retrievals import KeptContext, kept_contexts
 from store.memory.memories import relevance
+from store.memory.opened import OpenedMemory
 from store.memory.transcripts.search import search as search_transcripts
 from store.memory.transcripts.tables import KIND as TRANSCRIPTS
-
-if TYPE_CHECKING:
-    from store.memory.memory import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +45,13 @@ class WhatIf:
     model: str = ""  # of all entries
 
 
-def contexts(memory: "Memory") -> list[KeptContext]:
+def contexts(memory: OpenedMemory) -> list[KeptContext]:
     """The contexts that were kept, newest first."""
     memory.actor.check_login()
     return kept_contexts(memory.places.retrievals)
 
 
-def context(memory: "Memory", id: str) -> KeptContext:
+def context(memory: OpenedMemory, id: str) -> KeptContext:
     """One kept context, by the beginning of its id. Raises UnknownEntry."""
     found = [one for one in contexts(memory) if id and one.id.startswith(id)]
     if len(found) != 1:
@@ -62,7 +60,7 @@ def context(memory: "Memory", id: str) -> KeptContext:
     return found[0]
 
 
-def entries(memory: "Memory", kept: KeptContext) -> list[ContextEntry]:
+def entries(memory: OpenedMemory, kept: KeptContext) -> list[ContextEntry]:
     """What was in this context, each entry in the version that was handed out."""
     passages = memory.passages[kept.kind]
     found = []
@@ -72,7 +70,7 @@ def entries(memory: "Memory", kept: KeptContext) -> list[ContextEntry]:
     return found
 
 
-def replay(memory: "Memory", kept: KeptContext, what_if: WhatIf) -> list[ReplayedEntry]:
+def replay(memory: OpenedMemory, kept: KeptContext, what_if: WhatIf) -> list[ReplayedEntry]:
     """This context as it would have been, compared with what it was, from the entries of that moment.
 
     The entries of the new context come first, in their order. Raises InvalidInput for a chunk size elsewhere
@@ -93,12 +91,15 @@ def replay(memory: "Memory", kept: KeptContext, what_if: WhatIf) -> list[Replaye
 
 
 def try_chunks(
-    memory: "Memory", source: DocumentSource, *, size: int, overlap: int, question: str = "", n: int = 5
+    memory: OpenedMemory, paper: str, *, size: int, overlap: int, question: str = "", n: int = 5
 ) -> list[dict[str, Any]]:
-    """A document's passages with another chunk size and overlap (characters); nothing is stored.
+    """A paper's passages with other sizes in characters; with a question the n that fit it best.
 
-    With a question the n that fit it best, as `Documents.search` finds them.
+    Nothing is stored. Raises UnknownEntry for a paper that is not there.
     """
+    papers = {one.id: one for one in memory.documents.sources()}
+    check_known(paper, papers, what="paper")
+    source = papers[paper]
     cut = memory.documents.rechunk(source, longest=size, overlap=overlap)
     if not question:
         return cut
@@ -110,8 +111,9 @@ def try_chunks(
         return past.documents.search(question, n, protocol=source.protocol)
 
 
-def keep(memory: "Memory", prompt: str, shown: AssembledContext) -> None:
+def keep(memory: OpenedMemory, prompt: str, shown: AssembledContext) -> None:
     """Keep what the inspector shows, once for each prompt and content."""
+    memory.actor.check_login()
     for section in shown.sections:
         if not section.chunks:
             continue
@@ -128,7 +130,7 @@ def keep(memory: "Memory", prompt: str, shown: AssembledContext) -> None:
             passages.keep_context(prompt, found, scope=scope, n=len(ids), where=section.where)
 
 
-def _ask(past: "Memory", kept: KeptContext, threshold: float | None) -> list[PassageHit]:
+def _ask(past: OpenedMemory, kept: KeptContext, threshold: float | None) -> list[PassageHit]:
     least = kept.threshold if threshold is None else checked_percentage(threshold)
     passages = past.passages[kept.kind]
     n = kept.n or max(1, len(kept.hits))  # earlier contexts of transcripts do not say it
@@ -147,7 +149,7 @@ def _ask(past: "Memory", kept: KeptContext, threshold: float | None) -> list[Pas
     return [hit for hit in hits if least is None or relevance(hit.cosine or 0.0) >= least]
 
 
-def _transcripts(past: "Memory", kept: KeptContext, *, n: int, least: float | None) -> list[PassageHit]:
+def _transcripts(past: OpenedMemory, kept: KeptContext, *, n: int, least: float | None) -> list[PassageHit]:
     """The best chunk of each message that would have been found."""
     where = dict(kept.where)
     mode, mmr = where.pop("mode"), where.pop("mmr", None)
@@ -158,7 +160,7 @@ def _transcripts(past: "Memory", kept: KeptContext, *, n: int, least: float | No
     return [PassageHit(hit.chunk, hit.score, hit.cosine, 0.0, (), 0) for hit in hits if hit.chunk]
 
 
-def _changed(memory: "Memory", what_if: WhatIf) -> Changed:
+def _changed(memory: OpenedMemory, what_if: WhatIf) -> Changed:
     def changed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if what_if.chunk:
             size, overlap = what_if.chunk

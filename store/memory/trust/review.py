@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from uuid import uuid4
 
 from store.errors import ModelUnavailable, NotWritten
@@ -11,12 +11,10 @@ from store.memory.engine import pending
 from store.memory.engine.entries import Row
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.pending import PendingEntry
+from store.memory.opened import OpenedMemory
 from store.memory.text.conflicts import compared
 from store.memory.text.suspicion import Warned, suspicions
 from store.outcome import Outcome, Refusal
-
-if TYPE_CHECKING:
-    from store.memory.memory import Memory
 
 NEARLY = 0.95  # cosine from which it says nearly the same as an entry
 _COMPARED = 5  # entries of a kind that are nearest to it
@@ -43,7 +41,7 @@ class ReviewItem:
     flags: tuple[Flag, ...]
 
 
-def waiting(memory: "Memory", *, most: int | None = None) -> list[ReviewItem]:
+def waiting(memory: OpenedMemory, *, most: int | None = None) -> list[ReviewItem]:
     """The pending changes of all kinds, oldest first, with flags; by words alone while the model is away.
 
     At most so many, since the flags of each take an embedding.
@@ -52,23 +50,27 @@ def waiting(memory: "Memory", *, most: int | None = None) -> list[ReviewItem]:
     return [reviewed(memory, one) for one in sorted(found, key=lambda one: one.created_at)[:most]]
 
 
-def count(memory: "Memory") -> int:
+def count(memory: OpenedMemory) -> int:
     """The number of pending changes of all kinds."""
     return sum(pending.count(passages) for passages in memory.usable)
 
 
-def accept(memory: "Memory", ids: Sequence[str], *, actor: str = "", decision: str | None = None) -> Outcome:
+def accept(
+    memory: OpenedMemory, ids: Sequence[str], *, actor: str = "", decision: str | None = None
+) -> Outcome:
     """Accept what waits under these ids as one decision; what cannot be is refused by name."""
     return _decided(memory, ids, pending.accept, actor=actor, decision=decision)
 
 
-def reject(memory: "Memory", ids: Sequence[str], *, actor: str = "", decision: str | None = None) -> Outcome:
+def reject(
+    memory: OpenedMemory, ids: Sequence[str], *, actor: str = "", decision: str | None = None
+) -> Outcome:
     """Reject what waits under these ids as one decision; what cannot be is refused by name."""
     return _decided(memory, ids, pending.reject, actor=actor, decision=decision)
 
 
 def _decided(
-    memory: "Memory",
+    memory: OpenedMemory,
     ids: Sequence[str],
     decide: Callable[..., list[str]],
     *,
@@ -79,6 +81,7 @@ def _decided(
 
     What the same decision has done before is answered as done.
     """
+    memory.actor.permit()
     before = {id for passages in memory.usable for id in passages.decided(decision) or ()}
     places = _places(memory)
     outcome = Outcome([id for id in dict.fromkeys(ids) if id in before], decision=decision or uuid4().hex)
@@ -96,7 +99,7 @@ def _decided(
     return outcome
 
 
-def reviewed(memory: "Memory", entry: PendingEntry) -> ReviewItem:
+def reviewed(memory: OpenedMemory, entry: PendingEntry) -> ReviewItem:
     """The pending changes, with everything that speaks against them.
 
     A near-duplicate has a cosine of at least 0.95 with an entry of its kind. A contradiction is a sentence
@@ -131,7 +134,7 @@ def _quoted(value: object) -> str:
     return shorten(str(value), _QUOTED, placeholder=" …")
 
 
-def _by_meaning(memory: "Memory", entry: PendingEntry, text: str) -> list[Flag]:
+def _by_meaning(memory: OpenedMemory, entry: PendingEntry, text: str) -> list[Flag]:
     found = []
     passages, lore = memory.passages[entry.kind], memory.passages["world_lore"]
     vector = passages.question_or_none(text)
@@ -150,6 +153,6 @@ def _by_meaning(memory: "Memory", entry: PendingEntry, text: str) -> list[Flag]:
     return found
 
 
-def _places(memory: "Memory") -> dict[str, str]:
+def _places(memory: OpenedMemory) -> dict[str, str]:
     """The kind of everything that waits, by its id."""
     return {one.id: one.kind for passages in memory.usable for one in pending.waiting(passages)}

@@ -158,7 +158,7 @@ def test_adopting_again_changes_nothing_and_one_undo_takes_all_of_it_back(
 
     outcome = memory.undo()
     assert outcome.refused == []
-    assert [memory.lore.passages.count(), memory.sessions.passages.count()] == [0, 0]
+    assert [memory.lore.passages.count(), memory.session_memory.passages.count()] == [0, 0]
     assert memory.lore.worlds() == []
     assert not (memory.places.worlds / "crimson_peaks.yaml").exists()
     assert len(adopted(memory, tmp_path).taken) == 4  # after undo it comes again
@@ -177,8 +177,8 @@ def test_chunks_in_chroma_that_a_worlds_file_does_not_have_stay(memory: Memory, 
     adopted(memory, tmp_path)
     assert [row["text"] for row in memory.lore.passages.find()] == texts
     assert adopted(memory, tmp_path).taken == []
-    memory.lore.put_file(memory.places.worlds, "crimson_peaks.yaml", b"name: Peaks\nlore: Green mountains")
-    memory.lore.load_worlds(memory.places.worlds)
+    memory.lore.put_file("crimson_peaks.yaml", b"name: Peaks\nlore: Green mountains")
+    memory.lore.load_worlds()
     assert [row["text"] for row in memory.lore.passages.find()] == ["Green mountains"]  # as the file says now
 
 

@@ -260,7 +260,7 @@ def test_filling_a_server_with_a_memory_goes_on_where_it_was_interrupted(
 ) -> None:
     with Memory.open(tmp_path / "res", embedder=Bags()) as memory:
         for number in range(6):
-            memory.sessions.add_memory("one", f"q{number}", f"The vault opens at {number}.")
+            memory.session_memory.add_memory("one", f"q{number}", f"The vault opens at {number}.")
         assert memory.wait_for_chroma(60)
     monkeypatch.setattr("store.memory.chroma.follower.BATCH", 1)
     brought = killed(server, monkeypatch, name="session_memory", after=4)

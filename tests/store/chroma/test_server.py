@@ -201,13 +201,13 @@ def test_the_text_memory_follows_to_the_server_and_leaves_nothing_of_a_forgotten
     tmp_path: Path, on_server: ChromaRun
 ) -> None:
     with Memory.open(tmp_path / "res", embedder=Bags()) as memory:
-        memory.sessions.add_memory("one", "dawn", "The vault opens at dawn.")
-        memory.sessions.add_memory("two", "swamp", "The swamp has frogs.")
+        memory.session_memory.add_memory("one", "dawn", "The vault opens at dawn.")
+        memory.session_memory.add_memory("two", "swamp", "The swamp has frogs.")
         assert eventually(lambda: memory.wait_for_chroma(5))
         assert memory.check_chroma() == []
         assert len(entries(on_server)["session_memory"]) == 2
         on_server.kill()
-        memory.sessions.delete_session("one")
+        memory.session_memory.delete_session("one")
         on_server.start()
         assert eventually(lambda: memory.wait_for_chroma(5))
         assert memory.check_chroma() == []
@@ -337,7 +337,7 @@ def test_a_memory_on_a_server_that_comes_back_empty_is_filled_again(
 ) -> None:
     monkeypatch.setattr(base_follower, "LOOK", 0.1)
     with Memory.open(tmp_path / "res", embedder=Bags()) as memory:
-        memory.sessions.add_memory("one", "dawn", "The vault opens at dawn.")
+        memory.session_memory.add_memory("one", "dawn", "The vault opens at dawn.")
         assert eventually(lambda: memory.wait_for_chroma(5))
         before = entries(on_server)
         on_server.kill()
@@ -426,13 +426,13 @@ def test_a_session_with_a_very_long_key_reaches_chroma_cloud_and_leaves_nothing_
         patch.setenv("MEMEDEX_CHROMA_API_KEY", KEY)
         settings.cache_clear()
         with Memory.open(tmp_path / "res", embedder=Bags()) as memory:
-            memory.sessions.add_memory("one", "dawn", "The vault opens at dawn.")
-            memory.sessions.add_memory(key, "swamp", "The swamp has frogs.")
+            memory.session_memory.add_memory("one", "dawn", "The vault opens at dawn.")
+            memory.session_memory.add_memory(key, "swamp", "The swamp has frogs.")
             assert eventually(lambda: memory.wait_for_chroma(5))
             assert memory.check_chroma() == []
             assert len(stored := entries(server)["session_memory"]) == 2
             assert max(len(id.encode()) for id in stored) <= ID_BYTES
-            memory.sessions.delete_session(key)
+            memory.session_memory.delete_session(key)
             assert eventually(lambda: memory.wait_for_chroma(5))
             assert memory.check_chroma() == []
         assert not cloud.refused

@@ -169,7 +169,7 @@ def test_agents_store_and_delete_while_the_dashboard_has_the_memory_open(
 ) -> None:
     with Memory.open(root, embedder=Bags()) as dashboard:
         assert access.access_description == "reading and storing"
-        dashboard.sessions.add_memory("elf_attic", "m0", "a brass key under the stairs")
+        dashboard.session_memory.add_memory("elf_attic", "m0", "a brass key under the stairs")
         before = dashboard.passages["memories"].count()
         stored, deleted = over_http(
             address,
@@ -180,7 +180,7 @@ def test_agents_store_and_delete_while_the_dashboard_has_the_memory_open(
         assert dashboard.passages["memories"].count() == before + 1
         found = dashboard.memories.search_memory("Ledgers are kept in the attic", 1)["results"]
         assert [one["memory_id"] for one in found] == [stored["memory_id"]]
-        assert dashboard.sessions.keys_of("attic") == []
+        assert dashboard.session_memory.keys_of("attic") == []
 
 
 def test_agents_list_edit_and_remove_entries_and_undo_and_redo(address: str) -> None:

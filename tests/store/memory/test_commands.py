@@ -83,7 +83,7 @@ def test_transcripts_are_imported_and_searched_and_sessions_deleted(run: Any, tm
     assert (status, report["messages"]) == (0, 1)
     assert run("transcripts", "slow", "--type", "user_query")[1][0]["message"]["session_id"] == "s"
     with Memory.open(tmp_path / "res") as memory:
-        memory.sessions.add_memory("elf_s1", "1", "a secret")
+        memory.session_memory.add_memory("elf_s1", "1", "a secret")
     assert run("recall", "elf_s1", "secret")[1][0]["text"] == "a secret"
     assert run("forget", "elf_s1") == (0, {"elf_s1": 1})
     assert run("status")[1]["counts"] == {
@@ -179,7 +179,7 @@ def test_changing_the_model_reembeds_one_kind(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("store", "short tickers are preferred")
-    monkeypatch.setattr("store.memory.verbs.open_embedder", lambda name: Bags(name=name))
+    monkeypatch.setattr("store.memory.memory.open_embedder", lambda name: Bags(name=name))
     status, models = run("model", "other", "--kind", "memories")
     assert (status, models["memories"], models["documents"]) == (0, "other", "offline")
     with Memory.open_for_reading(tmp_path / "res") as memory:

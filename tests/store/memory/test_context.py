@@ -8,7 +8,6 @@ import pytest
 from store.errors import ReadOnly
 from store.memory.context import DEFAULT, STORY, AssembledContext
 from store.memory.engine.errors import InvalidInput
-from store.memory.engine.recall import set_recall
 from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
 from store.permissions import Actor
@@ -18,7 +17,7 @@ from tests.store.memory.inspect.city import add_world_and_session
 
 def test_the_assembled_context_matches_the_reference(memory: Memory) -> None:
     add_world_and_session(memory)
-    context = memory.assemble(
+    context = memory.preview(
         "question 3",
         template=STORY,
         where={"lore": {"world_id": "city"}, "memory": {"session_id": "mira_one"}},
@@ -35,9 +34,9 @@ def test_the_assembled_context_matches_the_reference(memory: Memory) -> None:
 
 def test_without_memory_the_block_is_empty(memory: Memory) -> None:
     add_world_and_session(memory)
-    context = memory.assemble("gate", where={"memory": {"session_id": "nobody"}})
+    context = memory.preview("gate", where={"memory": {"session_id": "nobody"}})
     assert "RECENT MEMORY" not in context.text
-    assert memory.assemble("gate", numbers={"lore": 0, "memory": 0}).text == ""
+    assert memory.preview("gate", numbers={"lore": 0, "memory": 0}).text == ""
 
 
 def test_a_custom_template_is_stored_and_unknown_placeholders_are_refused(memory: Memory) -> None:
@@ -49,7 +48,7 @@ def test_a_custom_template_is_stored_and_unknown_placeholders_are_refused(memory
     own = 'Lore {"as": "json"}\n{lore}\n\n{documents}\n\nAsked: {prompt}'
     memory.save_template(own)
     assert memory.template == own
-    text = memory.assemble("gate", template=own, numbers={"lore": 1}).text
+    text = memory.preview("gate", template=own, numbers={"lore": 1}).text
     assert text.startswith('Lore {"as": "json"}\nGate ')
     assert text.endswith("\n\nAsked: gate")
     assert "{" not in text.partition("\n")[2]
@@ -57,7 +56,7 @@ def test_a_custom_template_is_stored_and_unknown_placeholders_are_refused(memory
 
 def test_placeholders_inside_a_chunk_are_not_expanded(memory: Memory) -> None:
     memory.lore.add_lore("city", "odd", "the sign says {prompt}")
-    assert memory.assemble("secret", template="{lore}").text == "the sign says {prompt}"
+    assert memory.preview("secret", template="{lore}").text == "the sign says {prompt}"
 
 
 def test_a_viewer_cannot_store_a_template_or_reembed(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +78,7 @@ def test_two_chunks_of_lore_and_three_memories_are_retrieved_and_logged(
 ) -> None:
     for number in range(4):
         memory.lore.add_lore("peaks", str(number), f"dragon lore {number}")
-        memory.sessions.add_memory("elf_s1", str(number), f"User: dragon\nAI: number {number}")
+        memory.session_memory.add_memory("elf_s1", str(number), f"User: dragon\nAI: number {number}")
     with caplog.at_level(logging.INFO, logger="store.memory"):
         context = memory.retrieve("dragon", world="peaks", character="elf", session="s1")
     assert (len(context.lore), len(context.memory)) == (2, 3)
@@ -119,7 +118,7 @@ def reasons(context: AssembledContext) -> list[str]:
 def fill(memory: Memory, folder: Path) -> None:
     """One entry of each kind that knows where the dragons sleep."""
     memory.lore.add_lore("peaks", "dragons", "dragons sleep in the lore")
-    memory.sessions.add_memory("elf_s1", "1", "dragons sleep in the session")
+    memory.session_memory.add_memory("elf_s1", "1", "dragons sleep in the session")
     memory.memories.store_memory("dragons sleep in what an agent stored")
     (folder / "paper.md").write_text("dragons sleep in a paper")
     memory.documents.import_document(folder / "paper.md", protocol="aave")
@@ -130,29 +129,29 @@ def fill(memory: Memory, folder: Path) -> None:
 def test_every_kind_that_is_asked_is_in_the_context(memory: Memory, tmp_path: Path) -> None:
     fill(memory, tmp_path)
     where = {"lore": {"world_id": "peaks"}, "memory": {"session_id": "elf_s1"}}
-    context = memory.assemble("where do dragons sleep", where=where)
+    context = memory.preview("where do dragons sleep", where=where)
     assert [chunk.text for chunk in context.chunks] == [
         "dragons sleep in the lore", "dragons sleep in the session", "dragons sleep in what an agent stored",
         "dragons sleep in a paper", "dragons sleep in a transcript",
     ]  # fmt: skip
     assert "--- PASSAGES OF PAPERS ---\ndragons sleep in a paper" in context.text
     assert context.left_out == []
-    papers = memory.assemble("where do dragons sleep", kinds=["documents"])
+    papers = memory.preview("where do dragons sleep", kinds=["documents"])
     assert papers.text == "--- PASSAGES OF PAPERS ---\ndragons sleep in a paper", "nothing else was asked"
     assert papers.left_out == []
 
 
 def test_what_is_left_out_is_named_with_the_reason(memory: Memory, tmp_path: Path) -> None:
-    assert "memories: nothing is stored" in reasons(memory.assemble("dragons"))
+    assert "memories: nothing is stored" in reasons(memory.preview("dragons"))
     fill(memory, tmp_path)
     for number in range(4):
         memory.lore.add_lore("peaks", str(number), f"dragons {number}")
     never = memory.memories.store_memory("dragons are never recalled")["memory_id"]
-    set_recall(memory.memories.passages, [never], "never")
+    memory.set_recall([never], "never")
     memory.memories.store_memory("tea")
     by_agent(memory, is_reviewed=True).memories.store_memory("dragons wait")
     where = {"lore": {"world_id": "peaks"}, "memory": {"session_id": ""}}
-    context = memory.assemble("dragons sleep", where=where, numbers={"transcripts": 0})
+    context = memory.preview("dragons sleep", where=where, numbers={"transcripts": 0})
     assert reasons(context) == [
         "world_lore: 3 fit the prompt less well than the 2 that are given",
         "session_memory: no session was named (1 to choose from)",
@@ -161,16 +160,16 @@ def test_what_is_left_out_is_named_with_the_reason(memory: Memory, tmp_path: Pat
         "memories: 1 wait until a person has reviewed them",
         "transcript_vectors: no entry was asked for",
     ]
-    unknown = memory.assemble("dragons", where={"memory": {"session_id": "nobody"}})
+    unknown = memory.preview("dragons", where={"memory": {"session_id": "nobody"}})
     assert "session_memory: nothing that is stored has session_id nobody" in reasons(unknown)
-    low = memory.assemble("dragons sleep", kinds=["world_lore"], floors={"lore": 0.99})
+    low = memory.preview("dragons sleep", kinds=["world_lore"], floors={"lore": 0.99})
     assert (low.chunks, reasons(low)) == ([], ["world_lore: 5 are below the threshold of 99 %"])
 
 
 def test_a_template_without_a_kind_leaves_it_out_and_says_so(memory: Memory, tmp_path: Path) -> None:
     fill(memory, tmp_path)
     memory.save_template("You know:\n{memories}\n\nLore:\n{lore}")
-    context = memory.assemble("dragons sleep", where={"lore": {"world_id": ""}})
+    context = memory.preview("dragons sleep", where={"lore": {"world_id": ""}})
     assert context.text == "You know:\ndragons sleep in what an agent stored", "no heading of nothing"
     assert "documents: the template has no {documents}" in reasons(context)
 
@@ -178,14 +177,14 @@ def test_a_template_without_a_kind_leaves_it_out_and_says_so(memory: Memory, tmp
 def test_a_pinned_memory_is_in_every_context(memory: Memory) -> None:
     memory.memories.store_memory("dragons sleep")
     pinned = memory.memories.store_memory("tea at five")["memory_id"]
-    set_recall(memory.memories.passages, [pinned], "pinned")
-    found = memory.assemble("dragons sleep", numbers={"memories": 1}).chunks
+    memory.set_recall([pinned], "pinned")
+    found = memory.preview("dragons sleep", numbers={"memories": 1}).chunks
     assert [chunk.text for chunk in found] == ["tea at five", "dragons sleep"]
 
 
 def test_a_kind_that_cannot_be_asked_does_not_cost_the_others(memory: Memory) -> None:
     memory.memories.store_memory("dragons sleep")
     memory.lore.passages.database.fault = "world_lore.sqlite3 is damaged"
-    context = memory.assemble("dragons sleep")
+    context = memory.preview("dragons sleep")
     assert [chunk.text for chunk in context.chunks] == ["dragons sleep"]
     assert "world_lore: world_lore.sqlite3 is damaged" in reasons(context)

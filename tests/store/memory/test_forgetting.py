@@ -27,14 +27,14 @@ def test_a_deleted_session_is_in_no_log_of_any_process(
         memory = reopen()
         root = memory.places.root
         for number in range(5):
-            memory.sessions.add_memory("elf_xylophonist", f"m{number}", f"zanzibarium {number}")
-            memory.sessions.add_memory("orc_s2", f"m{number}", f"plain exchange {number}")
+            memory.session_memory.add_memory("elf_xylophonist", f"m{number}", f"zanzibarium {number}")
+            memory.session_memory.add_memory("orc_s2", f"m{number}", f"plain exchange {number}")
         memory.retrieve("zanzibarium", world="peaks", character="elf", session="xylophonist")
         with Memory.open_for_reading(root, embedder=bags) as reader:
-            reader.sessions.query_memory("elf_xylophonist", "zanzibarium")
+            reader.session_memory.query_memory("elf_xylophonist", "zanzibarium")
             assert memory.wait_for_chroma(60)
             assert {"retrievals.sqlite3-wal", "memory.sqlite3-wal"} <= traces(root, WORDS, []).keys()
-        assert memory.sessions.delete_session("xylophonist") == {"elf_xylophonist": 5}
+        assert memory.session_memory.delete_session("xylophonist") == {"elf_xylophonist": 5}
         vectors = [*bags.embed_texts([f"zanzibarium {number}" for number in range(5)])]
         assert traces(root, WORDS, vectors) == {}
         assert memory.wait_for_chroma(60)
@@ -78,14 +78,14 @@ def test_deleted_vectors_are_in_no_file(tmp_path: Path) -> None:
 def test_a_deleted_session_is_in_no_daily_copy_and_in_no_damaged_file(tmp_path: Path, bags: Bags) -> None:
     root = tmp_path / "res"
     with Memory.open(root, embedder=bags) as memory:
-        memory.sessions.add_memory("elf_xylophonist", "m1", "zanzibarium")
-        memory.sessions.add_memory("orc_s2", "m1", "a plain exchange")
+        memory.session_memory.add_memory("elf_xylophonist", "m1", "zanzibarium")
+        memory.session_memory.add_memory("orc_s2", "m1", "a plain exchange")
     copies = root / "memory" / "snapshots" / "memory"
     damaged = root / "memory" / "memory.sqlite3.damaged-7"
     damaged.write_bytes(b"zanzibarium")
     assert any(b"zanzibarium" in copy.read_bytes() for copy in copies.iterdir())
     with Memory.open(root, embedder=bags) as memory:
-        memory.sessions.delete_session("xylophonist")
+        memory.session_memory.delete_session("xylophonist")
         assert traces(root, WORDS, [*bags.embed_texts(["zanzibarium"])]) == {}
     [copy] = copies.iterdir()
     assert b"a plain exchange" in copy.read_bytes(), "a new one was made on closing, at the latest"

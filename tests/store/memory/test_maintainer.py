@@ -68,11 +68,11 @@ def test_chroma_follows_what_other_processes_stored(memory: Memory) -> None:
 
 
 def test_a_session_deleted_beside_the_maintainer_leaves_nothing(memory: Memory, bags: Bags) -> None:
-    memory.sessions.add_memory("elf_s1", "m0", "zanzibarium")
+    memory.session_memory.add_memory("elf_s1", "m0", "zanzibarium")
     with Memory.open_beside(memory.places.root, embedder=bags) as beside:
-        assert beside.sessions.delete_session("s1") == {"elf_s1": 1}
-    assert memory.sessions.passages.count() == 0
-    assert memory.sessions.passages.database.meta("forgetting") == "", "the maintainer rewrote the file"
+        assert beside.session_memory.delete_session("s1") == {"elf_s1": 1}
+    assert memory.session_memory.passages.count() == 0
+    assert memory.session_memory.passages.database.meta("forgetting") == "", "the maintainer rewrote the file"
     left = [
         path.name
         for path in memory.places.folder.rglob("*")

@@ -137,7 +137,7 @@ def test_a_memory_of_two_million_characters_is_refused_with_the_limit(memory: Me
     for refused in (
         lambda: memory.memories.edit("mem_1769853600", content=long),
         lambda: memory.lore.add_lore("peaks", "1", long),
-        lambda: memory.sessions.add_memory("elf_s1", "1", long),
+        lambda: memory.session_memory.add_memory("elf_s1", "1", long),
         lambda: memory.memories.search_memory(long),
         lambda: memory.passages["memories"].edit("mem_1769853600", content=long),
     ):

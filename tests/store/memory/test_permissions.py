@@ -12,13 +12,16 @@ import pytest
 from store.disk.aside import Aside
 from store.errors import LoginEnded, ReadOnly
 from store.memory import doctor as memory_doctor
+from store.memory.asking import AskedModel
+from store.memory.engine.retrievals import KeptEntry, Retrievals
 from store.memory.kinds import KINDS
 from store.memory.memory import Memory
 from store.memory.story.worlds import World
 from store.memory.transcripts.events import EventFilter
-from store.memory.verbs import MemoryVerbs
+from store.memory.trust.replay import WhatIf
 from store.permissions import Actor
 from store.progress import Progress
+from store.records import Record
 from store.settings import settings
 from tests.store.every_verb import outcome_of, parts, stored, verbs
 from tests.store.memory.bags import Bags
@@ -37,7 +40,7 @@ def stocked(memory: Memory, tmp_path: Path) -> Memory:
     """A memory that contains something of every kind."""
     memory.memories.store_memory("short tickers", ["naming"])
     memory.lore.add_lore("peaks", "forge", "dwarves forged the mountains")
-    memory.sessions.add_memory("elf_s1", "1", "dragons sleep")
+    memory.session_memory.add_memory("elf_s1", "1", "dragons sleep")
     memory.documents.import_document(Path("paper.md"), protocol="aave", content=b"# Lending\n\nRates rise.\n")
     session = tmp_path / "sessions" / "s1"
     write_session(session, "why is it slow")
@@ -57,6 +60,12 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
     (worlds / "sea.yaml").write_text("id: sea\nname: Sea\nlore: salt\n")
     kind = stocked.passages["memories"]
     (kept,) = kind.find()
+    stocked.lore.add_lore("peaks", "law", "never harm a ferryman")
+    keeping = Retrievals(stocked.places.retrievals, kind="memories", detail="", days=30)
+    found = [KeptEntry(kept["id"], 1, 1.0)]
+    keeping.keep("tickers", found, scope="", n=1, where={}, threshold=None, actor=stocked.actor, at=0.0)
+    keeping.close()
+    (context,) = stocked.contexts()
     passage, message = stocked.passages["documents"].find()[0], stocked.transcripts.messages("s1")[0]
     return {
         "aside": Aside(stocked.places.folder / "foreign-1", "a database", 0.0), "by": "ann",
@@ -79,7 +88,14 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "Lore.check_known.key": "peaks", "Sessions.check_known.key": "elf_s1",
         "Documents.cite.id": passage["id"], "Documents.import_document.content": b"# More\n\nText.\n",
         "Lore.put_file.content": b"id: sea\n", "Lore.search.key": "peaks", "Memories.edit.content": "longer",
-        "Memory.retrieve.world": "peaks", "Passages.counts.column": "timestamp",
+        "Memory.retrieve.world": "peaks", "Memory.context.id": context.id, "kept": context,
+        "since": 0.0, "paper": "aave/paper.md", "size": 100, "state": "pinned", "mode": "hybrid",
+        "record": Record(dict.fromkeys(("token_name", "ticker", "description"), "F"), "library"),
+        "shown": stocked.preview("tickers"), "what_if": WhatIf(), "Memory.ask.model": AskedModel("none"),
+        "Memory.export.path": tmp_path / "tickers", "kinds": ["memories"], "Memory.edit.text": "longer",
+        "Memory.entries.kind": "memories", "keep": "peaks_forge", "others": ["peaks_law"],
+        "Memory.merge.kind": "world_lore", "Memory.preview_merge.kind": "world_lore",
+        "Passages.counts.column": "timestamp", "Passages.within.scope": "",
         "Passages.edit.columns": {"content": "longer"},
         "Sessions.delete_session_memory.session_id": "elf_s1", "Sessions.query_memory.session_id": "elf_s1",
         "Sessions.search.key": "elf_s1", "Transcripts.beside.id": message["id"],
@@ -103,8 +119,8 @@ def test_every_change_is_recorded_under_its_actor(memory: Memory) -> None:
     ann.memories.edit(kept, content="long tickers")
     ann.undo()
     ann.lore.add_lore("peaks", "forge", "dwarves")
-    ann.sessions.add_memory("elf", "1", "dragons")
-    ann.sessions.delete_session_memory("elf")
+    ann.session_memory.add_memory("elf", "1", "dragons")
+    ann.session_memory.delete_session_memory("elf")
     for name, made in {"memories": 3, "world_lore": 1, "session_memory": 1}.items():
         assert [decision.actor for decision in memory.passages[name].decisions()] == ["ann"] * made
     assert memory.passages["memories"].get(kept)["content"] == "short tickers"
@@ -137,12 +153,12 @@ def test_a_viewer_cannot_change_anything(eve: Memory, stocked: Memory, arguments
 ANSWERS_ALWAYS = {
     "Database.can_write", "Database.close", "Database.interrupt", "Database.is_in_place",
     "Database.lock", "Database.of", "Database.step", "Memory.can_write",
-    "Memory.close", "Memory.is_in_place", "Memory.usable", "Memory.wait_for_chroma", "Memory.follow_chroma",
-    "Passages.actor",
+    "Memory.close", "Memory.entries", "Memory.is_in_place", "Memory.usable", "Memory.wait_for_chroma",
+    "Memory.follow_chroma", "Passages.actor",
     "Passages.can_write", "Passages.close", "Passages.embed", "Passages.embedder",
     "Passages.embedder_or_none", "Passages.fault", "Passages.keeps_contexts", "Passages.least",
     "Passages.model",
-    "Passages.question", "Passages.question_or_none",
+    "Passages.question", "Passages.question_or_none", "Passages.within",
 }  # fmt: skip
 
 
@@ -169,6 +185,6 @@ def test_closing_for_one_actor_keeps_the_memory_open_for_others(stocked: Memory)
 
 
 def test_no_context_is_previewed_after_the_login_ended_whatever_its_template(stocked: Memory) -> None:
-    gone = MemoryVerbs(stocked.for_actor(Actor("ann", is_logged_in=lambda: False)))
+    gone = stocked.for_actor(Actor("ann", is_logged_in=lambda: False))
     with pytest.raises(LoginEnded):
         gone.preview("lamps", template="{prompt}")

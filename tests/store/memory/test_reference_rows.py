@@ -260,7 +260,7 @@ def test_retrieval_is_logged_line_by_line_as_in_production(
     memory: Memory, caplog: pytest.LogCaptureFixture
 ) -> None:
     memory.lore.add_lore("peaks", "forge", "Dwarves forged the peaks.")
-    memory.sessions.add_memory("mira_s1", "0", exchange("Who forged?", "Dwarves."))
+    memory.session_memory.add_memory("mira_s1", "0", exchange("Who forged?", "Dwarves."))
     with caplog.at_level(logging.INFO, "store.memory"):
         found = memory.retrieve("Who forged the peaks?", world="peaks", character="mira", session="s1")
     assert found.block == "--- RECENT MEMORY ---\nUser: Who forged?\nAI: Dwarves."

@@ -12,7 +12,6 @@ from store.memory.documents.chunking import cut
 from store.memory.engine.errors import UnknownEntry
 from store.memory.memory import Memory
 from store.memory.searching import SearchFilters
-from store.memory.verbs import MemoryVerbs
 from tests.store.memory.documents.small_pdf import small_pdf
 from tests.store.memory.earlier import as_of_1_2
 
@@ -63,10 +62,10 @@ def test_offsets_are_right_on_each_page() -> None:
 def test_hits_show_their_section_and_are_filtered_by_it(paper: Memory) -> None:
     found = paper.documents.search("loans and money", section="Safety")
     assert {hit["metadata"]["section"] for hit in found} == {"Safety"}
-    rows = MemoryVerbs(paper).search("loans", kind="documents", filters=SearchFilters(section="Safety"))
+    rows = paper.search("loans", kind="documents", filters=SearchFilters(section="Safety"))
     assert {row["section"] for row in rows} == {"Safety"}
     with pytest.raises(UnknownEntry, match="Safety"):
-        MemoryVerbs(paper).search("loans", kind="documents", filters=SearchFilters(section="Safely"))
+        paper.search("loans", kind="documents", filters=SearchFilters(section="Safely"))
 
 
 def test_a_document_of_before_gets_its_sections_and_keeps_everything_else(

@@ -9,7 +9,6 @@ from store.cli import main
 from store.memory.inspect.probe import probe
 from store.memory.memory import Memory
 from store.memory.searching import SearchFilters
-from store.memory.verbs import MemoryVerbs
 
 PAPER = """# Liquidation
 
@@ -40,21 +39,19 @@ def test_the_nearest_passage_of_an_unrelated_question_is_a_near_miss(memory: Mem
     assert "near_miss" not in answer
     (miss,) = memory.documents.search(ELSEWHERE)
     assert miss["near_miss"], "the five nearest passages come all the same"
-    verbs = MemoryVerbs(memory)
-    assert len(verbs.search(ASKED, kind="documents")) == 1
-    assert verbs.search(ELSEWHERE, kind="documents") == []
-    (near,) = verbs.search(ELSEWHERE, kind="documents", filters=SearchFilters(near_misses=1))
+    assert len(memory.search(ASKED, kind="documents")) == 1
+    assert memory.search(ELSEWHERE, kind="documents") == []
+    (near,) = memory.search(ELSEWHERE, kind="documents", filters=SearchFilters(near_misses=1))
     assert near["near_miss"]
 
 
 def test_a_model_is_told_no_passage_that_does_not_fit(memory: Memory) -> None:
-    verbs = MemoryVerbs(memory)
-    assert "liquidated" in verbs.assemble(ASKED, kinds=["documents"]).text
-    unrelated = verbs.assemble(ELSEWHERE, kinds=["documents"])
+    assert "liquidated" in memory.assemble(ASKED, kinds=["documents"]).text
+    unrelated = memory.assemble(ELSEWHERE, kinds=["documents"])
     assert unrelated.text == ""
     assert [str(one) for one in unrelated.left_out] == ["documents: 1 fit too little to answer the prompt"]
-    assert not probe(memory.passages["documents"], ELSEWHERE, n=5).hits
-    assert probe(memory.passages["documents"], ASKED, n=5).hits
+    assert not probe(memory, ELSEWHERE, kind="documents", n=5).hits
+    assert probe(memory, ASKED, kind="documents", n=5).hits
 
 
 def test_the_command_says_that_nothing_answers(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ def filled(memory: Memory, tmp_path: Path) -> Memory:
     for number, text in enumerate(TEXTS.values()):
         memory.memories.store_memory(text)
         memory.lore.add_lore("peaks", str(number), text)
-        memory.sessions.add_memory("elf_s1", str(number), text)
+        memory.session_memory.add_memory("elf_s1", str(number), text)
         memory.documents.import_document(Path(f"{number}.md"), protocol="aave", content=text.encode())
     lines = [json.dumps({"role": "user", "content": text}) for text in TEXTS.values()]
     (tmp_path / "s.jsonl").write_text("\n".join(lines))

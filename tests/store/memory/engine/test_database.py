@@ -147,7 +147,7 @@ def test_a_failed_commit_changes_nothing(tmp_path: Path, bags: Bags) -> None:
             lambda: memory.lore.put_world(World("peaks", "Peaks", "", "Goats.", "peaks.yaml", "2")),
             lambda: memory.lore.add_lore("peaks", "x", "more"),
             lambda: memory.documents.import_document(Path("a.md"), protocol="aave", content=b"words"),
-            lambda: memory.sessions.add_memory("elf", "1", "text"),
+            lambda: memory.session_memory.add_memory("elf", "1", "text"),
         ]
         for change in changes:
             with pytest.raises(NotWritten, match="no space left"):

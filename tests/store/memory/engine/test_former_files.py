@@ -15,7 +15,6 @@ import pytest
 from store.catalog import snapshots
 from store.disk.files import Disk
 from store.memory import doctor
-from store.memory.engine import recall
 from store.memory.engine.former_files import take_over
 from store.memory.engine.places import Places
 from store.memory.engine.reembedding import reembed
@@ -49,7 +48,7 @@ def said_by(memory: Memory) -> dict[str, Any]:
             "rows": rows,
             "vectors": [passages.vector(row["id"]) is not None for row in rows],
             "kept": passages.vectors_by_model(),
-            "recall": {row["id"]: recall.of(passages, row["id"]) for row in rows},
+            "recall": {row["id"]: memory.recall_of(row["id"], kind=name) for row in rows},
             "asked": passages.questions.all(),
             "events": [(one.verb, one.id, one.before, one.is_undone) for one in events],
             "versions": {
@@ -68,12 +67,12 @@ def earlier(memory: Memory, clock: Clock) -> tuple[Path, dict[str, Any]]:
     clock.now += 1
     memory.memories.edit(kept[0], content="dragons wake")
     memory.memories.passages.remove([kept[2]])
-    recall.set_recall(memory.memories.passages, [kept[1]], "pinned")
+    memory.set_recall([kept[1]], "pinned")
     memory.lore.add_lore("peaks", "1", "the forge is cold")
     memory.lore.add_lore("peaks", "2", "taken back")
     memory.undo()
-    memory.sessions.add_memory("elf_s1", "1", "I do.")
-    memory.sessions.query_memory("elf_s1", "who does?")
+    memory.session_memory.add_memory("elf_s1", "1", "I do.")
+    memory.session_memory.query_memory("elf_s1", "who does?")
     memory.documents.import_document(Path("a.md"), protocol="aave", content=b"# Rates\n\nRates rise.\n")
     by_agent(memory, is_reviewed=True).memories.store_memory("not seen yet")
     for model in (Bags(name="other", dimensions=32), memory.lore.passages.embedder):

@@ -26,7 +26,7 @@ def away(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
     memory.memories.store_memory("Frogs are kept in the pond", ["amphibian"])
     memory.memories.store_memory("Invoices are paid late")
     memory.lore.add_lore("peaks", "1", "Frogs forged the mountains")
-    memory.sessions.add_memory("elf_s1", "1", "User: who has frogs\nAI: me")
+    memory.session_memory.add_memory("elf_s1", "1", "User: who has frogs\nAI: me")
     memory.documents.import_document(Path("a.md"), protocol="aave", content=b"frogs lend money")
 
     def refuse(texts: list[str]) -> None:
@@ -68,7 +68,7 @@ def test_without_a_model_words_alone_are_compared_and_the_answer_says_so(away: M
         "Frogs are kept in the pond", 0, "words",
     )  # fmt: skip
     assert away.lore.query_lore("peaks", "frogs") == (["Frogs forged the mountains"], False)
-    (exchange,) = away.sessions.search("elf_s1", "frogs")
+    (exchange,) = away.session_memory.search("elf_s1", "frogs")
     assert exchange.cosine is None
     (passage,) = away.documents.search("frogs")
     assert (passage["meaning"], passage["words"]) == (None, 1)

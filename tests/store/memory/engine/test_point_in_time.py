@@ -6,7 +6,6 @@ import pytest
 
 from store.errors import InvalidRecord, ReadOnly
 from store.memory import demo
-from store.memory.engine import recall
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
@@ -32,7 +31,7 @@ def test_a_question_of_the_past_knows_nothing_that_came_later(memory: Memory, cl
     with memory.as_of(then) as past:
         assert sorted(found(past, "frog likes")) == ["the frog likes rain", "the frog likes tea"]
         assert past.lore.query_lore("peaks", "who sleeps") == (["King Bran sleeps"], False)
-        assert past.assemble("who sleeps", where={"lore": {"world_id": "peaks"}}).text == "King Bran sleeps"
+        assert past.preview("who sleeps", where={"lore": {"world_id": "peaks"}}).text == "King Bran sleeps"
         assert past.memories.passages.count() == 2
         with pytest.raises(ReadOnly):
             past.memories.store_memory("words")
@@ -91,7 +90,7 @@ def test_pins_and_documents_are_of_the_moment_too(memory: Memory, clock: Clock, 
     memory.lore.add_lore("peaks", "king", "King Bran sleeps")
     then = clock.now
     clock.now += 1
-    recall.set_recall(memory.lore.passages, ["peaks_king"], "never")
+    memory.set_recall(["peaks_king"], "never", kind="world_lore")
     memory.documents.remove_document("aave", "paper.md")
     with memory.as_of(then) as past:
         assert past.lore.query_lore("peaks", "who sleeps")[0] == ["King Bran sleeps"]

@@ -11,7 +11,6 @@ from store.memory.engine import pending
 from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
 from store.memory.story.worlds import World
-from store.memory.trust.merge import merge
 from store.progress import Progress
 from tests.store.memory.bags import Bags
 from tests.store.memory.engine.test_versions import by_agent
@@ -84,7 +83,7 @@ def _edit(memory: Memory) -> None:
 
 
 def _merge(memory: Memory) -> None:
-    merge(memory.memories.passages, "mem_1769853600", ["mem_1769853601"])
+    memory.merge("mem_1769853600", ["mem_1769853601"])
 
 
 def _accept(memory: Memory) -> None:
@@ -98,7 +97,7 @@ def _accept(memory: Memory) -> None:
         ("memories", _edit),
         ("memories", _merge),
         ("memories", _accept),
-        ("session_memory", lambda memory: memory.sessions.add_memory("elf_s1", "1", "hail")),
+        ("session_memory", lambda memory: memory.session_memory.add_memory("elf_s1", "1", "hail")),
         ("world_lore", lambda memory: memory.lore.put_world(World("peaks", "Peaks", "", "Snow."))),
         ("documents", _import),
     ],

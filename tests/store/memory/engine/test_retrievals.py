@@ -13,7 +13,6 @@ from store.errors import CatalogDamaged
 from store.memory.engine.retrievals import kept_contexts
 from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
-from store.memory.verbs import MemoryVerbs
 from tests.store.memory.traces import traces
 
 
@@ -27,8 +26,8 @@ def logging_memory(
         monkeypatch.setenv("MEMEDEX_RETRIEVAL_LOG", detail)
         memory_settings.cache_clear()
         memory = reopen()
-        memory.sessions.add_memory("elf_s1", "1", "quicksilver words")
-        memory.sessions.add_memory("orc_s1", "1", "plain words")
+        memory.session_memory.add_memory("elf_s1", "1", "quicksilver words")
+        memory.session_memory.add_memory("orc_s1", "1", "plain words")
         memory.memories.store_memory("plain words")
         return memory
 
@@ -52,7 +51,7 @@ def test_nothing_is_logged_unless_a_setting_asks_for_it(logging_memory: Callable
 def test_ids_and_scores_are_logged_without_a_text(logging_memory: Callable[[str], Memory]) -> None:
     memory = logging_memory("ids")
     memory.memories.search_memory("plain words")
-    memory.sessions.query_memory("elf_s1", "quicksilver words")
+    memory.session_memory.query_memory("elf_s1", "quicksilver words")
     first, second = lines(memory)
     assert first["at"] == "2026-01-31T10:00:00Z"
     assert (first["kind"], first["scope"]) == ("memories", "")
@@ -67,7 +66,7 @@ def test_ids_and_scores_are_logged_without_a_text(logging_memory: Callable[[str]
 
 def test_texts_are_logged_if_they_are_asked_for(logging_memory: Callable[[str], Memory]) -> None:
     memory = logging_memory("texts")
-    memory.sessions.query_memory("elf_s1", "quicksilver")
+    memory.session_memory.query_memory("elf_s1", "quicksilver")
     (line,) = lines(memory)
     assert (line["question"], line["hits"][0]["text"]) == ("quicksilver", "quicksilver words")
 
@@ -77,18 +76,18 @@ def test_a_forgotten_session_leaves_the_log_the_others_stay(logging_memory: Call
     asked = (("elf_s1", "quicksilver words"), ("orc_s1", "quicksilver words"), ("orc_s1", "words"),
              ("orc_s1", "plain"))  # fmt: skip
     for key, question in asked:
-        memory.sessions.query_memory(key, question)
+        memory.session_memory.query_memory(key, question)
     memory.memories.search_memory("plain words")
     with closing(sqlite3.connect(memory.places.retrievals)) as db, db:
         db.execute("UPDATE retrievals SET hits = 'damaged quicksilver' WHERE question = 'plain'")
-    memory.sessions.delete_session_memory("elf_s1")
+    memory.session_memory.delete_session_memory("elf_s1")
     assert [line["scope"] for line in lines(memory)] == ["orc_s1", ""]
     assert traces(memory.places.root, ["quicksilver"], []) == {}
 
 
 def test_an_assembled_context_is_logged_by_its_session(logging_memory: Callable[[str], Memory]) -> None:
     memory = logging_memory("ids")
-    MemoryVerbs(memory).assemble("quicksilver", session="elf_s1")
+    memory.assemble("quicksilver", session="elf_s1")
     (line,) = lines(memory)
     assert (line["kind"], line["scope"], line["hits"][0]["id"]) == ("session_memory", "elf_s1", "elf_s1_1")
 
@@ -122,8 +121,8 @@ def test_a_damaged_file_prevents_no_answer_and_is_erased_by_a_deletion(
 ) -> None:
     memory = logging_memory("texts")
     memory.places.retrievals.write_bytes(content)
-    assert memory.sessions.query_memory("elf_s1", "quicksilver words")[0] == ["quicksilver words"]
+    assert memory.session_memory.query_memory("elf_s1", "quicksilver words")[0] == ["quicksilver words"]
     with pytest.raises(CatalogDamaged, match="delete it to keep contexts again"):
         kept_contexts(memory.places.retrievals)
-    memory.sessions.delete_session_memory("elf_s1")
+    memory.session_memory.delete_session_memory("elf_s1")
     assert not memory.places.retrievals.exists()

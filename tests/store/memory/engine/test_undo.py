@@ -72,8 +72,8 @@ def test_decisions_without_common_numbers_are_ordered_by_the_clock(
 
 def test_undo_never_reaches_past_a_forgetting_and_says_so(memory: Memory) -> None:
     memory.memories.store_memory("unrelated")
-    memory.sessions.add_memory("elf_s1", "1", "forgotten")
-    memory.sessions.delete_session_memory("elf_s1")
+    memory.session_memory.add_memory("elf_s1", "1", "forgotten")
+    memory.session_memory.delete_session_memory("elf_s1")
     assert memory.last_decision(by=current_user()) is None
     with pytest.raises(NothingToUndo, match="never reaches past"):
         memory.undo()
@@ -87,8 +87,8 @@ def test_undo_never_reaches_past_a_forgetting_and_says_so(memory: Memory) -> Non
 
 def test_another_persons_deletion_does_not_block_undo(memory: Memory) -> None:
     memory.memories.store_memory("taken back", actor="ann")
-    memory.sessions.add_memory("elf_s1", "1", "forgotten", actor="bob")
-    memory.sessions.delete_session_memory("elf_s1", actor="bob")
+    memory.session_memory.add_memory("elf_s1", "1", "forgotten", actor="bob")
+    memory.session_memory.delete_session_memory("elf_s1", actor="bob")
     memory.undo(actor="ann")
     assert memory.memories.passages.count() == 0
 
@@ -106,15 +106,15 @@ def test_deleted_vectors_bar_undo_as_well(memory: Memory) -> None:
 def test_a_decision_in_two_kinds_is_undone_and_redone_as_often_as_one_likes(memory: Memory) -> None:
     decision, content = uuid4().hex, b"id: peaks\nlore: Dragons live here."
     memory.lore.put_world(parse_world(content, file="peaks.yaml"), verb="adopt", decision=decision)
-    memory.lore.put_file(memory.places.worlds, "peaks.yaml", content)
-    with memory.sessions.passages.change("adopt", decision=decision) as change:
+    memory.lore.put_file("peaks.yaml", content)
+    with memory.session_memory.passages.change("adopt", decision=decision) as change:
         change.upsert({"id": "elf_s1_1", "session_id": "elf_s1", "memory_id": "1", "text": "hi", "at": 0.0})
     file = memory.places.worlds / "peaks.yaml"
     for _ in range(2):
         memory.undo()
-        assert (memory.lore.worlds(), memory.sessions.passages.count(), file.exists()) == ([], 0, False)
+        assert (memory.lore.worlds(), memory.session_memory.passages.count(), file.exists()) == ([], 0, False)
         memory.redo()
-        assert (len(memory.lore.worlds()), memory.sessions.passages.count()) == (1, 1)
+        assert (len(memory.lore.worlds()), memory.session_memory.passages.count()) == (1, 1)
         assert file.read_bytes() == content
     assert memory.decision(decision)
     assert memory.decisions(limit=1)[0].kinds == ("session_memory", "world_lore")
@@ -125,7 +125,7 @@ def test_an_undo_over_several_kinds_is_done_as_a_whole_or_not_at_all(
 ) -> None:
     decision = uuid4().hex
     for passages, row in (
-        (memory.sessions.passages, {"session_id": "elf", "memory_id": "1", "text": "hi", "at": 0.0}),
+        (memory.session_memory.passages, {"session_id": "elf", "memory_id": "1", "text": "hi", "at": 0.0}),
         (memory.lore.passages, {"world_id": "peaks", "lore_id": "1", "text": "hi", "metadata": "{}"}),
     ):
         with passages.change("adopt", decision=decision) as change:
@@ -230,11 +230,11 @@ def test_what_an_agent_deletes_for_good_does_not_end_its_persons_undo_and_redo(m
     mira, agent = memory.for_actor(Actor("mira", via="page")), by_agent(memory)
     mira.memories.store_memory("by the person")
     for number in (1, 2):
-        agent.sessions.add_memory(f"elf_s{number}", "1", "by the agent")
-    agent.sessions.delete_session_memory("elf_s1")
+        agent.session_memory.add_memory(f"elf_s{number}", "1", "by the agent")
+    agent.session_memory.delete_session_memory("elf_s1")
     mira.undo()
     assert contents(memory) == []
-    agent.sessions.delete_session_memory("elf_s2")
+    agent.session_memory.delete_session_memory("elf_s2")
     assert mira.last_undo(by="mira")
     mira.redo()
     assert contents(memory) == ["by the person"]
@@ -242,11 +242,11 @@ def test_what_an_agent_deletes_for_good_does_not_end_its_persons_undo_and_redo(m
 
 def test_what_an_agent_deletes_for_good_ends_its_own_undo_and_redo(memory: Memory) -> None:
     mira, agent = memory.for_actor(Actor("mira", via="page")), by_agent(memory)
-    agent.sessions.add_memory("elf_s1", "1", "deleted")
+    agent.session_memory.add_memory("elf_s1", "1", "deleted")
     agent.memories.store_memory("kept")
     agent.memories.store_memory("undone")
     agent.undo()
-    agent.sessions.delete_session_memory("elf_s1")
+    agent.session_memory.delete_session_memory("elf_s1")
     assert not agent.last_undo(by="mira")
     with pytest.raises(NothingToUndo, match="never reaches past"):
         agent.undo()

@@ -107,7 +107,7 @@ def test_the_forget_vectors_command_requires_yes(
     run: Any,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("store.memory.verbs.open_embedder", lambda name: Bags(name=name))
+    monkeypatch.setattr("store.memory.memory.open_embedder", lambda name: Bags(name=name))
     run("store", "words of a memory")
     run("model", "other", "--kind", "memories")
     status, found = run("delete-vectors", "--kind", "memories")
@@ -122,10 +122,10 @@ def test_the_forget_vectors_command_requires_yes(
 
 
 def test_deleting_a_session_deletes_its_cached_vectors(memory: Memory) -> None:
-    memory.sessions.add_memory("elf_s1", "1", "a secret")
-    memory.sessions.add_memory("elf_s2", "1", "no secret")
+    memory.session_memory.add_memory("elf_s1", "1", "a secret")
+    memory.session_memory.add_memory("elf_s2", "1", "no secret")
     assert reembed(memory.passages["session_memory"], Bags(name="other", dimensions=32))
-    memory.sessions.delete_session_memory("elf_s1")
+    memory.session_memory.delete_session_memory("elf_s1")
     with memory.passages["session_memory"].database.reading() as db:
         assert [row[0] for row in db.execute("SELECT id FROM kept_vectors")] == ["elf_s2_1"]
 
@@ -171,8 +171,8 @@ def test_a_foreign_chroma_is_moved_aside_unchanged(
 def test_deleting_a_session_keeps_foreign_collections_in_chroma(
     memory: Memory, reopen: Callable[[], Memory]
 ) -> None:
-    memory.sessions.add_memory("elf_s1", "1", "a secret")
-    memory.sessions.add_memory("elf_s2", "1", "no secret")
+    memory.session_memory.add_memory("elf_s1", "1", "a secret")
+    memory.session_memory.add_memory("elf_s2", "1", "no secret")
     assert memory.wait_for_chroma(60)
     memory.close()
     client = client_of(memory.places.chroma)
@@ -181,7 +181,7 @@ def test_deleting_a_session_keeps_foreign_collections_in_chroma(
     client.close()
     held = everything_in(memory.places.chroma)["notes"]
     memory = reopen()
-    memory.sessions.delete_session_memory("elf_s1")
+    memory.session_memory.delete_session_memory("elf_s1")
     assert memory.wait_for_chroma(60)
     assert memory.check_chroma() == []
     memory.close()

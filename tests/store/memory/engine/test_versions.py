@@ -68,7 +68,7 @@ def test_an_import_says_so(memory: Memory) -> None:
     (memory.places.worlds / "peaks.yaml").write_text(
         "id: peaks\nname: Peaks\nlore: Dragons sleep.\nstart_message: You wake.\n", encoding="utf-8"
     )
-    assert memory.lore.load_worlds(memory.places.worlds).done == ["peaks"]
+    assert memory.lore.load_worlds().done == ["peaks"]
     assert [one.via for one in memory.lore.passages.versions("peaks_base_lore_0")] == ["import"]
 
 

@@ -10,6 +10,6 @@ def add_world_and_session(memory: Memory) -> None:
     lore = "\n".join(f"Gate {number} stands. {'stone ' * 120}" for number in range(12))
     memory.lore.put_world(World("city", "The City", "Welcome.", lore, file="city.yaml"))
     for number in range(5):
-        memory.sessions.add_memory(
+        memory.session_memory.add_memory(
             "mira_one", str(number), exchange(f"question {number}", f"answer {number}")
         )

@@ -16,7 +16,7 @@ def test_stale_entries_were_neither_written_nor_edited_since(memory: Memory, clo
     written, clock.now = clock.now, clock.now + 100
     memory.memories.store_memory("frogs like mud")
     memory.memories.edit(old, content="frogs love rain")
-    memory.sessions.add_memory("mira_one", "0", "said again")
+    memory.session_memory.add_memory("mira_one", "0", "said again")
     expected = {"memories": 0, "documents": 1, "world_lore": 12, "session_memory": 4}
     for kind, count in expected.items():
         passages = memory.passages[kind]
@@ -41,7 +41,7 @@ def test_health_reports_each_concern_with_a_remedy(memory: Memory) -> None:
     assert found["sessions never queried"] == ["mira_one"]
     assert "mem_1" in next(which for what, which in found.items() if "without a vector" in what)
     assert all(concern.remedy for concern in concerns(memory))
-    memory.sessions.query_memory("mira_one", "question")
+    memory.session_memory.query_memory("mira_one", "question")
     assert "sessions never queried" not in {concern.what for concern in concerns(memory)}
 
 

@@ -23,6 +23,6 @@ def test_near_duplicates_are_all_pairs_above_the_threshold(
     ids, matrix = memory.passages["memories"].resident().copied()
     cosines = matrix @ matrix.T
     expected = {frozenset((ids[i], ids[j])) for i, j in np.argwhere(cosines >= 0.7).tolist() if i < j}
-    found = near_duplicates(memory.passages["memories"], floor=0.7)
+    found = near_duplicates(memory, floor=0.7)
     assert {frozenset((pair.one, pair.other)) for pair in found} == expected
     assert [pair.cosine for pair in found] == sorted((pair.cosine for pair in found), reverse=True)

@@ -23,7 +23,7 @@ def test_a_probe_reports_near_misses_and_why_they_were_excluded(memory: Memory) 
     ]:
         memory.lore.add_lore(world, str(number), text)
     passages = memory.lore.passages
-    asked = probe(passages, "dragon fire", n=2, where={"world_id": "peaks"}, floor=0.5)
+    asked = probe(memory, "dragon fire", kind="world_lore", n=2, where={"world_id": "peaks"}, floor=0.5)
     assert [one.row["id"] for one in asked.hits] == ["peaks_1", "peaks_2"]
     assert {one.row["id"]: one.kept_out for one in asked.misses} == {
         "swamp_1": "filter",
@@ -36,7 +36,7 @@ def test_a_probe_reports_near_misses_and_why_they_were_excluded(memory: Memory) 
     assert second is not None
     assert first > second > 0
     assert asked.compared == 5
-    asked = probe(passages, "dragon fire", n=3, where={"world_id": "peaks"}, budget=20)
+    asked = probe(memory, "dragon fire", kind="world_lore", n=3, where={"world_id": "peaks"}, budget=20)
     assert [one.row["id"] for one in asked.hits] == ["peaks_1", "peaks_3"]
     assert asked.misses[0].kept_out in ("budget", "filter")
     assert passages.questions.all() == {}, "a probe is no question of the story"
@@ -49,7 +49,7 @@ def test_a_probe_has_the_order_in_which_entries_are_handed_out(
     monkeypatch.setattr(bags, "embed_texts", lambda texts: np.array([ones] * len(texts)))
     for id, text in (("a", "Nothing of the kind."), ("b", "Dwarves forged lamps."), ("c", "A lamp.")):
         memory.lore.add_lore("peaks", id, text)
-    asked = probe(memory.lore.passages, "Who forged the lamps?", n=2)
+    asked = probe(memory, "Who forged the lamps?", kind="world_lore", n=2)
     handed_out = memory.lore.search("peaks", "Who forged the lamps?", n=2)
     assert (
         [one.row["id"] for one in asked.hits]
@@ -80,7 +80,7 @@ def test_a_probe_compares_words_alone_while_the_model_is_away(
         raise ModelUnavailable("no weights")
 
     monkeypatch.setattr(bags, "embed_texts", refuse)
-    asked = probe(memory.lore.passages, "dragon fire", n=2)
+    asked = probe(memory, "dragon fire", kind="world_lore", n=2)
     assert not asked.by_meaning
     assert [(one.row["id"], one.score, one.words) for one in asked.hits] == [("peaks_1", None, 1)]
 

@@ -233,11 +233,11 @@ def test_a_broken_world_file_is_reported_and_the_others_are_loaded(
     ids=["merged aliases", "many values"],
 )
 def test_a_world_file_that_would_fill_the_memory_is_refused_with_the_limit(
-    memory: Memory, tmp_path: Path, content: str
+    memory: Memory, content: str
 ) -> None:
-    (tmp_path / "bomb.yaml").write_text(content)
-    (tmp_path / "good.yaml").write_text("id: good\nname: &name Good\nlore: *name")
-    (refused,) = memory.lore.load_worlds(tmp_path).refused
+    (memory.lore.folder / "bomb.yaml").write_text(content)
+    (memory.lore.folder / "good.yaml").write_text("id: good\nname: &name Good\nlore: *name")
+    (refused,) = memory.lore.load_worlds().refused
     assert refused.item == "bomb.yaml"
     assert "it has more than 10,000 values, the limit for a world" in refused.reason
     assert [row["text"] for row in memory.lore.passages.find()] == ["Good"]
@@ -247,11 +247,11 @@ def test_a_second_file_with_the_same_world_id_is_refused(memory: Memory) -> None
     folder = memory.places.worlds
     (folder / "a.yaml").write_text("id: peaks\nlore: First.\n")
     (folder / "b.yaml").write_text("id: peaks\nlore: Second.\n")
-    report = memory.lore.load_worlds(folder)
+    report = memory.lore.load_worlds()
     assert (report.done, [refusal.item for refusal in report.refused]) == (["peaks"], ["b.yaml"])
     assert memory.lore.query_lore("peaks", "which") == (["First."], False)
     (folder / "a.yaml").unlink()
-    assert memory.lore.load_worlds(folder).done == ["peaks"], "renamed, it is taken"
+    assert memory.lore.load_worlds().done == ["peaks"], "renamed, it is taken"
     assert memory.lore.query_lore("peaks", "which") == (["Second."], False)
 
 
@@ -296,8 +296,8 @@ def test_an_undone_change_of_a_world_file_stays_undone_after_a_restart(
     folder = tmp_path / "res" / "memory" / "worlds"
     memory = reopen()
     for lore in (b"Dragons live here.", b"Only goats are left."):
-        memory.lore.put_file(folder, "peaks.yaml", b"id: peaks\nlore: " + lore)
-        memory.lore.load_worlds(folder)
+        memory.lore.put_file("peaks.yaml", b"id: peaks\nlore: " + lore)
+        memory.lore.load_worlds()
     file = folder / "peaks.yaml"
     memory.undo()
     assert file.read_bytes() == b"id: peaks\nlore: Dragons live here."
@@ -327,8 +327,8 @@ def test_an_undone_edit_of_a_world_file_whose_former_state_is_not_kept_leaves_no
 
 def test_a_redone_load_of_a_world_has_its_file_again(memory: Memory) -> None:
     folder, content = memory.places.worlds, b"id: peaks\nlore: Dragons live here."
-    memory.lore.put_file(folder, "peaks.yaml", content)
-    memory.lore.load_worlds(folder)
+    memory.lore.put_file("peaks.yaml", content)
+    memory.lore.load_worlds()
     memory.undo()
     assert not (folder / "peaks.yaml").exists()
     memory.redo()
@@ -342,8 +342,8 @@ def test_an_undone_change_of_a_worlds_id_has_the_file_of_the_world_before(memory
     folder = memory.places.worlds
     frog, toad = (b"id: frog\nlore: Green.", b"id: toad\nlore: Brown.")
     for content in (frog, toad):
-        memory.lore.put_file(folder, "frog.yaml", content)
-        memory.lore.load_worlds(folder)
+        memory.lore.put_file("frog.yaml", content)
+        memory.lore.load_worlds()
     for _ in range(2):
         memory.undo()
         assert (folder / "frog.yaml").read_bytes() == frog
@@ -354,17 +354,17 @@ def test_an_undone_change_of_a_worlds_id_has_the_file_of_the_world_before(memory
 def test_a_folder_among_the_files_set_aside_is_passed_over(memory: Memory) -> None:
     folder, content = memory.places.worlds, b"id: peaks\nlore: Dragons live here."
     (memory.places.folder / "set-aside" / "1-peaks.yaml").mkdir(parents=True)
-    memory.lore.put_file(folder, "peaks.yaml", content)
-    memory.lore.load_worlds(folder)
+    memory.lore.put_file("peaks.yaml", content)
+    memory.lore.load_worlds()
     memory.undo()
     assert memory.redo().refused == []
     assert (folder / "peaks.yaml").read_bytes() == content
 
 
 def test_an_undo_names_the_world_files_that_the_disk_refuses_to_move(memory: Memory) -> None:
-    folder, in_the_way = memory.places.worlds, memory.places.folder / "set-aside"
-    memory.lore.put_file(folder, "peaks.yaml", b"id: peaks\nlore: Dragons live here.")
-    memory.lore.load_worlds(folder)
+    in_the_way = memory.places.folder / "set-aside"
+    memory.lore.put_file("peaks.yaml", b"id: peaks\nlore: Dragons live here.")
+    memory.lore.load_worlds()
     in_the_way.write_text("a file")
     (refusal,) = memory.undo().refused
     assert refusal.item == "peaks.yaml"

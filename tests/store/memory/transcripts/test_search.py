@@ -100,7 +100,7 @@ def test_search_by_meaning_answers_by_words_and_says_so_while_the_model_is_away(
     assert {hit.message["sequence"] for hit in found} == {1, 2}
     assert {hit.cosine for hit in found} == {None}
     assert found.by_words_alone
-    probed = probe_messages(imported.passages["transcript_vectors"], "relayer", mode=mode, n=2)
+    probed = probe_messages(imported, "relayer", mode=mode, n=2)
     assert probed.by_words_alone
     assert {one.hit.message["sequence"] for one in probed} == {1, 2}
     assert not imported.transcripts.search("relayer", mode="full_text").by_words_alone, "as it was asked"
@@ -194,7 +194,7 @@ def test_an_invalid_since_date_is_refused(since: str, imported: Memory) -> None:
 def test_a_transcript_probe_reports_why_messages_were_excluded(imported: Memory) -> None:
     def kept_out(question: str = "relayer", **asked: Any) -> list[tuple[int, str]]:
         given = {"mode": "semantic", "n": 2, **asked}
-        found = probe_messages(imported.passages["transcript_vectors"], question, **given)
+        found = probe_messages(imported, question, **given)
         return [(told.hit.message["sequence"], told.kept_out) for told in found]
 
     assert kept_out() == [(2, ""), (1, ""), (0, "n"), (3, "n")], (
@@ -211,6 +211,6 @@ def test_a_transcript_probe_reports_why_messages_were_excluded(imported: Memory)
     assert [kept for _, kept in kept_out(mode="hybrid", mmr=0.5)] == ["", "", "n", "n"]
     assert kept_out("brief", mode="full_text") == [(4, "")], "the text of a message without any chunk"
     assert kept_out("connection relayer", mode="hybrid", floor=0.9)[0][1] == "threshold"
-    first = probe_messages(imported.passages["transcript_vectors"], "the relayer has", mode="hybrid", n=1)[0]
+    first = probe_messages(imported, "the relayer has", mode="hybrid", n=1)[0]
     assert first.hit.cosine is not None
     assert first.calibrated is not None

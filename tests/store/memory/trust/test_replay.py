@@ -70,15 +70,15 @@ def test_another_chunk_size_is_tried_without_changing_what_is_stored(keeping: Me
     assert whats(keeping, chunk=(40, 0)) == [
         ("added", "The reserve factor is ten percent."), ("removed", before[0]["content"]),
     ]  # fmt: skip
-    cut = replay.try_chunks(keeping, source, size=40, overlap=0)
+    cut = replay.try_chunks(keeping, source.id, size=40, overlap=0)
     assert [row["content"] for row in cut] == [
         "The reserve factor is ten percent.", "Liquidation begins at eighty percent.",
     ]  # fmt: skip
-    (best,) = replay.try_chunks(keeping, source, size=40, overlap=0, question="when liquidation", n=1)
+    (best,) = replay.try_chunks(keeping, source.id, size=40, overlap=0, question="when liquidation", n=1)
     assert best["content"] == "Liquidation begins at eighty percent."
     assert keeping.documents.passages.find() == before
     with pytest.raises(InvalidInput):
-        replay.try_chunks(keeping, source, size=40, overlap=40)
+        replay.try_chunks(keeping, source.id, size=40, overlap=40)
 
 
 def test_a_context_of_transcripts_is_asked_again_by_the_same_search(keeping: Memory, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_the_inspector_keeps_what_it_shows_once(keeping: Memory) -> None:
     keeping.lore.add_lore("peaks", "king", "King Bran sleeps")
     where = {"lore": {"world_id": "peaks"}}
     for _ in range(2):
-        replay.keep(keeping, "who sleeps", keeping.assemble("who sleeps", where=where))
+        replay.keep(keeping, "who sleeps", keeping.preview("who sleeps", where=where))
     (kept,) = replay.contexts(keeping)
     assert (kept.kind, kept.scope, [hit.id for hit in kept.hits]) == ("world_lore", "peaks", ["peaks_king"])
 
@@ -115,17 +115,17 @@ def test_contexts_are_kept_for_so_many_days(keeping: Memory, clock: Clock) -> No
 
 
 def test_a_forgotten_session_is_in_no_version_no_pending_entry_and_no_context(keeping: Memory) -> None:
-    keeping.sessions.add_memory("elf_s1", "m1", "zanzibarium first")
-    keeping.sessions.add_memory("elf_s1", "m1", "zanzibarium second")
+    keeping.session_memory.add_memory("elf_s1", "m1", "zanzibarium first")
+    keeping.session_memory.add_memory("elf_s1", "m1", "zanzibarium second")
     keeping.lore.add_lore("peaks", "king", "King Bran sleeps")
     agent = by_agent(keeping, is_reviewed=True)
-    agent.sessions.add_memory("elf_s1", "m2", "zanzibarium pending")
-    agent.sessions.add_memory("elf_s1", "m1", "zanzibarium third")
+    agent.session_memory.add_memory("elf_s1", "m2", "zanzibarium pending")
+    agent.session_memory.add_memory("elf_s1", "m1", "zanzibarium third")
     keeping.retrieve("where is the xylophonist", world="peaks", character="elf", session="s1")
     root = keeping.places.root
     words = ["zanzibarium", "xylophonist"]
     assert "retrievals.sqlite3-wal" in traces(root, words, [])
-    assert keeping.sessions.delete_session("s1") == {"elf_s1": 1}
+    assert keeping.session_memory.delete_session("s1") == {"elf_s1": 1}
     assert traces(root, words, []) == {}
     assert replay.contexts(keeping) == []
     keeping.close()
@@ -133,6 +133,6 @@ def test_a_forgotten_session_is_in_no_version_no_pending_entry_and_no_context(ke
 
 
 def test_a_session_that_only_waits_can_be_forgotten(memory: Memory) -> None:
-    by_agent(memory, is_reviewed=True).sessions.add_memory("elf_s1", "m2", "zanzibarium pending")
-    memory.sessions.delete_session_memory("elf_s1")
+    by_agent(memory, is_reviewed=True).session_memory.add_memory("elf_s1", "m2", "zanzibarium pending")
+    memory.session_memory.delete_session_memory("elf_s1")
     assert traces(memory.places.root, ["zanzibarium"], []) == {}

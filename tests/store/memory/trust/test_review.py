@@ -40,9 +40,9 @@ def test_what_an_agent_writes_is_found_by_nothing_until_a_person_accepts_it(
     memory: Memory, agent: Memory
 ) -> None:
     assert agent.memories.store_memory("dragons sleep")["pending"] is True
-    agent.sessions.add_memory("elf_s1", "m1", "dragons sleep")
+    agent.session_memory.add_memory("elf_s1", "m1", "dragons sleep")
     assert memory.memories.search_memory("dragons sleep")["results"] == []
-    assert memory.sessions.query_memory("elf_s1", "dragons") == ([], False)
+    assert memory.session_memory.query_memory("elf_s1", "dragons") == ([], False)
     template = "{memories}{memory}"
     assert memory.assemble("dragons", template=template).chunks == []
     ids = [one.entry.id for one in review.waiting(memory)]
@@ -50,7 +50,7 @@ def test_what_an_agent_writes_is_found_by_nothing_until_a_person_accepts_it(
     assert [hit["content"] for hit in memory.memories.search_memory("dragons sleep")["results"]] == [
         "dragons sleep"
     ]
-    assert memory.sessions.query_memory("elf_s1", "dragons") == (["dragons sleep"], False)
+    assert memory.session_memory.query_memory("elf_s1", "dragons") == (["dragons sleep"], False)
     assert review.count(memory) == 0
 
 
@@ -70,7 +70,7 @@ def store_four(agent: Memory) -> None:
     """Three memories, and between them an entry of another kind."""
     for text in ("one", "two"):
         agent.memories.store_memory(text)
-    agent.sessions.add_memory("elf_s1", "m1", "three")
+    agent.session_memory.add_memory("elf_s1", "m1", "three")
     agent.memories.store_memory("four")
 
 
@@ -93,7 +93,7 @@ def test_each_id_is_answered_for_when_the_disk_refuses_one_kind(
     store_four(agent)
     ids = [one.entry.id for one in review.waiting(memory)]
     refused = [one.entry.id for one in review.waiting(memory) if one.entry.kind != "memories"]
-    monkeypatch.setattr(memory.sessions.passages.database, "_disk", FullDisk())
+    monkeypatch.setattr(memory.session_memory.passages.database, "_disk", FullDisk())
     outcome = decide(memory, ids)
     assert outcome.done == [id for id in ids if id not in refused]
     assert [one.item for one in outcome.refused] == refused
@@ -148,12 +148,12 @@ def test_a_reviewed_agent_decides_nothing_about_what_waits(memory: Memory, agent
 
 
 def test_a_reviewed_agent_neither_deletes_for_good_nor_undoes(memory: Memory, agent: Memory) -> None:
-    memory.sessions.add_memory("elf_s1", "m1", "dragons sleep")
+    memory.session_memory.add_memory("elf_s1", "m1", "dragons sleep")
     with pytest.raises(NotPermitted):
-        agent.sessions.delete_session("s1")
+        agent.session_memory.delete_session("s1")
     with pytest.raises(NotPermitted):
         agent.undo(actor="mira")
-    assert memory.sessions.query_memory("elf_s1", "dragons") == (["dragons sleep"], False)
+    assert memory.session_memory.query_memory("elf_s1", "dragons") == (["dragons sleep"], False)
 
 
 @pytest.mark.parametrize(

@@ -4,28 +4,26 @@ from collections.abc import Sequence
 from typing import Literal
 
 from store.memory.engine.change import RECALL
-from store.memory.engine.passages import Passages
+from store.memory.kinds import MEMORIES
+from store.memory.opened import OpenedMemory
 
 Recall = Literal["", "pinned", "never"]
 _VERBS: dict[Recall, str] = {"pinned": "pin", "never": "never recall", "": "recall again"}
 
 
-def of(passages: Passages, id: str) -> Recall:
-    """Whether this entry is pinned, never recalled, or "": recalled when it fits."""
-    with passages.database.reading() as db:
-        row = db.execute(
-            "SELECT state FROM recall WHERE kind = ? AND id = ?", [passages.kind.name, id]
-        ).fetchone()
+def of(memory: OpenedMemory, id: str, *, kind: str = MEMORIES) -> Recall:
+    """Whether an entry is pinned, never recalled, or "": recalled when it fits."""
+    with memory.entries(kind).database.reading() as db:
+        row = db.execute("SELECT state FROM recall WHERE kind = ? AND id = ?", [kind, id]).fetchone()
     return row[0] if row else ""
 
 
 def set_recall(
-    passages: Passages, ids: Sequence[str], state: Recall, *, actor: str = "", decision: str | None = None
-) -> None:
-    """Pin these entries, never recall them, or treat them as all others; one undoable decision.
-
-    Raises UnknownEntry if one of them does not exist.
-    """
+    memory: OpenedMemory, ids: Sequence[str], state: Recall, *, kind: str = MEMORIES, actor: str = "",
+    decision: str | None = None,
+) -> None:  # fmt: skip
+    """Pin entries, never recall them, or treat them as all others; one decision. Raises UnknownEntry."""
+    passages = memory.entries(kind)
     if passages.decided(decision) is not None:
         return
     with passages.change(_VERBS[state], actor=actor, decision=decision) as change:

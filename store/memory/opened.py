@@ -1,0 +1,354 @@
+"""The text memory of one root without its verbs: all kinds, opened together, with one writer."""
+
+import logging
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from copy import copy
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import Self
+
+from store.catalog.catalog import DISK_ERRORS
+from store.chroma.base_follower import warn_behind
+from store.chroma.place import describe_place
+from store.disk.aside import Aside, finish_moves, moved_aside
+from store.disk.exchange import finish_exchanges, finish_for_reading
+from store.disk.files import Disk
+from store.disk.lock import WriterLock
+from store.disk.open_writers import Writers
+from store.disk.replica import is_replica
+from store.embedding import open_embedder
+from store.embedding.active_model import with_shared_models
+from store.embedding.protocol import Embedder
+from store.errors import MemedexError, ReadOnly
+from store.memory import memories
+from store.memory.chroma.follower import MemoryFollower, behind
+from store.memory.decisions import Decisions
+from store.memory.documents import schema
+from store.memory.documents.documents import Documents
+from store.memory.engine.errors import InvalidInput
+from store.memory.engine.names import check_known
+from store.memory.engine.passages import Passages
+from store.memory.engine.places import Places
+from store.memory.engine.point_in_time import Changed, as_of
+from store.memory.engine.retrievals import take_in_lines
+from store.memory.kinds import NAMES, OpenedKinds
+from store.memory.maintainer import MemoryMaintainer
+from store.memory.memories import Memories
+from store.memory.status import MemoryStatus
+from store.memory.story import lore, sessions
+from store.memory.story.lore import Lore
+from store.memory.story.sessions import Sessions
+from store.memory.transcripts import tables
+from store.memory.transcripts.transcripts import Transcripts
+from store.outcome import Outcome, Refusal
+from store.permissions import OPERATOR, Actor
+from store.progress import Progress
+
+log = logging.getLogger(__name__)
+
+
+class OpenedMemory(Decisions):
+    """Agent memories, lore, sessions, documents and transcripts below one root; thread-safe."""
+
+    @classmethod
+    def open(
+        cls,
+        root: Path,
+        *,
+        embedder: Embedder | None = None,
+        models: Callable[[str], Embedder] = open_embedder,
+        disk: Disk | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> Self:
+        """Open the text memory of this root, or create it; other processes may write to it as well.
+
+        One of them keeps it in order (`maintainer.py`). A replica is opened for reading. `models` opens a
+        model by name, `embedder` replaces all.
+        """
+        root = Path(root).resolve()
+        if is_replica(Places(root).database):
+            return cls(root, embedder=embedder, models=models)
+        opened = _writers.open(
+            root,
+            lambda lock: cls(root, embedder=embedder, models=models, disk=disk, clock=clock, lock=lock),
+            lock=Places(root).lock,
+            acquire=WriterLock.try_acquire,
+        )
+        assert isinstance(opened, cls)
+        return opened
+
+    @classmethod
+    def open_beside(
+        cls,
+        root: Path,
+        *,
+        embedder: Embedder | None = None,
+        models: Callable[[str], Embedder] = open_embedder,
+    ) -> Self:
+        """Open it for reading and writing without ever keeping it in order: an agent's, for days."""
+        root = Path(root).resolve()
+        finish_exchanges(root)
+        return cls(root, embedder=embedder, models=models, writes=True)
+
+    @classmethod
+    def open_for_reading(
+        cls,
+        root: Path,
+        *,
+        embedder: Embedder | None = None,
+        models: Callable[[str], Embedder] = open_embedder,
+    ) -> Self:
+        """Open it while another process writes; created, or brought up to date, first if necessary."""
+        root = Path(root).resolve()
+        if not is_replica(Places(root).database):
+            finish_for_reading(root)
+        try:
+            return cls(root, embedder=embedder, models=models)
+        except ReadOnly:  # a file is missing or older: a process that may write has to open it once
+            cls.open(root, embedder=embedder, models=models).close()
+            return cls(root, embedder=embedder, models=models)
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        embedder: Embedder | None,
+        models: Callable[[str], Embedder],
+        disk: Disk | None = None,
+        clock: Callable[[], float] = time.time,
+        lock: WriterLock | None = None,
+        writes: bool = False,
+    ) -> None:
+        """`lock` is for a memory that may be kept in order here, whether this process has it now or not."""
+        self.places = Places(root)
+        self.actor: Actor = OPERATOR
+        self._maintainer: MemoryMaintainer | None = None
+        self._writes = writes or lock is not None
+        self._clock = clock
+        give = partial(
+            Passages, retrievals=self.places.retrievals, embedder=embedder, models=with_shared_models(models),
+            clock=clock, changed=self._wake, finish_erasing=self._finish_erasing,
+        )  # fmt: skip
+        self._opened = OpenedKinds(self.places, give, disk=disk, writable=self._writes, lock=lock)
+        self.database = self._opened.database
+        self.passages: dict[str, Passages] = self._opened
+        self._refused_worlds: list[Refusal] = []
+        self._make_parts()
+        self._disk = disk
+        if lock:
+            self._maintainer = self._new_maintainer(lock)
+            try:
+                self._maintainer.begin()
+            except BaseException:
+                self._end()
+                raise
+
+    def for_actor(self, actor: Actor) -> Self:
+        """This memory with one person's permissions; what they do is recorded under their name.
+
+        Takes microseconds: connections, locks and vectors are shared.
+        """
+        used = copy(self)
+        used.actor, used.database = actor, self.database.for_actor(actor)
+        used.passages = {name: passages.for_actor(actor) for name, passages in self.passages.items()}
+        used._make_parts()
+        return used
+
+    def as_of(
+        self,
+        moment: float | None,
+        *,
+        changed: Mapping[str, Changed] | None = None,
+        embedder: Embedder | None = None,
+    ) -> Self:
+        """This memory as it was at a moment (UNIX seconds), for questions alone; close it afterwards.
+
+        `changed` (by kind) and `embedder` as in `engine/past.py`. Raises InvalidInput for a moment to come.
+        """
+        self.actor.check_login()
+        if moment is not None and not moment <= self._clock():  # not a number either
+            raise InvalidInput("this moment has not come yet")
+        used = copy(self)
+        used._maintainer, used._writes = None, False
+        used.passages = {
+            name: passages
+            if passages.fault
+            else as_of(passages, moment, changed=(changed or {}).get(name), embedder=embedder)
+            for name, passages in self.passages.items()
+        }
+        used._make_parts()
+        return used
+
+    @property
+    def can_write(self) -> bool:
+        """Whether this memory is open for writing, and this actor may change it."""
+        return self._writes and self.actor.can_write
+
+    def _make_parts(self) -> None:
+        """Make one part for each kind, with its verbs."""
+        self.memories = Memories(self.passages[memories.KIND.name])
+        self.documents = Documents(self.passages[schema.KIND.name], originals=self.places.originals)
+        self.lore = Lore(
+            self.passages[lore.KIND.name], folder=self.places.worlds, refused=self._refused_worlds
+        )
+        self.session_memory = Sessions(self.passages[sessions.KIND.name])
+        self.transcripts = Transcripts(self.passages[tables.KIND.name])
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether its files are those that were opened; a backup may have been restored since."""
+        return self.database.is_in_place
+
+    def _recover(self) -> None:
+        """Finish what earlier processes left, and load world files that changed."""
+        if self.usable:
+            finish_moves(self.places.folder, note=self._note_aside, disk=self._disk or Disk())
+        take_in_lines(self.places.retrievals)
+        if not self.documents.passages.fault:
+            self.documents.tidy()
+        if not self.lore.passages.fault:
+            self.places.worlds.mkdir(parents=True, exist_ok=True)
+            self.lore.load_worlds()
+
+    def entries(self, kind: str) -> Passages:
+        """The entries of one kind, to count, find and read. Raises UnknownEntry for an unknown kind."""
+        check_known(kind, NAMES, what="kind of text memory")
+        return self.passages[kind]
+
+    @property
+    def usable(self) -> list[Passages]:
+        """The kinds whose files can be used."""
+        return [passages for passages in self.passages.values() if not passages.fault]
+
+    def wait_for_chroma(self, timeout: float | None = None) -> bool:
+        """Wait until Chroma has every decision (True), fails, or takes too long (False).
+
+        Chroma of a memory that another process keeps is not waited for.
+        """
+        return (follower := self._follower) is None or follower.wait(timeout)
+
+    def follow_chroma(self, progress: Progress | None = None, *, patience: float | None = None) -> str:
+        """As `ChromaFollower.follow`; "" where another process keeps the memory."""
+        return follower.follow(progress, patience=patience) if (follower := self._follower) else ""
+
+    def check_chroma(self) -> list[str]:
+        """Differences between Chroma and SQLite, one sentence each; only in the process that keeps it."""
+        self.actor.check_login()
+        return follower.check() if (follower := self._follower) else []
+
+    def rebuild_chroma(self) -> None:
+        """Rebuild Chroma from SQLite's vectors; needs no model."""
+        self.actor.permit()
+        if follower := self._follower:
+            follower.rebuild()
+
+    def _note_aside(self, aside: Aside) -> None:
+        self.usable[0].record_aside(aside, root=self.places.root)
+
+    @property
+    def _follower(self) -> MemoryFollower | None:
+        return self._maintainer.follower if self._maintainer else None
+
+    def _wake(self) -> None:
+        if self._maintainer:
+            self._maintainer.wake()
+
+    def _finish_erasing(self, passages: Passages) -> None:
+        if self._maintainer:
+            self._maintainer.finish_erasing(passages)
+            return
+        maintainer = self._new_maintainer(WriterLock(self.places.lock))  # for this alone
+        try:
+            maintainer.finish_erasing(passages)
+        finally:
+            maintainer.close()
+            maintainer.release()
+
+    def _follow_if_free(self, progress: Progress | None, longest: float) -> str:
+        """Let Chroma follow what was written here, unless another process keeps the memory and does so."""
+        if not any(map(behind, self.usable)):
+            return ""
+        maintainer = self._new_maintainer(WriterLock(self.places.lock))
+        try:
+            with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
+                maintainer.maintain()
+            return maintainer.close(progress, longest=longest)
+        finally:
+            maintainer.release()
+
+    def _new_maintainer(self, lock: WriterLock) -> MemoryMaintainer:
+        return MemoryMaintainer(
+            lock, self.places, self.database, self.usable,
+            follower=lambda: MemoryFollower(
+                self.places, self.usable, note=self._note_aside, disk=self._disk
+            ),
+            recover=self._recover,
+        )  # fmt: skip
+
+    def _reverse(
+        self, verb: str, choose: Callable[[sqlite3.Connection, str], str], *, actor: str, id: str | None
+    ) -> Outcome:
+        """As `Decisions`; files of worlds are exchanged with those of the state before."""
+        outcome = super()._reverse(verb, choose, actor=actor, id=id)
+        if not self.lore.passages.fault and outcome.reversed:
+            outcome.refused += self.lore.exchange_files(decision=outcome.reversed)
+        return outcome
+
+    def status(self) -> MemoryStatus:
+        """The memory's health."""
+        follower, is_on = self._follower, describe_place() != "off"
+        return MemoryStatus(
+            can_write=self.can_write,
+            counts={name: passages.count() for name, passages in self.passages.items()},
+            models={name: passages.model for name, passages in self.passages.items()},
+            to_embed={name: passages.to_embed() for name, passages in self.passages.items()},
+            chroma_behind=follower.behind if is_on and follower else 0,
+            chroma_fault=follower.fault if follower else "",
+            faults={name: one.fault for name, one in self.passages.items() if one.fault},
+            moved_aside=tuple(one.summary for one in moved_aside(self.places.folder)),
+        )
+
+    def close(self, *, progress: Progress | None = None, longest: float = inf) -> None:
+        """Finish the current work, let Chroma catch up, and release the lock; safe to repeat.
+
+        As `LibraryRuntime.close`. Chroma of a memory that another process keeps is left to that one.
+        """
+        lag: list[str] = []
+        if self._maintainer:
+            _writers.close(self.places.root, self, end=lambda: lag.append(self._end(progress, longest)))
+        else:
+            lag.append(self._end(progress, longest))
+        warn_behind("".join(lag))
+
+    def detach_after_fork(self) -> None:
+        """In a forked child: leave the lock to the parent, as SQLite files do."""
+        if self._maintainer:
+            self._maintainer.detach_after_fork()
+
+    def _end(self, progress: Progress | None = None, longest: float = inf) -> str:
+        try:
+            if self._maintainer:
+                return self._maintainer.close(progress, longest=longest)
+            is_view = self.passages is not self._opened  # of one actor or moment
+            return "" if is_view or not self._writes else self._follow_if_free(progress, longest)
+        finally:
+            if self.passages is self._opened:
+                self._opened.close()
+            else:  # a copy for one actor or moment
+                for passages in self.passages.values():
+                    passages.close()
+            if self._maintainer:
+                self._maintainer.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+_writers: Writers[OpenedMemory] = Writers()
