@@ -12,11 +12,13 @@ from store.search.search import Results
 
 
 def figures(results: Results) -> dict[str, Any]:
-    """The means of the facets, and how words and pictures count, as JSON; None where nothing has any."""
+    """Means and deviations of the facets, the floor, and how words and pictures count; None without any."""
     words, pictures = results.words, results.stand_in
     return {
         "means": [None if np.isnan(mean) else float(mean) for mean in results.means],
-        "words": words and {"strength": FUSION, "deviations": results.answer.deviations.tolist()},
+        "deviations": results.answer.deviations.tolist(),
+        "floor": results.floor(),
+        "words": words and {"strength": FUSION},
         "fused": results.query.fused,
         "pictures": pictures
         and {

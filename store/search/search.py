@@ -13,9 +13,9 @@ whose cosines are no higher, fits nothing either. A fixed threshold would suit o
 """
 
 import time
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Literal, NamedTuple
 
@@ -179,6 +179,8 @@ class Results:
     fits: bool = True  # whether anything answers the query better than nonsense would be answered
     certainty: Certainty = EXACT
     stand_in: StandIn | None = field(default=None, repr=False)  # pictures for captions, by the usual weights
+    # Measures the cosine up to which captions fit by chance; None where the query is more than texts.
+    floor: Callable[[], float | None] = field(default=lambda: None, repr=False)
 
     @property
     def exact(self) -> bool:
@@ -283,6 +285,7 @@ class Search:
             fits=fits or (bool(found) and found[0].is_by_picture),  # of pictures no floor is known
             certainty=Certainty(candidates=ranking.in_full),
             stand_in=pictures,
+            floor=partial(self._floor_of, snapshot) if is_of_texts(query) else lambda: None,
         )
 
     def neighbours(self, facet: Facet, text: str, *, own: str, picture: Vector | None) -> TextNeighbours:

@@ -393,6 +393,7 @@ class ServerSearch:
             words=found.words,
             fits=fits,
             certainty=certainty,
+            floor=self._measured_floor if is_of_texts(query) else lambda: None,
         )
 
     def _begin(self, query: Query, among: Collection[str] | None, words: WordShares) -> ServerQuery:
@@ -552,12 +553,15 @@ class ServerSearch:
         """Whether a text query is closer to some candidate's caption than nonsense is to any."""
         if not is_of_texts(query):
             return True
+        return answer.exceeds(self._measured_floor(), CAPTIONS, mask)
+
+    def _measured_floor(self) -> float:
         if self._floor is None:
             some = self._some(_FLOOR)
             self._floor = floor(
                 load(some.items(), dimensions=self._embedder.dimensions).snapshot(), self._embedder
             )
-        return answer.exceeds(self._floor, CAPTIONS, mask)
+        return self._floor
 
 
 class SearchOnServer:

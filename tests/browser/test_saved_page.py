@@ -80,6 +80,8 @@ def test_by_a_hundred_random_weights_coins_have_the_order_of_the_library(
     content = saved_page(demo_library, coins, asked=question)
     assert len(content) < 6_000_000
     show(content)
+    expect(page.locator(".strength", has_text="strong").first).to_be_visible()
+    expect(page.locator(".strength", has_text="below the threshold").first).to_be_visible()
     for weights in some_weights(100):
         query = replace(question.query, weights=weights)
         expected = ranked(demo_library, query, coins, first=question.pinned)
@@ -93,6 +95,7 @@ def test_without_a_question_coins_are_ranked_by_likeness_to_one_of_them(
 ) -> None:
     coins = demo_library.addresses(Filter(tier="library"))[:20]
     show(saved_page(demo_library, coins))
+    expect(page.locator(".strength", has_text="below")).to_have_count(0)  # an example has no threshold
     for weights in some_weights(20):
         query = Query((Part(like=coins[0]),), weights=weights)
         assert page.evaluate(RANKED, [*weights.values()]) == ranked(demo_library, query, coins)

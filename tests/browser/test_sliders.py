@@ -53,6 +53,8 @@ def test_the_page_ranks_like_the_store_and_explains_each_score(shared: Server, r
     total = float(tip.locator(".total .number").text_content() or "nan")
     assert sum(given) == pytest.approx(total, abs=0.003)
     expect(tip).to_contain_text("not written")
+    expect(tip).to_contain_text("σ above the library’s mean")
+    expect(results.cards.first.locator(".strength")).to_have_text(re.compile("^(strong|weak)$"))
     with shared.stored() as library:
         for fused in (True, False):
             results.page.get_by_label("Matching words").set_checked(fused)

@@ -9,6 +9,7 @@ import { FACET_NAMES } from "./rank.js";
 /** @import { Ranking, Scores } from "./ranking.js" */
 
 const HATCH = 4; // percent of the bar
+const STRENGTHS = { strong: "strong", weak: "weak", below: "below the threshold" };
 const EMPTY = "color-mix(in srgb, var(--st-text-color) 14%, transparent)";
 
 /**
@@ -33,6 +34,9 @@ export function standing(node, scores, index) {
   node.hit = hit;
   if (isOther || !scores.barsLater) bar(node, scores.top);
   setHidden(parts.exact, !hit.isExact);
+  setHidden(parts.strength, hit.isExact);
+  setText(parts.strength, STRENGTHS[hit.strength]);
+  parts.strength.dataset.strength = hit.strength;
   const strange = scores.disagreement(hit.row);
   setHidden(parts.strange, !strange);
   if (strange) parts.strange.title = strange;
@@ -91,7 +95,7 @@ function painted({ facets, words }, top) {
 }
 
 /**
- * Shows the breakdown while the mouse is over a card's bar.
+ * Shows the breakdown while the mouse is over a card's bar, or the word for how well it fits.
  *
  * @param {Grid} grid
  * @param {Ranking} ranking
@@ -100,7 +104,7 @@ export function listenToBars(grid, ranking) {
   const tip = el("div", { class: "tip", hidden: true });
   grid.frame.append(tip);
   const over = (/** @type {PointerEvent} */ { target }) => {
-    const card = target instanceof Element && target.closest(".bar") ? grid.cards.at(target) : undefined;
+    const card = target instanceof Element && target.closest(".bar, .strength") ? grid.cards.at(target) : undefined;
     tip.hidden = !card?.hit;
     if (!card?.hit) return;
     tip.replaceChildren(breakdown(card.hit, ranking));
@@ -147,7 +151,7 @@ export function breakdown(hit, ranking) {
     "tr",
     { class: "total" },
     el("th", { scope: "row" }, "score"),
-    el("td"),
+    el("td", {}, `${hit.sigma.toFixed(1)} σ above the library’s mean`),
     el("td"),
     el("td", { class: "number" }, hit.score.toFixed(3)),
   );

@@ -21,6 +21,8 @@ import { Views } from "./views.js";
  * @typedef {{
  *   query: string,
  *   means: (number | null)[],
+ *   deviations: number[],
+ *   floor: number | null,
  *   weights: FacetWeights,
  *   usual: FacetWeights | null,
  *   top: number,
@@ -28,7 +30,7 @@ import { Views } from "./views.js";
  *   calibrated: Scale | null,
  *   uncalibrated: string,
  *   calibrate: boolean,
- *   words: Pick<Words, "strength" | "deviations"> | null,
+ *   words: Pick<Words, "strength"> | null,
  *   fused: boolean,
  *   pictures: Omit<Pictures, "silent"> | null,
  *   pinned: number[],
@@ -104,10 +106,12 @@ export class Ranking {
     }
     if (similarities) {
       const floats = (/** @type {string} */ name) => floatsOf(similarities.getChild(name));
-      const { words, pictures, pinned } = ranking;
+      const { deviations, floor, words, pictures, pinned } = ranking;
       this.similarities = {
         columns: FACET_NAMES.map(floats),
         means: ranking.means.map((mean) => mean ?? NaN),
+        deviations,
+        floor,
         groups: similarities.getChild("group") && floats("group"),
         words: words && { ...words, fused: this.isFused, shares: floats("words") },
         pictures: pictures && { ...pictures, silent: floats("silent") },

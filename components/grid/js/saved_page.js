@@ -24,7 +24,9 @@ import { explainOrder, whyFirst } from "./order.js";
  *   name: string,
  *   like: number | null,
  *   means: (number | null)[],
- *   words: Pick<Words, "strength" | "deviations"> | null,
+ *   deviations: number[],
+ *   floor: number | null,
+ *   words: Pick<Words, "strength"> | null,
  *   fused: boolean,
  *   pictures: Omit<Pictures, "silent"> | null,
  *   scale: Scale,
@@ -246,10 +248,12 @@ class Page {
 }
 
 /** @param {Question} asked @returns {Similarities} */
-function similaritiesOf({ columns, means, words, fused, pictures, pinned }) {
+function similaritiesOf({ columns, means, deviations, floor, words, fused, pictures, pinned }) {
   return {
     columns: FACET_NAMES.map((name) => floats(columns[name])),
     means: means.map((mean) => mean ?? NaN),
+    deviations,
+    floor,
     words: words && { ...words, fused, shares: floats(columns.words) },
     pictures: pictures && { ...pictures, silent: floats(columns.silent) },
     pinned,

@@ -1,7 +1,7 @@
 // A strip of five weights; its presets and the scale of the scores in a menu. Dragging re-ranks in the page; the server
 // is notified when the slider rests.
 
-import { el, setText } from "../../shell/js/elements.js";
+import { el, setAttribute, setText } from "../../shell/js/elements.js";
 import { changesOf, FACET_NAMES, RAW, rank } from "./rank.js";
 import { menuOf } from "./tools.js";
 
@@ -70,11 +70,23 @@ export class Sliders {
       this.chosen,
       el("span", { "aria-hidden": "true" }, "▾"),
     );
+    // On a phone, which has no room for it beside the cards.
+    const fold = el(
+      "button",
+      {
+        type: "button",
+        class: "tool fold",
+        "aria-expanded": "false",
+        onclick: () => setAttribute(fold, "aria-expanded", String(this.node.classList.toggle("unfolded"))),
+      },
+      "Sliders",
+    );
     this.menu = menuOf(this.opener, { class: "menu settings" }, this.presetRow, this.calibration);
     this.node = el(
       "section",
       { class: "sliders", "aria-label": "Weights" },
       this.opener,
+      fold,
       el("div", { class: "rows" }, ...this.rows.map(({ node }) => node)),
       this.wordSwitch,
       this.menu,

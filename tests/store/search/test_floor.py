@@ -43,6 +43,8 @@ def test_nonsense_is_marked_as_unmatched_but_still_has_results(demo_library: Lib
     found = {text: demo_library.search(Query((Part(text=text),), fused=True)) for text in NONSENSE}
     assert all(one.hits for one in found.values())
     assert sum(not one.fits for one in found.values()) >= 0.9 * len(NONSENSE)
+    [floor] = {one.floor() for one in found.values()}
+    assert 0 < (floor or 0) < 1
 
 
 @pytest.mark.slow
@@ -58,7 +60,9 @@ def test_golden_queries_examples_and_pictures_always_match(demo_library: Library
     address = demo_library.addresses(IN_LIBRARY)[0]
     assert demo_library.search(Query((Part(like=address), Part(text="xqzvkj")))).fits
     picture = Path(demo_library.picture(address)).read_bytes()
-    assert demo_library.search(Query((Part(image=picture),))).fits
+    shown = demo_library.search(Query((Part(image=picture),)))
+    assert shown.fits
+    assert shown.floor() is None, "of pictures no floor is known"
 
 
 def test_the_floor_is_that_of_every_record_of_few_and_of_runs_among_many() -> None:

@@ -29,8 +29,9 @@ for (const {
     const similarities = {
       columns: ofPage(columns),
       means: means.map((mean) => mean ?? NaN),
+      deviations,
       groups: groups && Float32Array.from(groups),
-      words: words && { fused: true, strength: 3, deviations, shares: Float64Array.from(words) },
+      words: words && { fused: true, strength: 3, shares: Float64Array.from(words) },
       pictures: pictures && { ...pictures, silent: Float32Array.from(silent) },
     };
     const found = rank(similarities, weights, top, scale ?? RAW);
@@ -90,8 +91,27 @@ test("several pinned rows are in the order of their scores", () => {
   );
 });
 
+test("a result is strong, weak, or no better than by chance", () => {
+  const captions = ofPage([[null, null, null], [0.9, 0.4, 0.1], ...Array(3).fill([null, null, null])]);
+  const library = { columns: captions, means: [NaN, 0.3, NaN, NaN, NaN], deviations: [0, 0.2, 0, 0, 0] };
+  const strengths = (more, weights = { entity: 1 }) =>
+    rank({ ...library, ...more }, weights, 3).list.map(({ strength }) => strength);
+  assert.deepEqual(strengths({ floor: 0.35 }), ["strong", "weak", "below"]);
+  assert.deepEqual(strengths({ floor: 0.95 }), ["below", "below", "below"]);
+  assert.deepEqual(strengths({ floor: null }), ["strong", "weak", "weak"], "an example or a picture was asked for");
+  const words = { fused: true, strength: 3, shares: [0, 0, 1] };
+  assert.deepEqual(strengths({ floor: 0.95, words }), ["below", "strong", "below"], "what was typed is in it");
+  const pictures = ofPage([[0.2, 0.2, 0.2], [0.9, 0.4, 0.1], ...Array(3).fill([null, null, null])]);
+  const both = { columns: pictures, means: [0.2, 0.3, NaN, NaN, NaN], deviations: [0, 0.2, 0, 0, 0], floor: 0.95 };
+  assert.deepEqual(
+    strengths(both, { image: 1, entity: 1 }),
+    ["strong", "weak", "weak"],
+    "no floor is known of pictures",
+  );
+});
+
 test("disabled words add nothing, and a pinned row displaces no other", () => {
-  const words = { fused: false, strength: 3, deviations: [1, 0, 0, 0, 0], shares: [0, 0, 1] };
+  const words = { fused: false, strength: 3, shares: [0, 0, 1] };
   const { list } = rank({ ...THREE, words, pinned: [2] }, { image: 1 }, 2);
   assert.deepEqual(
     list.map(({ row }) => row),
