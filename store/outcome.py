@@ -1,5 +1,6 @@
 """The result of a verb: what was done, and what was refused and why."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from store.errors import LibraryStuck, NotWritten
 from store.records import Tier
 
 _MANY = 20  # values that cannot be read for one reason are named each, more as a number
+_QUOTED = re.compile(r"“[^”]*”|'[^']*'|\"[^\"]*\"")  # what a reason says of its item alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +18,16 @@ class Refusal:
 
     item: str
     reason: str
+
+
+def by_reason(refused: Iterable[Refusal]) -> list[tuple[str, list[Refusal]]]:
+    """The refusals of each reason, most first; reasons that differ only in what they quote are one."""
+    alike: dict[str, list[Refusal]] = {}
+    for refusal in refused:
+        alike.setdefault(_QUOTED.sub("…", refusal.reason), []).append(refusal)
+    groups = ((found[0].reason if len({one.reason for one in found}) == 1 else reason, found)
+              for reason, found in alike.items())  # fmt: skip
+    return sorted(groups, key=lambda group: -len(group[1]))
 
 
 @dataclass(slots=True)
@@ -64,14 +76,14 @@ class ImportReport(Outcome):
     present: dict[str, Tier] = field(default_factory=dict)
     completed: list[str] = field(default_factory=list)  # of those present, which got what they lacked
     not_taken: list[NotTaken] = field(default_factory=list)
-    unread: list[Refusal] = field(default_factory=list)  # values of coins that came in without them
+    unread: list[Refusal] = field(default_factory=list)  # what of coins that came in was not read, or how
     undated: int = 0  # coins that have the time of import, since no date of theirs can be read
 
     @property
     def notes(self) -> list[str]:
         """What came in in part, a sentence for each kind."""
         return [
-            *_grouped((f"{one.item}: {one.reason}", one.reason) for one in self.unread),
+            *_grouped(self.unread),
             *([f"{self.undated:,} without a date that can be read: they have the time of import"]
               if self.undated else []),
             *(not_taken_notes(self.not_taken)),
@@ -85,13 +97,14 @@ def not_taken_notes(fields: Sequence[NotTaken]) -> list[str]:
             for (field, reason), count in counts.items()]  # fmt: skip
 
 
-def _grouped(lines: Iterable[tuple[str, str]]) -> list[str]:
-    """Each line, or the first of many with the same reason and their number."""
-    alike: dict[str, list[str]] = {}
-    for line, reason in lines:
-        alike.setdefault(reason, []).append(line)
+def _grouped(refused: Iterable[Refusal]) -> list[str]:
+    """Each with its reason, or the first of many with the same reason and their number."""
     return [
         sentence
-        for found in alike.values()
-        for sentence in (found if len(found) <= _MANY else [f"{found[0]} (and {len(found) - 1:,} more)"])
+        for reason, found in by_reason(refused)
+        for sentence in (
+            [f"{one.item}: {one.reason}" for one in found]
+            if len(found) <= _MANY
+            else [f"{len(found):,}: {reason} ({found[0].item}, …)"]
+        )
     ]

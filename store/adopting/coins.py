@@ -14,6 +14,7 @@ from store.errors import BadPicture, BadSource, InvalidRecord
 from store.importing import Candidate, candidates, folders, tables
 from store.importing.candidate import RemoteLogo
 from store.importing.metadata import FILLED_IN
+from store.importing.preview import Choices, FileKind, ImportPreview
 from store.importing.trees import DiskTree, suffix
 from store.outcome import Refusal
 from store.progress import Progress
@@ -26,7 +27,6 @@ _EVENTS = 100_000  # far above the events of one coin
 _DEFAULTS = {"ticker": "", "description": "", "created_at": 0}
 _SPLITS = {"train", "test", "val", "valid", "validation", "dev", "data", "images", "img"}
 _LISTED = 12  # columns named in a sentence
-_FIRST = 2_000_000  # bytes, far above any line of column names
 
 Found = Candidate | Refusal
 Read = Callable[[], Iterable[Found]]
@@ -168,7 +168,9 @@ class _Coins:
         notes = self._notes(path)
         if notes is None:
             return None
-        found = counted(self._read(path))
+        preview = ImportPreview()
+        found = counted(self._read(path, preview))
+        notes += [_columns(kind) for kind in preview.kinds.values() if kind.fields]
         count = sum(found.tiers.values())
         if not count:
             return None  # rows and lists without a picture; `import` says of each what is missing
@@ -179,15 +181,15 @@ class _Coins:
         self, library: "Library", survey: DataSurvey, request: AdoptionRequest, progress: Progress
     ) -> AdoptionReport:
         progress.total = survey.count
-        report, _ = add(library, lambda: self._read(survey.path), survey, request, progress)
+        report, _ = add(library, lambda: self._read(survey.path, ImportPreview()), survey, request, progress)
         return report
 
     def _notes(self, path: Path) -> list[str] | None:
         """What to know before; None if it is not this system's."""
         raise NotImplementedError
 
-    def _read(self, path: Path) -> Iterator[Found]:
-        yield from candidates([path])
+    def _read(self, path: Path, preview: ImportPreview) -> Iterator[Found]:
+        yield from candidates([path], preview=preview)
 
 
 class CaptionedPictures(_Coins):
@@ -223,10 +225,10 @@ class ClassFolders(_Coins):
         more = f" and {len(classes) - _LISTED:,} more" if len(classes) > _LISTED else ""
         return [f"Folders become tags: {', '.join(classes[:_LISTED])}{more}."]
 
-    def _read(self, path: Path) -> Iterator[Found]:
+    def _read(self, path: Path, preview: ImportPreview) -> Iterator[Found]:
         for name in _names(path):
             tree = DiskTree(path, title=path.name, chosen=[name])
-            for one in folders.coins(tree):
+            for one in folders.coins(tree, choices=Choices(), preview=preview):
                 yield (
                     replace(one, sidecar={**one.sidecar, "tags": [_class(name)]})
                     if isinstance(one, Candidate)
@@ -244,9 +246,7 @@ class Tables(_Coins):
     def _notes(self, path: Path) -> list[str] | None:
         found = [path] if path.is_file() else [path / name for name in _names(path)]
         found = [one for one in found if suffix(one.name) in tables.SUFFIXES]
-        if not found:
-            return None
-        return [note for one in found[:_LISTED] for note in _columns(one)]
+        return [] if found else None
 
 
 class TokenLists(_Coins):
@@ -272,8 +272,8 @@ class TokenLists(_Coins):
             "ADDRESS@CHAIN."
         ]
 
-    def _read(self, path: Path) -> Iterator[Found]:
-        for one in candidates([path]):
+    def _read(self, path: Path, preview: ImportPreview) -> Iterator[Found]:
+        for one in candidates([path], preview=preview):
             if isinstance(one, RemoteLogo):
                 yield replace(one, reason=f"{one.reason}; fetch-logos downloads it")
             else:
@@ -290,26 +290,14 @@ def _class(name: str) -> str:
     return parts[-1].replace(",", " ").strip()[:MAX_TAG] if parts else ""
 
 
-def _columns(path: Path) -> list[str]:
-    """How a table's columns are read, a sentence each."""
-    if suffix(path.name) not in (".csv", ".tsv"):
-        return [
-            f"{path.name}: a text in “caption” or “text” becomes the caption “entity”; other keys are kept."
-        ]
-    try:
-        with path.open("rb") as file:
-            columns = tables.mapping(file.read(_FIRST))
-    except (OSError, BadSource):
-        return []
-    meant = [
-        f"{head} → {'entity (the whole caption)' if field in ('text', 'caption') else field}"
-        for head, field in columns.items()
-        if field
-    ]
-    kept = [head for head, field in columns.items() if not field]
+def _columns(kind: FileKind) -> str:
+    """How the columns of a table are read."""
+    meant = [f"{head} → {field}" for head, field in kind.fields.items() if field]
+    kept = [head for head, field in kind.fields.items() if not field]
     more = f", {len(kept) - _LISTED:,} more" if len(kept) > _LISTED else ""
     rest = f"; kept under their own names: {', '.join(kept[:_LISTED])}{more}" if kept else ""
-    return [f"{path.name} has {len(columns):,} columns: {', '.join(meant) or 'none that is known'}{rest}."]
+    which = ", ".join(Path(name).name for name in kind.names)
+    return f"{which} has {len(kind.fields):,} columns: {', '.join(meant) or 'none that is known'}{rest}."
 
 
 def _tokens(path: Path) -> list[object] | None:

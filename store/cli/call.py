@@ -38,7 +38,7 @@ from store.errors import (
     WrongSetting,
 )
 from store.library import Library
-from store.outcome import ImportReport, Outcome, Refusal
+from store.outcome import ImportReport, Outcome, Refusal, by_reason
 from store.permissions import Operator
 from store.progress import Progress
 from store.reading.reader import Reader
@@ -281,18 +281,13 @@ class Call(Terminal):
 
     def named(self, refused: Sequence[Refusal]) -> int:
         """Print each refused item with its reason, one for many with the same; returns the exit status."""
-        alike: dict[str, list[str]] = {}
-        for refusal in refused:
-            alike.setdefault(refusal.reason, []).append(refusal.item)
-        for reason, items in alike.items():
-            if len(items) > _MANY:
-                first = ", ".join(items[:_FIRST])
-                self.say(
-                    f"refused {len(items):,} for one reason: {reason} ({first}, …; --json names each of them)"
-                )
+        for reason, found in by_reason(refused):
+            if len(found) > _MANY:
+                first = ", ".join(one.item for one in found[:_FIRST])
+                self.say(f"refused {len(found):,} for one reason: {reason} ({first}, …; --json names each)")
             else:
-                for item in items:
-                    self.say(f"refused {item}: {reason}" if item else f"refused '': {reason}")
+                for one in found:
+                    self.say(f"refused {one.item or repr('')}: {one.reason}")
         return REFUSED if refused else 0
 
     def answered(self, value: Any, rows: Sequence[str] = ()) -> int:

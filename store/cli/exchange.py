@@ -22,6 +22,7 @@ from store.exporting import FORMATS, TEXTS, Format
 from store.exporting import export as write_export
 from store.importing import candidates
 from store.importing.candidate import RemoteLogo
+from store.importing.names import FIELDS, KEPT, LEFT_OUT, Texts
 from store.importing.tables import MAX_TEXT_BYTES, decoded, parsed
 from store.jobs import Job
 from store.library import Library
@@ -35,9 +36,20 @@ from store.tasks.inbox import EVERY, Inbox
 
 if TYPE_CHECKING:
     from store.adopting.system import AdoptionReport, DataSurvey
+    from store.importing.preview import Choices, ImportPreview
 
 
 # -- coins in ---------------------------------------------------------------------------------------------
+
+
+Fields = Annotated[
+    list[str] | None,
+    Option(
+        "--field", metavar="COLUMN=FIELD",
+        help=f"what a column or key counts as: {', '.join((*FIELDS, KEPT, LEFT_OUT))}",
+    ),
+]  # fmt: skip
+BesideTexts = Annotated[Texts, Option("--texts", help="what texts beside pictures hold")]
 
 
 @verb("import")
@@ -45,19 +57,55 @@ def import_(
     call: Call,
     paths: Annotated[
         list[Path],
-        Argument(metavar="PATH", parser=typed_path, help="folder, zip, list, table, picture"),
+        Argument(metavar="PATH", parser=typed_path, help="folder, archive, list, table, picture"),
     ],
+    is_preview: Annotated[
+        bool, Option("--preview", help="say what each file is and what would be refused; change nothing")
+    ] = False,
+    field: Fields = None,
+    texts: BesideTexts = "guess",
 ) -> int:
     """Import coins for review (pending)."""
+    from store.importing.preview import ImportPreview
+
+    choices = _choices(field, texts, call)
+    if is_preview:
+        shown = ImportPreview()
+        for _ in candidates(paths, choices=choices, preview=shown):
+            pass
+        return _print_kinds(shown, call)
 
     def work(progress: Progress) -> ImportReport:
         progress.what = "import"
         source = ", ".join(path.resolve().name for path in paths)
-        return library.add(candidates(paths), source=source, progress=progress, actor=call.actor)
+        found = candidates(paths, choices=choices)
+        return library.add(found, source=source, progress=progress, actor=call.actor)
 
     with call.making() as library:
         report = call.watch(work)
     return call.report_import(report)
+
+
+def _choices(fields: Sequence[str] | None, texts: Texts, call: Call) -> "Choices":
+    from store.importing.preview import Choices
+
+    chosen: dict[str, str] = {}
+    for one in fields or ():
+        column, equals, meant = one.rpartition("=")
+        if not equals or meant not in (*FIELDS, KEPT, LEFT_OUT):
+            call.fail(f"--field takes COLUMN=FIELD, with one of {', '.join((*FIELDS, KEPT, LEFT_OUT))}")
+        chosen[column] = meant
+    return Choices(chosen, texts)
+
+
+def _print_kinds(shown: "ImportPreview", call: Call) -> int:
+    if call.json:
+        call.answer_json([kind.as_json() for kind in shown.kinds.values()])
+    for kind in shown.kinds.values():
+        for line in kind.lines():
+            call.say(line)
+    call.say(f"would come in: {shown.coins:,}")
+    return call.named(shown.refused)
 
 
 @verb("demo")
@@ -96,12 +144,16 @@ def fetch_logos(
     call: Call,
     paths: Annotated[
         list[Path] | None,
-        Argument(metavar="PATH", parser=typed_path, help="token lists; without one, go on with what is left"),
+        Argument(
+            metavar="PATH", parser=typed_path, help="lists of coins; without one, go on with what is left"
+        ),
     ] = None,
+    field: Fields = None,
 ) -> int:
-    """Import a token list whose logos are on the network."""
+    """Import a list of coins whose logos are on the network."""
+    choices = _choices(field, "guess", call)
     with call.making() as library:
-        refused, job = _begun(library, paths, call.actor) if paths else ([], _left(library))
+        refused, job = _begun(library, paths, choices, call.actor) if paths else ([], _left(library))
         done = watched(library, job, call) if job else None
         if done:
             refused += [
@@ -117,10 +169,12 @@ def fetch_logos(
     return max(call.named(refused), bool(done and done.error))
 
 
-def _begun(library: Library, paths: Sequence[Path], actor: str) -> tuple[list[Refusal], Job | None]:
+def _begun(
+    library: Library, paths: Sequence[Path], choices: "Choices", actor: str
+) -> tuple[list[Refusal], Job | None]:
     from store.tasks.fetch_logos import start
 
-    found = list(candidates(paths))
+    found = list(candidates(paths, choices=choices))
     logos = [one for one in found if isinstance(one, RemoteLogo)]
     refused = [one for one in found if type(one) is Refusal]
     return refused, start(library, logos, name=f"Fetch logos of {paths[0].name}", actor=actor)

@@ -22,6 +22,7 @@ class Candidate:
     picture: Path | bytes
     tier: Tier = "pending"
     picture_name: str = ""  # the name that the picture's file gives a coin without one of its own
+    remarks: tuple[str, ...] = ()  # what a person should know of the files that it is from, a sentence each
 
 
 @dataclass(frozen=True, slots=True)

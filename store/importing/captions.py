@@ -1,21 +1,24 @@
 """Import captions and tags of known coins, from all export formats and from text files next to pictures."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from store.captions.caption_text import HOLDS, JOINED, joined
+from store.disk.images import SUFFIXES
 from store.errors import BadSource, InvalidRecord
-from store.importing import tables, trees
+from store.importing import shapes, tables, trees
 from store.importing.candidate import shown
 from store.importing.metadata import sidecar_of
 from store.importing.pictures import Pictures, endings, parse_caption, with_whole_caption
 from store.importing.trees import DiskTree, Tree, UploadTree, folder_of, picture_bytes, stem, suffix
 from store.outcome import Refusal
 from store.records import CAPTION_FACETS, Facet, checked_address
+
+_TEXTS = (".txt", ".caption")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,8 @@ class ImportedCaption:
     caption: dict[Facet, str]
     tags: list[str] | None  # None: not spoken of
     others: dict[str, Any] = field(default_factory=dict)  # other fields of the sidecar
-    picture: Callable[[], bytes] | None = None  # the picture next to it, for a coin unknown by address
+    picture: Callable[[], bytes] | None = None  # the picture next to it, for a coin unknown by address …
+    name: str = ""  # … and what it calls the coin or its picture, for one that neither tells
 
 
 class _CaptionReading(NamedTuple):
@@ -48,7 +52,7 @@ def captions_at(paths: Iterable[Path], *, facet: Facet) -> Iterator[ImportedCapt
                     tree = DiskTree(path, title=path.resolve().name)
                 elif not path.is_file():
                     raise BadSource(trees.why_unreadable(path))
-                elif path.suffix.lower() == ".zip":
+                elif trees.is_archive(path.name):
                     tree = opened.enter_context(trees.opened(path, title=path.name))
                 else:
                     tree = DiskTree(path.parent, title="", chosen=[path.name])
@@ -58,8 +62,8 @@ def captions_at(paths: Iterable[Path], *, facet: Facet) -> Iterator[ImportedCapt
                     yield one
                 if is_empty:
                     raise BadSource(
-                        "it has no captions: they are read from tables, JSON, zips of these, ADDRESS.txt, "
-                        "and a .txt next to its picture"
+                        "it has no captions: they are read from tables, JSON, archives of these, "
+                        "ADDRESS.txt, and texts called as a coin or its picture"
                     )
             except BadSource as error:
                 yield Refusal(shown(str(path)), str(error))
@@ -76,18 +80,16 @@ def _captions(tree: Tree, facet: Facet) -> Iterator[ImportedCaption | Refusal]:
     yield from tree.refused
     pictures = Pictures(tree.names, is_picture=tree.is_picture)
     readings: dict[str, _CaptionReading] = {}
-    for name in sorted(tree.chosen, key=lambda name: suffix(name) == ".txt"):  # tables say what these hold
+    for name in sorted(tree.chosen, key=lambda name: suffix(name) in _TEXTS):  # tables say what these hold
         kind = suffix(name)
         try:
-            if kind == ".zip" and tree.opens_archives:
-                with trees.opened(tree.picture(name), title=tree.item(name)) as inner:
+            if trees.is_archive(name) and tree.opens_archives:
+                with trees.opened(tree.picture(name), title=tree.item(name), outer=tree) as inner:
                     yield from _captions(inner, facet)
-            elif kind in (*tables.SUFFIXES, ".json", ".txt"):
-                yield from (
-                    _text(tree, pictures, name, facet, readings)
-                    if kind == ".txt"
-                    else _read(tree, pictures, name, readings)
-                )
+            elif kind in _TEXTS:
+                yield from _text(tree, pictures, name, facet, readings)
+            elif kind in (*tables.SUFFIXES, ".json"):
+                yield from _read(tree, pictures, name, readings)
         except trees.TooMuch as error:
             yield Refusal(tree.title, f"{error}; the rest of it was left out")
             return
@@ -107,12 +109,12 @@ def _text(
     picture = partial(picture_bytes, tree, lies_here) if lies_here else None
     try:
         address = checked_address(Path(stem(name)).name)
-    except InvalidRecord as error:
-        if picture is None:
-            raise BadSource(f"it has no picture of its name next to it, and {error}") from error
+    except InvalidRecord:
         fields = parse_caption(text)
         caption = {facet: text} if "caption" in fields else {}
-        yield ImportedCaption(tree.item(name), "", caption, fields.get("tags"), picture=picture)
+        yield ImportedCaption(
+            tree.item(name), "", caption, fields.get("tags"), picture=picture, name=_called(stem(name))
+        )
         return
     reading = readings.get(address)
     if reading is None or reading.holds != JOINED:
@@ -134,10 +136,16 @@ def _read(
         rows = list(tables.rows_of(tree.read(name, limit=tables.MAX_BYTES), suffix=suffix(name)))
     else:
         value = tables.parsed(tables.decoded(tree.read(name, limit=tables.MAX_TEXT_BYTES)))
-        own_picture = None if isinstance(value, list) else pictures.beside(name)
-        rows = list(tables.listed(value if isinstance(value, list) else [value]))
+        listed = shapes.entries(value)
+        own_picture = None if listed else pictures.beside(name)
+        rows = list(tables.listed(listed.rows if listed else [value]))
     if not rows:
         raise BadSource("there is no caption in it")
+    rows = [
+        (number, tables.named(one, {}) if isinstance(one, dict) else one)
+        for number, row in rows
+        for one in (shapes.single(row) if isinstance(row, dict) else [row])
+    ]
     shared = endings(tables.picture_reference(dict(row)) for _, row in rows if isinstance(row, dict))
     for number, row in rows:
         item = shown(f"{tree.item(name)} row {number}") if suffix(name) != ".json" else tree.item(name)
@@ -147,19 +155,29 @@ def _read(
             given = dict(row)
             reference = tables.picture_reference(given)
             sidecar = sidecar_of(tables.metadata_of(with_whole_caption(given)))
-            found = own_picture
+            found, called = own_picture, str(sidecar.get("token_name") or "")
             if found is None and "token_address" not in sidecar:
-                if reference in (None, ""):
+                if reference in (None, "") and not called:
                     raise BadSource(
-                        "it does not say whose caption it is: it has neither an address nor a picture"
+                        "it does not say whose caption it is: it has neither an address, a picture nor a name"
                     )
-                found = pictures.meant(reference, folder=folder_of(name), address="", shared=shared)
+                with suppress(BadSource):
+                    found = pictures.meant(reference, folder=folder_of(name), address="", shared=shared)
+                if isinstance(reference, str):
+                    called = called or _called(stem(reference))
             one = _arrived(item, sidecar, picture=partial(picture_bytes, tree, found) if found else None)
+            one = replace(one, name=called)
             if (holds := row.get(HOLDS)) in (JOINED, *CAPTION_FACETS):
                 readings[one.address] = _CaptionReading(holds, one.caption, one.tags)
             yield one
         except (BadSource, InvalidRecord) as error:
             yield Refusal(item, str(error))
+
+
+def _called(stem_of_file: str) -> str:
+    """The name that `import` gives a coin whose picture's file is called so."""
+    bare = stem(stem_of_file) if suffix(stem_of_file) in SUFFIXES else stem_of_file  # frog.png.txt
+    return bare.replace("_", " ").strip()
 
 
 def _arrived(item: str, sidecar: dict[str, Any], *, picture: Callable[[], bytes] | None) -> ImportedCaption:

@@ -14,28 +14,30 @@ from store.captions.caption_text import HOLDS
 from store.chroma.contents import DATABASE, read_contents, read_entries
 from store.disk.aside import PREFIX
 from store.errors import BadSource, InvalidRecord
-from store.importing import shapes, tables, trees
+from store.importing import encodings, shapes, tables, trees
 from store.importing.candidate import Candidate, RemoteLogo, WithoutPicture, shown
 from store.importing.metadata import (
     FILLED_IN,
-    NAMES,
     address_in,
     date_of,
+    is_url,
     one_line,
     sidecar_of,
     tags,
-    unfolded,
 )
+from store.importing.names import FILES, JSON_NOT_READ, NAMES, NOT_READ, WHOLE
 from store.importing.pictures import (
     Pictures,
     embedded,
     endings,
     is_logo,
     located,
-    text_beside,
+    read_as,
     text_fields,
+    texts_beside,
     with_whole_caption,
 )
+from store.importing.preview import Choices, FileKind, ImportPreview
 from store.importing.trees import Tree, folder_of, folders_above, picture_bytes, stem, suffix
 from store.outcome import Refusal
 from store.records import MAX_NAME, REQUIRED_FACETS, Tier, checked_address, made_up_address
@@ -58,7 +60,11 @@ _NO_COINS = {  # folders of a library whose pictures are no coins to take in, an
 }
 _ELSEWHERE = re.compile(rf"(?:{'|'.join(_NO_COINS)})/.*")
 _LISTS = 'a list is [{"name": …, "picture": …}, …] or {"tokens": [{"address": …, "logoURI": …}, …]}'
-_OTHER_PICTURES = {".psd", ".eps", ".jxl"}
+_TITLES = {
+    ".csv": "CSV table", ".tsv": "CSV table", ".jsonl": "JSON Lines", ".ndjson": "JSON Lines",
+    ".parquet": "Parquet table",
+}  # fmt: skip
+_OF_A_CAPTION = {*FILES, *WHOLE, "comment_number", "caption_id", "id"}
 
 
 def tops(names: Iterable[str]) -> set[str]:
@@ -175,40 +181,6 @@ def is_token_list(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("tokens"), list) and "token_address" not in value
 
 
-def listed_coins(
-    tree: Tree, pictures: Pictures, *, name: str, tokens: list[Any], used: set[str]
-) -> Iterator[Candidate | Refusal]:
-    """Each token of the list `name` whose picture is in the tree; the others as refusals.
-
-    Adds the pictures it uses to `used`.
-    """
-    if not tokens or len(tokens) > tables.MAX_ROWS:
-        yield Refusal(tree.item(name), tables.TOO_MANY if tokens else "the token list is empty")
-        return
-    shared = endings(tables.picture_reference(dict(token)) for token in tokens if isinstance(token, dict))
-    for number, token in enumerate(tokens, start=1):
-        item = _item(tree, name, number, token)
-        try:
-            if not isinstance(token, dict):
-                raise BadSource("it is not an object")
-            sidecar, logo = sidecar_of(token), tables.picture_reference(dict(token))
-            if "token_address" not in sidecar:
-                raise BadSource("it has no address")
-            address = sidecar.get("token_address", "")
-            if (content := embedded(logo)) is not None:
-                yield Candidate(item, without_data(sidecar), content)
-                continue
-            try:
-                found = pictures.meant(logo, folder=folder_of(name), address=address, shared=shared)
-            except BadSource as error:
-                yield without_picture(item, str(error), sidecar, logo)
-                continue
-            used.add(found)
-            yield Candidate(item, sidecar, tree.picture(found))
-        except (BadSource, InvalidRecord) as error:
-            yield Refusal(item, str(error))
-
-
 def without_data(sidecar: dict[str, Any]) -> dict[str, Any]:
     """The sidecar without the picture that it holds itself, which is kept as a file."""
     return {
@@ -235,43 +207,44 @@ def without_picture(item: str, reason: str, sidecar: dict[str, Any], logo: objec
     return RemoteLogo(item, reason, sidecar, uri) if is_remote else WithoutPicture(item, reason, sidecar)
 
 
-def _item(tree: Tree, name: str, number: int, token: Any) -> str:
-    label = f"token {number}"
-    if isinstance(token, dict):
-        words = (token.get("symbol"), token.get("name"), token.get("address"))
-        label += " " + " ".join(one_line(word)[:60] for word in words if isinstance(word, str))
-    return shown(f"{tree.item(name)}: {label}")
+def coins(
+    tree: Tree, *, choices: Choices | None = None, preview: ImportPreview | None = None
+) -> Iterator[Found]:
+    """Every coin of the tree and every refusal: lists first, then tables, sidecars, single pictures.
 
-
-def coins(tree: Tree) -> Iterator[Found]:
-    """Every coin of the tree and every refusal: lists first, then tables, sidecars, single pictures."""
-    yield from tree.refused
+    What each file was recognised as goes to `preview`.
+    """
+    choices, preview = choices or Choices(), preview or ImportPreview()
+    for refusal in tree.refused:
+        yield preview.unread(refusal)
     if not tree.chosen and not tree.refused:
-        yield Refusal(tree.title or "import", "there is nothing in it to import")
+        yield preview.unread(Refusal(tree.title or "import", "there is nothing in it to import"))
     try:
-        yield from _Reading(tree).all()
+        yield from _Reading(tree, choices, preview).all()
     except trees.TooMuch as error:
-        yield Refusal(tree.title, f"{error}; the rest of it was left out")
+        yield preview.unread(Refusal(tree.title, f"{error}; the rest of it was left out"))
 
 
 class _Reading:
     """One pass over a tree, with a record of the files used so far."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, choices: Choices, preview: ImportPreview) -> None:
         self.tree = tree
+        self.choices = choices
+        self.preview = preview
         self.pictures = Pictures(tree.names, is_picture=tree.is_picture)
         self.used: set[str] = set()
         self.libraries = LibraryFolders(tree, ())
         self.unread: set[str] = set()  # broken files, which name pictures that cannot be known
+        self.kind: FileKind | None = None  # of the file that is being read
+        self.remarks: list[str] = []  # … which its first coin takes along
 
     def all(self) -> Iterator[Found]:
         lists = dict(self._token_lists())
         tops = {folder_of(name) for name in lists if self.tree.is_whole}
         outermost = [name for name in lists if _outermost(name, tops) in (None, folder_of(name))]
         for name in outermost:
-            yield from listed_coins(
-                self.tree, self.pictures, name=name, tokens=lists.pop(name), used=self.used
-            )
+            yield from self._guarded(name, self._token_list(name, lists.pop(name)))
         # A folder that holds a token list is imported through the list alone.
         done = {*lists, *outermost}
         rest = [name for name in self.tree.chosen if name not in done and _outermost(name, tops) is None]
@@ -285,30 +258,58 @@ class _Reading:
         rest = sorted(set(rest).difference(others))
         for folder in sorted(set(map(folder_of, others))):
             reason = next(_NO_COINS[part] for part in folder.split("/")[::-1] if part in _NO_COINS)
-            yield Refusal(self.tree.item(folder), reason)
+            yield self.preview.unread(Refusal(self.tree.item(folder), reason))
         for name in rest:
             if suffix(name) in tables.SUFFIXES:
                 yield from self._guarded(name, self._table(name))
+        for name in rest:
+            if suffix(name) == ".txt" and (rows := self._lines(name)):
+                self.used.add(name)
+                yield from self._guarded(name, self._rows(name, rows, title="table in a text file"))
         for name in rest:
             if suffix(name) == ".json":
                 yield from self._guarded(name, self._sidecar(name))
         for name in sorted(self.unread):
             yield from self._waiting(name, rest)
-        for name in sorted(
-            rest, key=lambda name: suffix(name) in (".txt", ".caption")
-        ):  # pictures say which texts are theirs
+        # Pictures say which texts are theirs.
+        for name in sorted(rest, key=lambda name: suffix(name) in (".txt", ".caption")):
             if name not in self.used and suffix(name) not in (".json", *tables.SUFFIXES):
-                yield from self._guarded(name, self._other(name))
+                found = self._archive(name) if trees.is_archive(name) else self._other(name)
+                yield from self._guarded(name, found)
 
     def _guarded(self, name: str, found: Iterator[Found]) -> Iterator[Found]:
+        self.kind, self.remarks = None, []
         try:
-            yield from found
+            for one in found:
+                if isinstance(one, Candidate) and self.remarks:
+                    one = replace(one, remarks=(*self.remarks, *one.remarks))
+                    self.remarks = []
+                if not trees.is_archive(name):  # whose files were counted
+                    self._count(one)
+                yield one
         except trees.TooMuch:
             raise
         except (BadSource, InvalidRecord) as error:
-            yield Refusal(self.tree.item(name), str(error))
+            refusal = Refusal(self.tree.item(name), str(error))
+            self._count(refusal)
+            yield refusal
 
-    def _token_lists(self) -> Iterator[tuple[str, list[Any]]]:
+    def _is(self, title: str, name: str, *, rows: Iterable[Any] = (), encoding: str = "") -> None:
+        """Note what the file that is being read was recognised as."""
+        self.kind = self.preview.file(title, self.tree.item(name), rows=rows, encoding=encoding)
+        if encoding:
+            self.remarks.append(read_as(self.tree.item(name), encoding))
+
+    def _count(self, one: Found) -> None:
+        if self.kind:
+            self.preview.count(self.kind, one)
+        elif isinstance(one, Refusal):
+            self.preview.unread(one)
+
+    def _text(self, name: str) -> tuple[str, str]:
+        return encodings.read(self.tree.read(name, limit=tables.MAX_TEXT_BYTES))
+
+    def _token_lists(self) -> Iterator[tuple[str, dict[str, Any]]]:
         for name in self.tree.chosen:
             if suffix(name) != ".json":
                 continue
@@ -323,7 +324,14 @@ class _Reading:
             except BadSource:
                 continue  # said when its turn comes as a sidecar
             if is_token_list(value):
-                yield name, value["tokens"]
+                yield name, value
+
+    def _token_list(self, name: str, value: Mapping[str, Any]) -> Iterator[Found]:
+        tokens = value["tokens"]
+        self._is("token list", name, rows=tokens, encoding=self._text(name)[1])
+        if not tokens or len(tokens) > tables.MAX_ROWS:
+            raise BadSource(tables.TOO_MANY if tokens else "the token list is empty")
+        yield from self._rows(name, list(tables.listed(tokens)), word="token")
 
     def _waiting(self, broken: str, names: list[str]) -> Iterator[Refusal]:
         """Reserve pictures that a broken file may refer to, or they would get a wrong name."""
@@ -335,109 +343,180 @@ class _Reading:
         }
         self.used |= waiting
         reason = f"it waits for {self.tree.item(broken)}, which may describe it: fix that, or import it alone"
+        kind = self.preview.file("picture that waits", broken) if waiting else None
         for name in sorted(waiting):
-            yield Refusal(self.tree.item(name), reason)
+            refusal = Refusal(self.tree.item(name), reason)
+            if kind:
+                self.preview.count(kind, refusal)
+            yield refusal
 
     def _table(self, name: str) -> Iterator[Found]:
+        kind = suffix(name)
+        if kind == ".parquet" and f"{name[: -len(kind)]}.tar" in self.tree.known:
+            self._is("img2dataset's table of a shard, which its tar repeats", name)
+            return
         self.unread.add(name)
         content = self.tree.read(name, limit=tables.MAX_BYTES)
-        rows = list(islice(tables.rows_of(content, suffix=suffix(name)), tables.MAX_ROWS + 1))
+        every = tables.rows_of(content, suffix=kind, fields=self.choices.fields)
+        rows = list(islice(every, tables.MAX_ROWS + 1))
         if all(isinstance(row, dict) for _, row in rows):
             self.unread.discard(name)
-        yield from self._rows(name, iter(rows))
+        encoding = "" if kind == ".parquet" else encodings.read(content)[1]
+        yield from self._rows(name, rows, title=_TITLES[kind], encoding=encoding)
 
-    def _rows(self, name: str, every: Iterator[tuple[int, dict[str, Any] | BadSource]]) -> Iterator[Found]:
-        rows = list(islice(every, tables.MAX_ROWS + 1))
+    def _lines(self, name: str) -> list[tables.Row]:
+        """The rows of a text that names pictures: with a line of column names, or a picture in each line."""
+        if self.pictures.beside(name):
+            return []
+        try:
+            text = self._text(name)[0]
+            if "picture" in map(tables.counts_as, re.split(r"[,;\t|]", text.partition("\n")[0].strip())):
+                return list(tables.rows_of(text.encode(), suffix=".csv"))
+        except BadSource:
+            return []
+        folder, rows = folder_of(name), list[tables.Row]()
+        for number, line in enumerate(filter(None, map(str.strip, text.splitlines())), start=1):
+            first, _, said = re.sub(r"#\d+(?=\t)", "", line).partition(
+                next(iter(re.findall(r"[\t|,]", line)), "\t")
+            )
+            try:
+                self.pictures.meant(first.strip(), folder=folder, address="", shared=Counter())
+            except BadSource:
+                return []
+            rows.append((number, {"file_name": first.strip(), "caption": said.strip()}))
+        return rows
+
+    def _rows(
+        self, name: str, rows: list[tables.Row], *, title: str = "", encoding: str = "", word: str = "row"
+    ) -> Iterator[Found]:
+        if title:
+            self._is(title, name, rows=(row for _, row in rows), encoding=encoding)
         if len(rows) > tables.MAX_ROWS:
             raise BadSource(tables.TOO_MANY)
         if not rows:
             yield Refusal(self.tree.item(name), "there is no coin in it")
+        fields = self.choices.fields
+        labels = {number: _label(row, word) for number, row in rows}
         rows = [
-            (number, one)
+            (number, tables.named(one, fields) if isinstance(one, dict) else one)
             for number, row in rows
             for one in (shapes.single(row) if isinstance(row, dict) else [row])
         ]
+        rows = list(_joined(rows))
         references = [tables.picture_reference(dict(row)) for _, row in rows if isinstance(row, dict)]
         shared = endings(references)
         for number, row in rows:
-            item = shown(f"{self.tree.item(name)} row {number}{_label(row)}")
+            item = shown(
+                f"{self.tree.item(name)}{':' if word == 'token' else ''} {word} {number}{labels[number]}"
+            )
             try:
                 if isinstance(row, BadSource):
                     raise row
-                reference = tables.picture_reference(row := dict(row))
+                named, reference = _path_of(row), tables.picture_reference(row := dict(row))
                 self._claim(reference, folder=folder_of(name), shared=shared)
                 if HOLDS in row:  # its picture's text file repeats what the row says
                     self.used.add(str(PurePosixPath(folder_of(name), str(reference)).with_suffix(".txt")))
                 sidecar = sidecar_of(tables.metadata_of(with_whole_caption(row)))
                 address = sidecar.get("token_address", "")
+                if word == "token" and not address:
+                    raise BadSource("it has no address")
                 if (content := embedded(reference)) is not None:
-                    named = {"ticker": "", "token_address": made_up_address(content), **without_data(sidecar)}
-                    yield Candidate(item, named, content)
+                    made_up = {"token_address": made_up_address(content)}
+                    called = _name_from(named) if named else f"{stem(name)} {number}"
+                    yield Candidate(item, _called({**made_up, **without_data(sidecar)}, called), content)
                     continue
                 try:
                     found = self.pictures.meant(
                         reference, folder=folder_of(name), address=address, shared=shared
                     )
                 except BadSource as error:
-                    yield without_picture(item, str(error), sidecar, reference)
+                    yield without_picture(item, str(error), sidecar, self._elsewhere(row, reference))
                     continue
-                yield self._coin(item, {"token_name": _name_from(found), "ticker": "", **sidecar}, found)
+                yield self._coin(item, _called(sidecar, _name_from(found)), found)
             except trees.TooMuch:
                 raise
             except (BadSource, InvalidRecord) as error:
                 yield Refusal(item, str(error))
 
+    def _elsewhere(self, row: Mapping[str, Any], reference: object) -> object:
+        """Where a picture that is not in the import can be fetched from."""
+        return reference if is_url(reference) else row.get("coco_url", reference)
+
     def _sidecar(self, name: str) -> Iterator[Found]:
         found = self.pictures.beside(name)
-        if found:  # even if the sidecar is broken: without it, the picture would get a wrong key
-            self.used.update([found, *(self.pictures.logos(folder_of(name)) if is_logo(found) else [])])
-        else:
+        if found and self.libraries.holds(name):  # even if it is broken, or the picture would get a wrong key
+            self.used.add(found)
+        if not found:
             self.unread.add(name)
-        value = tables.parsed(tables.decoded(self.tree.read(name, limit=tables.MAX_TEXT_BYTES)))
+        text, encoding = self._text(name)
+        value = tables.parsed(text)
         self.unread.discard(name)
-        if (listed := shapes.entries(value)) is not None:
-            yield from self._rows(name, tables.listed(listed))
+        if listed := shapes.entries(value):
+            rows = list(islice(tables.listed(listed.rows), tables.MAX_ROWS + 1))
+            yield from self._rows(name, rows, title=listed.title, encoding=encoding)
             return
         if not isinstance(value, dict):
             raise BadSource(f"it is neither a coin nor a list of coins: {_LISTS}")
+        title = "coin of a library" if self.libraries.holds(name) else "JSON of one coin or picture"
+        given, value = value, tables.named(value, self.choices.fields)
         if found is None:
             reference = tables.picture_reference(dict(value))
             try:
                 if not reference:
-                    raise BadSource(_lack(value))
+                    raise BadSource(_lack(given))
                 found = self.pictures.meant(reference, folder=folder_of(name), address="", shared=Counter())
             except BadSource as error:
-                if not reference and not any(unfolded(value).get(key) for key in NAMES["token_address"]):
-                    raise
                 sidecar = self.libraries.completed(value, name)
+                if address := _address_in(name):
+                    sidecar.setdefault("token_address", address)
+                if not reference and "token_address" not in sidecar:
+                    raise
+                self._is(title, name, rows=[given], encoding=encoding)
                 yield without_picture(self.tree.item(name), str(error), sidecar, reference)
                 return
-        if text := text_beside(self.tree, found):
-            self.used.add(text)
-            value = {**text_fields(self.tree, text), **value}
+        self._is(title, name, rows=[given], encoding=encoding)
+        self.used.update([found, *(self.pictures.logos(folder_of(name)) if is_logo(found) else [])])
+        fields, remarks = self._beside(found)
+        value = {
+            **fields,
+            **{key: said for key, said in value.items() if key not in fields or said not in (None, "", [])},
+        }
         sidecar = self.libraries.completed(with_whole_caption(value), name)
         if not self.libraries.holds(name):
-            sidecar = {"token_name": _name_from(found), "ticker": "", **sidecar}
+            sidecar = _called(sidecar, _name_from(found))
         coin = self._coin(self.tree.item(name), sidecar, found)
-        yield self.libraries.placed(coin, name)
+        yield self.libraries.placed(replace(coin, remarks=tuple(remarks)), name)
+
+    def _beside(self, picture: str) -> tuple[dict[str, Any], list[str]]:
+        """What the texts beside a picture say, and what to say of them."""
+        fields, remarks = text_fields(self.tree, picture, holds=self.choices.texts)
+        self.used.update(texts := texts_beside(self.tree, picture))
+        if texts and self.kind:
+            self.kind.tagged += "tags" in fields
+            self.kind.captioned += "caption" in fields
+        return fields, remarks
 
     def _other(self, name: str) -> Iterator[Found]:
         kind = suffix(name)
         if self.tree.is_picture(name):
-            fields: dict[str, Any] = {"token_name": _name_from(name), "ticker": "", "description": ""}
-            if text := text_beside(self.tree, name):
-                fields |= text_fields(self.tree, text)
-                self.used.add(text)
-            yield self._coin(self.tree.item(name), fields, name)
-        elif kind == ".zip" and self.tree.opens_archives:
-            with trees.opened(self.tree.picture(name), title=self.tree.item(name)) as archive:
-                yield from coins(archive)
-        elif kind == ".zip":
-            raise BadSource("an archive inside an archive is not opened; unpack it first")
-        elif kind in _OTHER_PICTURES:
-            raise BadSource(f"pictures of the kind {kind} are not read; save it as PNG or JPG")
+            self._is("picture", name)
+            fields, remarks = self._beside(name)
+            sidecar = _called(sidecar_of(fields), _name_from(name))
+            yield replace(self._coin(self.tree.item(name), sidecar, name), remarks=tuple(remarks))
+        elif kind in NOT_READ:
+            raise BadSource(NOT_READ[kind])
+        elif kind in (".txt", ".caption"):
+            raise BadSource(
+                "a text, but no picture here has its name; `import-captions` takes it for a coin here"
+            )
         else:
             raise BadSource("it is neither a picture nor JSON, CSV or zip")
+
+    def _archive(self, name: str) -> Iterator[Found]:
+        if not self.tree.opens_archives:
+            raise BadSource("an archive in an archive in an archive is not opened; unpack it first")
+        with trees.opened(self.tree.picture(name), title=self.tree.item(name), outer=self.tree) as archive:
+            yield from coins(archive, choices=self.choices, preview=self.preview)
 
     def _claim(self, reference: Any, *, folder: str, shared: Counter[str]) -> None:
         """Reserve the picture of a row, even if the row is refused."""
@@ -453,8 +532,39 @@ class _Reading:
         return Candidate(item, sidecar, content, picture_name=_name_from(picture))
 
 
+def _joined(rows: Iterable[tables.Row]) -> Iterator[tables.Row]:
+    """The rows, with several captions of one picture in one of them, as Flickr30k and others list them."""
+    first: dict[str, dict[str, Any]] = {}
+    for number, row in rows:
+        names = [str(row[key]) for key in FILES if key in row] if isinstance(row, dict) else []
+        if isinstance(row, dict) and row.keys() <= _OF_A_CAPTION and len(names) == 1:
+            key = next((key for key in WHOLE if row.get(key)), "")
+            before = first.setdefault(names[0], row)
+            if before is not row and key and isinstance(said := before.get(key), str | list):
+                before[key] = [*([said] if isinstance(said, str) else said), row[key]]
+                continue
+        yield number, row
+
+
+def _called(sidecar: dict[str, Any], name: str) -> dict[str, Any]:
+    """The sidecar with its ticker, else this name, as its name if it has none."""
+    given = sidecar.get("token_name") or sidecar.get("ticker") or name
+    return {"ticker": "", "description": "", **sidecar, "token_name": given}
+
+
+def _path_of(row: Mapping[str, Any]) -> str:
+    """The name that a picture in a row has there."""
+    held: dict[str, Any] = next((row[key] for key in FILES if isinstance(row.get(key), dict)), {})
+    return str(held.get("path") or "")
+
+
 def _lack(value: Mapping[str, Any]) -> str:
-    """What a JSON object lacks to be a coin, or a list of them."""
+    """What a JSON object lacks to be a coin, or a list of them, or what it is instead."""
+    for keys, known in JSON_NOT_READ:
+        if keys <= value.keys() or any(
+            isinstance(one, dict) and keys <= one.keys() for one in value.values()
+        ):
+            return known
     if "tokens" in value and "token_address" not in value:
         return f'its "tokens" is no list: {_LISTS}'
     if any(value.get(key) for keys in NAMES.values() for key in keys):
@@ -462,9 +572,15 @@ def _lack(value: Mapping[str, Any]) -> str:
     return f"it has no name and no address of a coin, and is no list of coins: {_LISTS}"
 
 
-def _label(row: dict[str, Any] | BadSource) -> str:
-    name = row.get("token_name", row.get("name")) if isinstance(row, dict) else None
-    return f" {one_line(name)[:80]}" if isinstance(name, str) else ""
+def _label(row: dict[str, Any] | BadSource, word: str) -> str:
+    """What a row calls its coin, so that a person finds it."""
+    if not isinstance(row, dict):
+        return ""
+    if word == "token":
+        words = [row.get(key) for key in ("symbol", "name", "address")]
+    else:
+        words = [row.get("token_name", row.get("name", row.get("Name")))]
+    return "".join(f" {one_line(word)[:60]}" for word in words if isinstance(word, str))
 
 
 def _name_from(name: str) -> str:

@@ -1,15 +1,26 @@
 """One coin's metadata: field names, dates and numbers of many programs, as a sidecar."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any
 
 from store.captions.caption_text import HOLDS
 from store.errors import BadSource, MemedexError
-from store.records import CAPTION_FACETS, checked_address, sidecar_bytes
+from store.importing.names import BY_CHAIN, INNER, NAMES, PERHAPS, PICTURES, READ, plain
+from store.records import (
+    CAPTION_FACETS,
+    MAX_DESCRIPTION,
+    MAX_FACET,
+    MAX_TAG,
+    MAX_TAGS,
+    MAX_TICKER,
+    checked_address,
+    sidecar_bytes,
+)
 
 MAX_DECIMALS = 255  # the largest that a Token List allows
 _EMPTY = {"", "-", "nan", "nat", "none", "null", "nil", "n/a", "na", "undefined"}  # as tables write nothing
@@ -30,48 +41,20 @@ _CHAINS = {  # as DexScreener, GeckoTerminal and others call them
     "arbitrum": 42161, "arbitrum-one": 42161, "avalanche": 43114, "avax": 43114, "linea": 59144,
     "blast": 81457,
 }  # fmt: skip
-# The sidecar's keys, and what else they are called; the first that is there counts.
-NAMES: dict[str, tuple[str, ...]] = {
-    "token_name": ("token_name", "name"),
-    "ticker": ("ticker", "symbol"),
-    "description": ("description",),
-    "token_address": (
-        *("token_address", "address", "mint", "contract_address", "tokenAddress", "contractAddress"),
-        *("mintAddress", "mint_address", "ca"),
-    ),
-    "tags": ("tags",),
-}
-_PERHAPS = ("id", "key", "token", "contract")  # a coin's address in some lists, anything else in others
-# Objects with a coin's addresses by chain: Optimism's data.json, CoinGecko's coins, CoinMarketCap's.
-_BY_CHAIN = ("tokens", "platforms", "detail_platforms", "platform", "addresses", "contracts")
-# Objects that hold the coin itself: pairs of DexScreener, GeckoTerminal's attributes.
-_INNER = ("baseToken", "base_token", "token", "attributes", "metadata")
-# Where the reference to a picture stands; the first that says something counts.
-PICTURES: tuple[tuple[str | int, ...], ...] = (
-    *((name,) for name in ("logoURI", "logo_uri", "logoUrl", "logo_url", "logo", "icon", "iconUrl")),
-    *((name,) for name in ("image_uri", "imageUri", "imageUrl", "image_url", "img", "avatar", "thumbnail")),
-    *(("image", size) for size in ("large", "small", "thumb")),
-    ("info", "imageUrl"),
-    ("properties", "files", 0, "uri"),
-    ("content", "links", "image"),
-    ("content", "files", 0, "uri"),
-)
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-# Keys of dates and numbers, compared without case and signs; the first with a value that can be read counts.
-READ: dict[str, tuple[str, ...]] = {
-    "created_at": (
-        *("createdat", "createdtimestamp", "created", "createdon", "createdtime", "datecreated"),
-        *("creationdate", "creationtime", "timestamp", "date", "launchdate", "launchedat", "launchtime"),
-        *("launchtimestamp", "paircreatedat", "mintedat", "mintdate", "deployedat", "listedat", "dateadded"),
-        *("genesisdate", "blocktime", "opentimestamp"),
-    ),
-    "decimals": ("decimals", "decimal", "tokendecimals"),
-    "chainId": ("chainid", "chain", "network", "blockchain"),
-}
 IMPORT_TIME = "created_at_is_import_time"  # the sidecar's key for a coin that names no date of its own
 FILLED_IN = "filled_in"  # … for what was missing in a library of another program
-GIVEN_DATE = "created_at_given"  # … and for what it says instead of a date that can be read
+GIVEN = "_given"  # the end of keys that keep what a field says and cannot hold …
+GIVEN_DATE = f"created_at{GIVEN}"  # … such as a date that cannot be read
 _OWN = ("tier", HOLDS)  # said by exports and `list --json`, known by the library
+_HELD = {  # what these fields hold
+    "ticker": f"a text of at most {MAX_TICKER} signs",
+    "description": f"a text of at most {MAX_DESCRIPTION:,} signs",
+    "caption": f"an object of texts of at most {MAX_FACET:,} signs",
+    "tags": f"a list of at most {MAX_TAGS} texts of {MAX_TAG} signs",
+    "tags_categories": f"a list of at most {MAX_TAGS} texts of {MAX_TAG} signs",
+}
+_SENTENCE = re.compile(r"[.!?](?:\s|$)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -80,6 +63,11 @@ def is_empty(value: Any) -> bool:
     if isinstance(value, str):
         return value.strip().lower() in _EMPTY
     return value is None or value != value
+
+
+def is_url(value: Any) -> bool:
+    """Whether it is the address of a page or a file on the network."""
+    return isinstance(value, str) and value[:8].lower().startswith(("https://", "http://"))
 
 
 def unix_seconds(value: Any) -> int | None:
@@ -180,16 +168,25 @@ def address_in(text: object) -> str | None:
 def unfolded(raw: Mapping[str, Any]) -> dict[str, Any]:
     """The coin of a list's entry, whose fields may stand in an object of it, and its address elsewhere."""
     coin = dict(raw)
-    for name in _INNER:
+    for name in INNER:
         inner, own = coin.get(name), coin.keys() & {"name", "token_name", "symbol", "ticker"}
         if isinstance(inner, Mapping) and inner.keys() & {"name", "symbol"} and not own:
             coin = {**{key: value for key, value in coin.items() if key != name}, **inner}
-    if coin.keys() & {*NAMES["token_address"]}:
+    for name in coin.keys() & {*NAMES["token_address"]}:
+        held = coin[name]
+        if not isinstance(held, list):
+            return coin
+        first = next(iter(held), None)  # one for each chain, as CoinMarketCap has them
+        coin[name] = (
+            next((first[key] for key in NAMES["token_address"] if key in first), None)
+            if isinstance(first, Mapping)
+            else first
+        )
         return coin
-    for name in _PERHAPS:
+    for name in PERHAPS:
         if address := address_in(coin.get(name)):
             return {**{key: value for key, value in coin.items() if key != name}, "address": address}
-    for name in _BY_CHAIN:
+    for name in BY_CHAIN:
         chains = coin.get(name)
         for chain, there in chains.items() if isinstance(chains, Mapping) else ():
             held = there.get("address") if isinstance(there, Mapping) else there
@@ -227,25 +224,91 @@ def pictured(raw: Mapping[str, Any]) -> Any:
 def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     """The sidecar: known fields under their own names, all others unchanged.
 
-    Dates and numbers that cannot be read are kept as they are (`unread` names them); `created_at` is missing
-    if nothing states it. Raises BadSource or InvalidRecord, naming what cannot be used.
+    What an optional field cannot hold is kept under its name and GIVEN (`unread` names it); `created_at` is
+    missing if nothing states it. Raises BadSource or InvalidRecord for a name or address that cannot be used.
     """
-    rest = {str(key): value for key, value in unfolded(raw).items() if key not in _OWN and value == value}
+    rest = {
+        str(key): _finite(value)
+        for key, value in unfolded(raw).items()
+        if key not in _OWN and not _is_no_number(value)
+    }
     found = {key: _taken(rest, names) for key, names in NAMES.items()}
     sidecar: dict[str, Any] = {}
-    for key in ("token_name", "ticker"):
-        if found[key] is not None:
-            sidecar[key] = one_line(found[key])
-    sidecar["description"] = _description(found["description"], rest)
+    if (name := one_line(_text(found["token_name"]))) is not None:
+        sidecar["token_name"] = name
+    ticker = one_line(_text(found["ticker"]))
+    if ticker is not None:
+        is_ticker = isinstance(ticker, str) and len(ticker) <= MAX_TICKER
+        sidecar |= {"ticker": ticker} if is_ticker else {f"ticker{GIVEN}": ticker}
+    description = _description(found["description"], rest)
+    is_text = isinstance(description, str) and len(description) <= MAX_DESCRIPTION
+    sidecar |= {"description": description if is_text else ""}
+    sidecar |= {} if is_text else {f"description{GIVEN}": found["description"]}
     if found["token_address"] not in (None, ""):
         sidecar["token_address"] = checked_address(found["token_address"])
     sidecar |= _numbers(rest)
     for key, value in (("tags", found["tags"]), ("tags_categories", rest.pop("tags_categories", None))):
         if value is not None:
-            sidecar[key] = tags(value)
-    sidecar |= {key: value for key, value in rest.items() if not (key == "caption" and value is None)}
-    sidecar_bytes(sidecar)  # an unpaired surrogate or an infinite number cannot be kept
+            sidecar |= _tags_of(key, value)
+    if rest.get("caption", {}) != {}:
+        rest |= _caption_of(rest.pop("caption"))
+    sidecar |= rest
+    sidecar_bytes(sidecar)  # an unpaired surrogate cannot be kept
     return sidecar
+
+
+def _is_no_number(value: Any) -> bool:
+    """Whether it is NaN or infinite, as programs write a number that they lack."""
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def _finite(value: Any) -> Any:
+    """The value as JSON can hold it: a number within it that is missing is null, a date a text."""
+    if isinstance(value, dict):
+        return {str(key): _finite(one) for key, one in value.items() if not isinstance(one, bytes)}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value if not isinstance(one, bytes)]
+    if isinstance(value, date):  # of a Parquet file, as are decimals
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return int(value) if value == int(value) else float(value)
+    return None if _is_no_number(value) else value
+
+
+def _text(value: Any) -> Any:
+    """A number as text, since names and tickers such as 404 are written as such; all else unchanged."""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _tags_of(key: str, value: Any) -> dict[str, Any]:
+    """The tags that can be kept, and all that was given if those are not all."""
+    found = tags(value)
+    fitting = [tag for tag in found if len(tag) <= MAX_TAG]
+    is_whole = found is not None and len(fitting) == len(found) <= MAX_TAGS and _are_tags(value)
+    return {key: fitting[:MAX_TAGS], **({} if is_whole or is_empty(value) else {f"{key}{GIVEN}": value})}
+
+
+def _are_tags(value: Any) -> bool:
+    """Whether all of it is among the tags that are read from it."""
+    if isinstance(value, Mapping):
+        return not value or bool(tags(value))
+    return isinstance(value, str) or (isinstance(value, list) and all(map(tags, filter(None, value))))
+
+
+def _caption_of(value: Any) -> dict[str, Any]:
+    """The texts of a caption, and all that was given if those are not all."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        return {f"caption{GIVEN}": value} if value else {}
+    unfit = {
+        facet
+        for facet, text in value.items()
+        if facet in CAPTION_FACETS and not (isinstance(text, str) and len(text) <= MAX_FACET)
+    }
+    texts = {facet: text for facet, text in value.items() if facet not in unfit}
+    is_whole = all(value[facet] is None for facet in unfit)
+    return {"caption": texts, **({} if is_whole else {f"caption{GIVEN}": value})}
 
 
 def caption_columns(row: dict[str, Any]) -> dict[str, Any]:
@@ -265,32 +328,61 @@ def one_line(value: Any) -> Any:
 
 
 def tags(value: Any) -> list[str]:
-    """Clean tags in their order, each once, from a list or from text with commas, semicolons or bars.
+    """Clean tags in their order, each once; what is no tag is left out.
 
-    Raises BadSource for anything else.
+    They are texts, parted by commas, semicolons, bars or, as boorus do, by spaces between words with
+    underscores; lists of these or of objects with a name; or objects by tag or by category.
     """
-    if isinstance(value, str):
-        value = value.split(next((sign for sign in ",;" if sign in value), "|"))
-    if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
-        raise BadSource("tags must be a list of texts")
-    single = (one_line(part) for tag in value for part in tag.split(","))  # a tag holds no comma
+    single = (
+        one_line(part) for text in _tag_texts(value) for part in text.split(",")
+    )  # a tag holds no comma
     return list(dict.fromkeys(tag for tag in single if tag))
 
 
+def _tag_texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from (
+            value.split()
+            if is_booru(value)
+            else value.split(next((sign for sign in ",;" if sign in value), "|"))
+        )
+    elif isinstance(value, list):
+        for one in value:
+            if isinstance(one, str):
+                yield one
+            elif isinstance(one, Mapping):  # {"name": …}, {"names": [… and its aliases]}
+                name = next((one[key] for key in ("name", "names", "tag", "label") if key in one), None)
+                yield from [name] if isinstance(name, str) else name[:1] if isinstance(name, list) else []
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            if isinstance(one, list | str) and one:  # a category
+                yield from _tag_texts(one)
+            elif one is not False and isinstance(one, int | float | Mapping):  # a tag, with how sure it is
+                yield str(key)
+
+
+def is_booru(text: str) -> bool:
+    """Whether it is a line of tags as boorus write them: parted by spaces, with underscores in them."""
+    return "," not in text and "_" in text and " " in text.strip() and not _SENTENCE.search(text)
+
+
 def unread(sidecar: Mapping[str, Any]) -> Iterator[str]:
-    """What a sidecar says as a date or a number that cannot be read, a sentence each."""
-    if GIVEN_DATE in sidecar:
-        given = _short(sidecar[GIVEN_DATE])
-        yield f"created_at {given} is no date that can be read; it is kept as {GIVEN_DATE}"
+    """What a sidecar says in fields that cannot hold it, a sentence each."""
+    for key, value in sidecar.items():
+        field = key.removesuffix(GIVEN)
+        if key == GIVEN_DATE:
+            yield f"created_at “{_short(value)}” is no date that can be read; it is kept as {key}"
+        elif key != field and field in _HELD:
+            yield f"{field} “{_short(value)}” is not {_HELD[field]}; it is kept as {key}"
     for key in ("decimals", "chainId"):
         value = sidecar.get(key)
         if not is_empty(value) and (isinstance(value, bool) or not isinstance(value, int)):
-            yield f"{key} {_short(value)} is no number that can be read; it is kept as it is"
+            yield f"{key} “{_short(value)}” is no number that can be read; it is kept as it is"
 
 
 def meaning(key: str) -> str:
     """The date or number that a key states, by its name in a sidecar; "" for all other keys."""
-    return next((field for field, names in READ.items() if _plain(key) in names), "")
+    return next((field for field, names in READ.items() if plain(key) in names), "")
 
 
 def _numbers(rest: dict[str, Any]) -> dict[str, Any]:
@@ -303,7 +395,7 @@ def _numbers(rest: dict[str, Any]) -> dict[str, Any]:
         for name in _stating(rest, field):
             if (number := read(rest[name])) is not None:
                 found[field] = number
-                if _plain(name) == _plain(field):  # a `network` may say more than a number
+                if plain(name) == plain(field):  # a `network` may say more than a number
                     del rest[name]
                 break
     return found
@@ -332,29 +424,35 @@ def date_of(rest: dict[str, Any]) -> dict[str, Any]:
 
 def _stating(rest: Mapping[str, Any], field: str) -> list[str]:
     """The keys that say something about this date or number, the most exact first."""
-    named = {_plain(name): name for name in reversed(list(rest)) if not is_empty(rest[name])}
-    if not is_empty(rest.get(field)):
-        named[_plain(field)] = field
+    says = {name for name, value in rest.items() if not is_empty(value) and not is_url(value)}
+    named = {plain(name): name for name in reversed(list(rest)) if name in says}
+    if field in says:
+        named[plain(field)] = field
     return [named[plain] for plain in READ[field] if plain in named]
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = value if isinstance(value, str) else repr(value)
+    text = " ".join(text.replace("”", "").split())
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
 def _description(text: Any, rest: Mapping[str, Any]) -> Any:
+    if isinstance(text, Mapping):  # by language
+        text = text.get("en") or next((one for one in text.values() if isinstance(one, str) and one), None)
+    elif isinstance(text, list) and all(isinstance(one, str) for one in text):
+        text = "\n".join(text)
     if text is None and isinstance(extensions := rest.get("extensions"), dict):
         text = extensions.get("description")
     return "" if text is None else text
 
 
 def _taken(rest: dict[str, Any], names: tuple[str, ...]) -> Any:
+    """What the first of these names says; only that key is removed."""
+    empty = None
     for name in names:
-        if name in rest:
-            return rest.pop(name)
-    return None
+        if name in rest and (empty is None or rest[name] not in (None, "")):
+            empty = rest.pop(name)
+            if empty not in (None, ""):
+                return empty
+    return empty

@@ -5,27 +5,30 @@ import unicodedata
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from store.disk.picture_files import BEGINNING, is_picture
 from store.errors import BadSource
-from store.importing.metadata import one_line, tags
-from store.importing.tables import MAX_TEXT_BYTES, decoded
+from store.importing.encodings import read
+from store.importing.metadata import GIVEN, is_booru, one_line, tags
+from store.importing.names import LOGOS, METADATA, WHOLE, Texts
+from store.importing.tables import MAX_TEXT_BYTES
 from store.importing.trees import Tree, folder_of, referred, remote_parts, stem, suffix
-from store.records import CAPTION_FACETS, MAX_TAG, MAX_TAGS
+from store.records import CAPTION_FACETS, MAX_TAG
 
-WHOLE = ("caption", "text")  # columns that hold one string for the whole caption
 _FEWEST, _WORDS = 3, 4  # a list of tags has so many parts at least, of so many words at most
-_LOGOS = {"logo", "icon", "image", "picture", "token", "coin", "avatar"}
-_METADATA = {"info", "data", "metadata", "meta", "token", "coin"}
 # A content identifier of IPFS: version 0 in base58, version 1 in base32 (https://github.com/multiformats/cid)
 _CONTENT = re.compile(r"(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{58,})(?:/\S*)?")
 _SENTENCE = re.compile(r"[.!?](?:\s|$)")
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
+_LONG = 100  # signs, which a path hardly has and the smallest picture does
 
 
 def is_logo(name: str) -> bool:
     """Whether a file is called as the picture in a folder that holds one coin (Trust Wallet, Optimism)."""
-    return stem(name).lower() in _LOGOS
+    return LOGOS.fullmatch(stem(name).lower()) is not None
 
 
 class Pictures:
@@ -34,6 +37,9 @@ class Pictures:
     def __init__(self, names: Iterable[str], *, is_picture: Callable[[str], bool]) -> None:
         # Composed and decomposed accents are the same name: macOS and Linux write them differently.
         self._names = {_composed(name): name for name in names}
+        self._folded = {name.lower(): path for name, path in reversed(self._names.items())}
+        self._bare: dict[str, str] = {}  # paths without their endings
+        self._inside: dict[str, list[str]] = {}  # by folder
         self._stems: dict[str, list[str]] = {}
         self._hex: dict[str, list[str]] = {}  # EVM addresses come in checksum case and in lower case
         self._endings: dict[tuple[str, ...], list[str]] = {}
@@ -41,13 +47,15 @@ class Pictures:
         self._pictures = set(filter(is_picture, self._names.values()))
         for name in sorted(self._pictures):
             self._stems.setdefault(_composed(stem(name)), []).append(name)
+            self._bare.setdefault(_composed(name).rpartition(".")[0] or _composed(name), name)
+            self._inside.setdefault(folder_of(name), []).append(name)
             if is_logo(name):
                 self._logos.setdefault(folder_of(name), []).append(name)
             if stem(name).lower().startswith("0x"):
                 self._hex.setdefault(stem(name).lower(), []).append(name)
-            parts = tuple(name.split("/"))
-            for length in (1, 2):
-                self._endings.setdefault(parts[-length:], []).append(name)
+            parts = tuple(name.lower().split("/"))
+            for end in {parts[-1:], parts[-2:]}:
+                self._endings.setdefault(end, []).append(name)
 
     def beside(self, name: str) -> str | None:
         """The picture with this sidecar's stem: in its folder, else the only one in the tree.
@@ -63,13 +71,14 @@ class Pictures:
         if not near and folder_of(name).rpartition("/")[2] == "metadata":
             images = folder_of(name)[: -len("metadata")] + "images"
             near = [other for other in alike if folder_of(other) == images]
-        if not near and stem(name).lower() in _METADATA and (logos := self.logos(folder_of(name))):
-            return logos[0]
+        if not near and stem(name).lower() in METADATA:
+            inside = self._inside.get(folder_of(name), [])
+            near = self.logos(folder_of(name)) or (inside if len(inside) == 1 else [])
         return near[0] if near else alike[0] if len(alike) == 1 else None
 
     def logos(self, folder: str) -> list[str]:
-        """The pictures of the one coin whose folder this is; a drawing only after those of pixels."""
-        return sorted(self._logos.get(folder, []), key=lambda name: (suffix(name) == ".svg", name))
+        """The pictures of the one coin whose folder this is, the best first."""
+        return sorted(self._logos.get(folder, []), key=_goodness)
 
     def called(self, stems: str) -> str | None:
         """A picture with this stem, usually an address; the case of 0x addresses is ignored."""
@@ -91,12 +100,19 @@ class Pictures:
         if elsewhere := _absolute(reference):  # a table that was made on another machine
             return self._moved(elsewhere, reference, folder=folder)
         if parts is None and reference:
-            for spelling in referred(reference, folder=folder):
-                if _composed(spelling) in self._names:
-                    return self._names[_composed(spelling)]
+            for spelling in map(_composed, referred(reference, folder=folder)):
+                for paths, path in (
+                    (self._names, spelling),
+                    (self._folded, spelling.lower()),
+                    (self._bare, spelling),
+                ):
+                    if path in paths:
+                        return paths[path]
         found = self.called(address) if address else None
-        if found is None and parts is None and reference and not suffix(reference):
-            found = self.called(stem(reference))
+        if found is None and parts is None and reference:
+            found = self._ending(tuple(_composed(reference).replace("\\", "/").split("/")), shared)
+            if found is None and not suffix(reference):
+                found = self.called(stem(reference))
         if found is None and parts:
             found = self._ending(parts, shared)
         if found is None:
@@ -115,11 +131,18 @@ class Pictures:
         return found
 
     def _ending(self, parts: tuple[str, ...], shared: Counter[str]) -> str | None:
+        ends = tuple(map(str.lower, parts))
         for length in (2, 1):
-            found = self._endings.get(parts[-length:], []) if len(parts) >= length else []
+            found = self._endings.get(ends[-length:], []) if len(parts) >= length else []
             if len(found) == 1 and (length == 2 or shared[parts[-1]] <= 1):
                 return found[0]
         return None
+
+
+def _goodness(name: str) -> tuple[bool, bool, int, str]:
+    """A drawing only after pictures of pixels, one of a stated size after one without, the largest first."""
+    size = re.search(r"\d+", stem(name))
+    return suffix(name) == ".svg", size is not None, -int(size[0]) if size else 0, name
 
 
 def located(reference: object) -> str:
@@ -135,6 +158,10 @@ def embedded(reference: object) -> bytes | None:
     if isinstance(reference, bytes):  # of a Parquet file
         return reference
     text = str(reference or "").strip()
+    if len(text) > _LONG and _BASE64.fullmatch(text):
+        with suppress(ValueError):
+            content = b64decode("".join(text.split()), validate=True)
+            return content if is_picture(content[:BEGINNING]) else None
     if text[:5].lower() != "data:":
         return None
     head, comma, data = text[5:].partition(",")
@@ -168,58 +195,83 @@ def _missing(reference: str, *, is_remote: bool) -> str:
     short = reference if len(reference) <= 120 else f"{reference[:117]}…"
     if is_remote:
         return "no picture: it lies on the network, and no file here is called alike; `fetch-logos` gets it"
-    return f"no picture: {short} is not in the import"
+    return f"no picture: “{short}” is not in the import"
 
 
 def _composed(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 
 
-def text_beside(tree: Tree, name: str) -> str | None:
-    """The text file of this picture, as trainers (kohya, TagGUI) and Hydrus name it; None without one."""
+def texts_beside(tree: Tree, name: str) -> list[str]:
+    """The text files of this picture, as trainers (kohya, TagGUI) and Hydrus name them."""
     bare = name.rpartition(".")[0]
-    paths = (f"{bare}.txt", f"{name}.txt", f"{bare}.caption", f"{name}.caption")
-    return next((path for path in paths if path in tree.known), None)
+    paths = (f"{one}{end}" for end in (".txt", ".caption") for one in (bare, name))
+    return list(dict.fromkeys(tree.folded[path.lower()] for path in paths if path.lower() in tree.folded))
 
 
-def text_fields(tree: Tree, name: str) -> dict[str, Any]:
-    """The tags or the caption that a text file holds. Raises BadSource if it is no text."""
-    text = decoded(tree.read(name, limit=MAX_TEXT_BYTES), guesses=True).strip()
-    return parse_caption(text)
+def text_fields(tree: Tree, name: str, *, holds: Texts) -> tuple[dict[str, Any], list[str]]:
+    """The tags and the caption that the text files of this picture hold, and what to say of these files."""
+    fields: dict[str, Any] = {}
+    remarks = []
+    for path in texts_beside(tree, name):
+        try:
+            text, encoding = read(tree.read(path, limit=MAX_TEXT_BYTES))
+        except BadSource as error:
+            remarks.append(f"its text “{path}” is left out: {error}")
+            continue
+        if encoding:
+            remarks.append(read_as(path, encoding))
+        is_booru = path.lower() == f"{name}.txt".lower()
+        fields = parse_caption(text, holds=holds, fewest=1 if is_booru else _FEWEST) | fields
+    return fields, remarks
 
 
-def parse_caption(text: str) -> dict[str, Any]:
-    """A line of short parts between commas as tags, any other text as what is in the picture."""
+def read_as(name: str, encoding: str) -> str:
+    """That a file is in another encoding than UTF-8, for the person who may know better."""
+    return f"“{name}” is read as {encoding}, since it is not UTF-8"
+
+
+def parse_caption(text: str, *, holds: Texts = "guess", fewest: int = _FEWEST) -> dict[str, Any]:
+    """Short parts between commas, or in lines of their own, as tags; other text as what is in the picture.
+
+    So are words with underscores between spaces, as boorus have them. `holds` says what it is instead.
+    """
+    text = text.strip()
+    if not text:
+        return {}
     lines = text.splitlines()
-    is_lined = len(lines) > 1 and "," not in text and all(line.strip() for line in lines)  # a tag in each
-    parts = lines if is_lined else [part for part in text.split(",") if part.strip()]
+    is_lined = len(lines) > 1 and "," not in text
+    parts = [part.strip() for part in (lines if is_lined else re.split(r"[,\n]", text)) if part.strip()]
+    if is_booru(text):
+        parts = text.split()
     is_list = (
-        (2 if is_lined else _FEWEST) <= len(parts) <= MAX_TAGS
-        and ("\n" not in text or is_lined)
+        len(parts) >= (2 if is_lined else fewest)
+        and (is_lined or is_booru(text) or all(line.rstrip().endswith(",") for line in lines[:-1]))
         and not _SENTENCE.search(text)
-        and all(len(part.split()) <= _WORDS and len(part.strip()) <= MAX_TAG for part in parts)
+        and all(len(part.split()) <= _WORDS and len(part) <= MAX_TAG for part in parts)
     )
-    if is_list:
+    if holds == "tags" or (holds == "guess" and is_list):
         return {"tags": tags(parts)}
-    return {"caption": {"entity": text}} if text else {}
+    return {"caption": {"entity": text}}
 
 
 def with_whole_caption(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row, with its one text for the whole caption as the facet `entity`.
 
-    Raises BadSource if a list for the whole caption contains something other than texts.
+    Of a list, its texts; anything else is kept under the column's name and GIVEN.
     """
     rest = dict(row)
-    if isinstance(rest.get("caption"), Mapping) or any(rest.get(facet) for facet in CAPTION_FACETS):
+    is_own = "tier" in rest and "token_address" in rest  # of an export, whose further keys are a coin's own
+    if is_own or isinstance(rest.get("caption"), Mapping) or any(rest.get(facet) for facet in CAPTION_FACETS):
         return rest
     for key in WHOLE:
-        text = rest.get(key)
+        text = given = rest.get(key)
         if isinstance(text, list):  # several captions of one picture
-            if not all(isinstance(one, str) for one in text):
-                raise BadSource(f"its {key} must be a text")
-            text = " ".join(one_line(one) for one in text)
+            text = " ".join(one_line(one) for one in text if isinstance(one, str))
         if isinstance(text, str) and text.strip():
             del rest[key]
             rest["caption"] = {"entity": text.strip()}
+            if isinstance(given, list) and not all(isinstance(one, str) for one in given):
+                rest[f"caption{GIVEN}"] = given
             break
     return rest

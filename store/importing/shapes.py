@@ -1,115 +1,231 @@
 """Lists of coins and of captioned pictures, in the shapes of services, datasets and labelling tools.
 
 They become rows that name a picture as a table does (`file_name`), and its caption as `caption` or `text`.
-One shape is one entry of `_SHAPES`: by what it is recognised, and how its rows are made.
+One shape is one entry of `_SHAPES`: what people call it, by what it is recognised, and how its rows are made.
 
     COCO captions    https://cocodataset.org/#format-data
-    Label Studio     https://labelstud.io/guide/export (JSON)
+    Label Studio     https://labelstud.io/guide/export (JSON and JSON-MIN)
     FiftyOne         https://docs.voxel51.com/user_guide/export_datasets.html (FiftyOneDataset)
     kohya            sd-scripts' metadata: a picture's name, with or without its ending → caption, tags
+    LLaVA            https://github.com/haotian-liu/LLaVA/blob/main/docs/Finetune_Custom_Data.md
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from store.importing.metadata import address_in
+from store.importing.metadata import address_in, chain_id, pictured
+from store.importing.names import FILES, INNER, LISTS, NAMES, plain
 
 Rows = list[Any]
-_LISTS = ("tokens", "pairs", "coins", "data", "items", "results", "result", "included")  # what wraps a list
+_DEEPEST = 6  # objects around a list
 _KOHYA = {"caption", "tags", "train_resolution", "latents_npz", "train_resolution_bucket"}
-_FILES = "_file_name"  # the end of a column that names a picture, where a row has several
+_NAMED = (
+    "filename",
+    "imagefilename",
+    "filenames",
+)  # ends of columns that name pictures, where a row has several
+_SAY = {plain(name) for key in ("token_address", "ticker") for name in NAMES[key]}  # what only coins have
+_SHOW = {plain(name) for name in (*FILES, *NAMES["token_name"], "caption")}
 
 
-def entries(value: Any) -> Rows | None:
+class Listed(NamedTuple):
+    """The rows of a list, and what people call its shape."""
+
+    title: str
+    rows: Rows
+
+
+def entries(value: Any, *, depth: int = 0) -> Listed | None:
     """The rows of a list in JSON, whatever its shape; None if it is no list."""
-    if isinstance(value, list):
-        return _labelled(value) if _is_labelled(value) else value
-    if not isinstance(value, dict) or not value:
+    if depth > _DEEPEST or not isinstance(value, list | dict) or (isinstance(value, dict) and not value):
         return None
-    return next((made(value) for fits, made in _SHAPES if fits(value)), None)
+    for title, fits, made in _SHAPES:
+        if fits(value):
+            return Listed(title, made(value))
+    return _within(value, depth) if isinstance(value, dict) and not _is_coin(value) else None
 
 
 def single(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The row once for each picture that it names, as Hugging Face's `file_names` and `*_file_name` do."""
-    names = row.get("file_names")
-    columns = [key for key in row if key.endswith(_FILES)]
-    if not isinstance(names, list):
-        names = [row[key] for key in columns if isinstance(row[key], str)]
-    if not names or "file_name" in row:
+    several = [key for key in row if plain(key).endswith(_NAMED) and plain(key) != "filename"]
+    images = [key for key in ("images", "image") if isinstance(row.get(key), list)]
+    held = [row[key] for key in (*several, *images)]
+    pictures = [one for value in held for one in (value if isinstance(value, list) else [value]) if one]
+    if not pictures or "file_name" in row:
         yield dict(row)
         return
-    rest = {key: value for key, value in row.items() if key not in (*columns, "file_names")}
+    rest = {key: value for key, value in row.items() if key not in (*several, *images)}
     if "prompt" in rest and not rest.keys() & {"caption", "text"}:
         rest["text"] = rest.pop("prompt")
-    for name in names:
-        yield {**rest, "file_name": name}
+    for picture in pictures:
+        yield {**rest, ("image" if isinstance(picture, dict) else "file_name"): picture}
 
 
-def _wraps(value: Mapping[str, Any]) -> bool:
-    is_coin = value.keys() & {"token_address", "address", "symbol", "ticker"}
-    return not is_coin and any(isinstance(value.get(key), list | dict) for key in _LISTS)
+def _is_coin(value: Mapping[str, Any]) -> bool:
+    """Whether it is one coin, rather than what surrounds a list of them."""
+    keys = set(map(plain, value))
+    return bool(keys & _SAY) or any(isinstance(value.get(name), str) for name in ("logoURI", "image"))
 
 
-def _wrapped(value: Mapping[str, Any]) -> Rows | None:
-    return entries(next(value[key] for key in _LISTS if isinstance(value.get(key), list | dict)))
+def _is_row(value: Any) -> bool:
+    """Whether it is a coin or a picture with what is said of it, as an entry of a list may be."""
+    if not isinstance(value, dict):
+        return False
+    keys = set(map(plain, value))
+    if keys & (_SAY | {plain(name) for name in FILES}):
+        return True
+    return bool(keys & _SHOW and pictured(value) is not None) or any(_is_row(value.get(key)) for key in INNER)
 
 
-def _are_objects(value: Mapping[str, Any]) -> bool:
-    return all(isinstance(one, dict) for one in value.values())
+def _within(value: Mapping[str, Any], depth: int) -> Listed | None:
+    """The list in a service's answer, however deep: the one that LISTS name, else all that have rows."""
+    if depth > _DEEPEST:
+        return None
+    named = next((key for key in LISTS if isinstance(value.get(key), list | dict) and value[key]), None)
+    inner = [value[named]] if named else [one for one in value.values() if isinstance(one, list | dict)]
+    found = [listed for one in inner if (listed := _held(one, depth)) is not None]
+    if not found and named:  # such as `data` beside the list itself
+        found = [listed for key, one in value.items() if key != named and (listed := _held(one, depth))]
+    return Listed(found[0].title, [row for one in found for row in one.rows]) if found else None
 
 
-def _is_by_address(value: Mapping[str, Any]) -> bool:
-    return _are_objects(value) and all(map(address_in, value))
+def _held(value: Any, depth: int) -> Listed | None:
+    """What an object of an answer holds: a list that has rows, or one coin."""
+    if isinstance(value, dict) and _is_coin(value):
+        return Listed("list of coins", [value])
+    found = entries(value, depth=depth + 1)
+    return found if found and any(map(_is_row, found.rows)) else None
 
 
-def _by_address(value: Mapping[str, Any]) -> Rows:
-    return [{"address": key, **one} for key, one in value.items()]
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
 
 
-def _is_by_number(value: Mapping[str, Any]) -> bool:
-    return _are_objects(value) and all(one.keys() & {"name", "symbol"} for one in value.values())
+def _flat(value: Rows) -> Rows:
+    """The rows, also of lists in it, and those that only surround a coin as that coin."""
+    rows = [row for one in value for row in (one if isinstance(one, list) else [one])]
+    return [_uncovered(row) for row in rows]
 
 
-def _is_kohya(value: Mapping[str, Any]) -> bool:
+def _uncovered(row: Any, depth: int = 0) -> Any:
+    if depth > 2 or not isinstance(row, dict) or _is_row(row):
+        return row
+    for key, one in row.items():
+        if isinstance(one, dict) and _is_row(inner := _uncovered(one, depth + 1)):
+            return {**{name: value for name, value in row.items() if name != key}, **inner}
+    return row
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(one, dict) for one in value.values())
+
+
+def _is_by_address(value: Any) -> bool:
+    return _are_objects(value) and all(map(_address, value))
+
+
+def _address(key: str) -> str | None:
+    """The address that a key is, also behind its chain as in `solana:ADDRESS`."""
+    return address_in(key.rpartition(":")[2])
+
+
+def _is_by_chain(value: Any) -> bool:
+    """By chain: lists under names of chains, or maps by address under their numbers."""
+    return isinstance(value, dict) and all(
+        chain_id(key) and (_is_by_address(one) or (not key.isdigit() and isinstance(one, list)))
+        for key, one in value.items()
+    )
+
+
+def _by_chain(value: Mapping[str, Any]) -> Rows:
+    return [
+        {"chainId": chain, **row} if isinstance(row, dict) else row
+        for chain, held in value.items()
+        for listed in [entries(held)]
+        for row in (listed.rows if listed else [])
+    ]
+
+
+def _is_by_number(value: Any) -> bool:
+    """By an id or a ticker, as CoinMarketCap has them; there each may be a list."""
+    ones = [row for one in value.values() for row in (one if isinstance(one, list) else [one])]
+    return bool(ones) and all(
+        isinstance(one, dict) and one.keys() & {"name", "symbol"} and _is_row(one) for one in ones
+    )
+
+
+def _by_number(value: Mapping[str, Any]) -> Rows:
+    return [
+        {**({"ticker": key} if key.isupper() and not {"symbol", "ticker"} & one.keys() else {}), **one}
+        for key, held in value.items()
+        for one in (held if isinstance(held, list) else [held])
+    ]
+
+
+def _is_kohya(value: Any) -> bool:
     return _are_objects(value) and all(one.keys() & _KOHYA for one in value.values())
 
 
-def _kohya(value: Mapping[str, Any]) -> Rows:
-    return [{"file_name": key, **one} for key, one in value.items()]
+def _is_captions(value: Any) -> bool:
+    """A picture's name → its caption."""
+    return isinstance(value, dict) and all(
+        isinstance(one, str | list) and "." in key[-6:] and not key.lower().startswith("http")
+        for key, one in value.items()
+    )
 
 
-def _is_coco(value: Mapping[str, Any]) -> bool:
-    return all(isinstance(value.get(key), list) for key in ("images", "annotations"))
+def _is_coco(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(value.get(key), list) for key in ("images", "annotations")
+    )
 
 
 def _coco(value: Mapping[str, Any]) -> Rows:
-    captions: defaultdict[Any, list[str]] = defaultdict(list)
+    names = {
+        str(one.get("id")): one.get("name") for one in value.get("categories") or [] if isinstance(one, dict)
+    }
+    captions: defaultdict[str, list[str]] = defaultdict(list)
+    tags: defaultdict[str, list[str]] = defaultdict(list)
     for one in value["annotations"]:
-        if isinstance(one, dict) and isinstance(one.get("caption"), str):
-            captions[one.get("image_id")].append(one["caption"])
+        if isinstance(one, dict):
+            image = str(one.get("image_id"))
+            if isinstance(one.get("caption"), str):
+                captions[image].append(one["caption"])
+            if isinstance(name := names.get(str(one.get("category_id"))), str):
+                tags[image].append(name)
     return [
-        {"file_name": one["file_name"], "caption": captions[one.get("id")]}
+        _said(
+            one["file_name"],
+            captions[str(one.get("id"))],
+            tags[str(one.get("id"))],
+            coco_url=one.get("coco_url"),
+        )
         if isinstance(one, dict) and isinstance(one.get("file_name"), str)
         else one
         for one in value["images"]
     ]
 
 
-def _is_fiftyone(value: Mapping[str, Any]) -> bool:
-    samples = value.get("samples")
+def _said(name: str, captions: list[str], tags: list[str], **more: Any) -> dict[str, Any]:
+    """A picture's row with what is said of it."""
+    said = {"caption": captions, "tags": list(dict.fromkeys(tags)), **more}
+    return {"file_name": name, **{key: value for key, value in said.items() if value}}
+
+
+def _is_fiftyone(value: Any) -> bool:
+    samples = value.get("samples") if isinstance(value, dict) else None
     return isinstance(samples, list) and all(isinstance(one, dict) and "filepath" in one for one in samples)
 
 
 def _fiftyone(value: Mapping[str, Any]) -> Rows:
-    return [
-        {
-            "file_name": one["filepath"],
-            "tags": [tag for tag in one.get("tags") or [] if isinstance(tag, str)],
-            **{key: _label(one[key]) for key in ("caption", "text", "description") if key in one},
-        }
-        for one in value["samples"]
-    ]
+    rows = []
+    for one in value["samples"]:
+        texts = {key: _label(one[key]) for key in ("caption", "text", "description") if key in one}
+        tags = [tag for tag in one.get("tags") or [] if isinstance(tag, str)]
+        tags += [tag for key, field in one.items() if key not in texts for tag in _labels(field)]
+        rows.append(_said(one["filepath"], [], tags, **texts))
+    return rows
 
 
 def _label(value: Any) -> Any:
@@ -117,9 +233,22 @@ def _label(value: Any) -> Any:
     return value.get("label", "") if isinstance(value, dict) else value
 
 
-def _is_labelled(value: Rows) -> bool:
-    return bool(value) and all(
-        isinstance(one, dict) and isinstance(one.get("data"), dict) and "annotations" in one for one in value
+def _labels(field: Any) -> list[str]:
+    """The labels of FiftyOne's Classification, Classifications or Detections."""
+    if not isinstance(field, dict):
+        return []
+    ones = [field, *(one for key in ("classifications", "detections") for one in field.get(key) or [])]
+    return [one["label"] for one in ones if isinstance(one, dict) and isinstance(one.get("label"), str)]
+
+
+def _is_labelled(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(
+            isinstance(one, dict) and isinstance(one.get("data"), dict) and "annotations" in one
+            for one in value
+        )
     )
 
 
@@ -129,8 +258,9 @@ def _labelled(value: Rows) -> Rows:
 
 def _picture_of(data: Mapping[str, Any]) -> dict[str, Any]:
     """Label Studio names an upload as `/data/upload/1/8a5b-frog.png` or `/data/local-files/?d=frog.png`."""
-    name = str(next((data[key] for key in ("image", "img", "picture") if key in data), ""))
-    return {"file_name": name.rpartition("?d=")[2].removeprefix("/data/upload/")}
+    key = next((key for key in ("image", "img", "picture") if key in data), "")
+    name = str(data.get(key, "")).rpartition("?d=")[2].removeprefix("/data/upload/")
+    return {**{other: value for other, value in data.items() if other != key}, "file_name": name}
 
 
 def _answers(annotations: Any) -> dict[str, Any]:
@@ -141,17 +271,45 @@ def _answers(annotations: Any) -> dict[str, Any]:
             answer = result.get("value", {}) if isinstance(result, dict) else {}
             text = answer.get("text", [])
             texts += text if isinstance(text, list) else [text]
-            tags += answer.get("choices", [])
-    return {"caption": [one for one in texts if isinstance(one, str)], **({"tags": tags} if tags else {})}
+            tags += [
+                tag for key, found in answer.items() if key.endswith(("choices", "labels")) for tag in found
+            ]
+    texts, tags = ([one for one in found if isinstance(one, str)] for found in (texts, tags))
+    return {**({"caption": texts} if texts else {}), **({"tags": list(dict.fromkeys(tags))} if tags else {})}
 
 
-_SHAPES: tuple[
-    tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], Rows | None]], ...
-] = (
-    (_is_coco, _coco),
-    (_is_fiftyone, _fiftyone),
-    (_wraps, _wrapped),
-    (_is_by_address, _by_address),
-    (_is_kohya, _kohya),
-    (_is_by_number, lambda value: list(value.values())),
-)
+def _is_llava(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(
+            isinstance(one, dict)
+            and isinstance(one.get("image"), str)
+            and isinstance(one.get("conversations"), list)
+            for one in value
+        )
+    )
+
+
+def _llava(value: Rows) -> Rows:
+    return [
+        {"file_name": one["image"], "caption": next((turn["value"] for turn in one["conversations"]
+         if isinstance(turn, dict) and turn.get("from") in ("gpt", "assistant")), "")}
+        for one in value
+    ]  # fmt: skip
+
+
+_SHAPES: tuple[tuple[str, Callable[[Any], bool], Callable[[Any], Rows]], ...] = (
+    ("COCO annotations", _is_coco, _coco),
+    ("FiftyOne dataset", _is_fiftyone, _fiftyone),
+    ("Label Studio export", _is_labelled, _labelled),
+    ("LLaVA conversations", _is_llava, _llava),
+    ("JSON list", _is_list, _flat),
+    ("coins by address", _is_by_address,
+     lambda value: [{"address": _address(key), **one} for key, one in value.items()]),
+    ("coins by chain", _is_by_chain, _by_chain),
+    ("kohya's metadata", _is_kohya, lambda value: [{"file_name": key, **one} for key, one in value.items()]),
+    ("coins by id", lambda value: isinstance(value, dict) and _is_by_number(value), _by_number),
+    ("captions by picture", _is_captions,
+     lambda value: [{"file_name": key, "caption": one} for key, one in value.items()]),
+)  # fmt: skip

@@ -1,30 +1,24 @@
 """Untrusted text, JSON and tables (CSV, TSV, JSON lines), read row by row."""
 
-import codecs
 import csv
 import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from store.disk.csv import as_typed
 from store.errors import BadSource
-from store.importing.metadata import NAMES, READ, caption_columns, meaning, pictured, unfolded
+from store.importing import encodings
+from store.importing.metadata import GIVEN, caption_columns, meaning, pictured, unfolded
+from store.importing.names import FILES, KEPT, LEFT_OUT, NAMES, PERHAPS, PICTURES, WHOLE, plain
 from store.records import CAPTION_FACETS
 
 MAX_TEXT_BYTES = (
     32_000_000  # Solana's whole token list has 7 MB; parsed, the worst JSON takes 20 times its size
 )
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 MAX_BYTES = 200_000_000  # read line by line: an export of a hundred thousand coins comes in again
 MAX_ROWS = 200_000  # a million of nothing would make a million refusals
@@ -32,43 +26,28 @@ TOO_MANY = f"it holds more than {MAX_ROWS:,} entries; split it"
 MAX_COLUMNS = 1_000
 MORE = "more"  # the column that holds, as JSON, what fits no other
 
-_FILE = ("file_name", "file", "filename", "image", "picture", "image_path", "logoURI")
 _HEADINGS = {
-    **{name.lower(): key for key, names in NAMES.items() for name in names},
-    **{name.lower(): name for name in _FILE},
-    **{f"caption_{facet}": facet for facet in CAPTION_FACETS},
-    **{f"caption.{facet}": facet for facet in CAPTION_FACETS},
-    "tag": "tags",
-    "contract": "token_address",
+    **{plain(str(path[0])): str(path[0]) for path in PICTURES if len(path) == 1},
+    **{plain(name): name for name in (*FILES, *WHOLE)},
+    **{plain(name): key for key, names in NAMES.items() for name in names},
+    **{f"{word}{facet}": facet for facet in CAPTION_FACETS for word in ("caption", "")},
 }
-_KNOWN = {*NAMES, *READ, *_FILE, *CAPTION_FACETS, "caption", "text", "tags_categories", "tier", MORE}
+_REFERENCES = {*FILES, *(path[0] for path in PICTURES if len(path) == 1)}
+_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|webp|svg|avif|bmp)(?:[?#]|$)", re.IGNORECASE)
+_OF_THE_WEB = {
+    "text",
+    "caption",
+    "WIDTH",
+    "width",
+    "status",
+}  # beside `url` in what crawlers of pictures write
 
 _SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n")  # a first line that spreadsheets write and read
 
 
-def decoded(content: bytes, *, guesses: bool = False) -> str:
-    """The text of a file in UTF-8, in UTF-16 or UTF-32 with a byte order mark.
-
-    `guesses`: else in the encoding that its letters speak for.
-
-    Raises BadSource if it is not text in one of these.
-    """
-    encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "")
-    try:
-        # Without a mark, zero bytes among the first four give UTF-16 and UTF-32 away.
-        return content.decode(encoding or json.detect_encoding(content[:4]))
-    except UnicodeDecodeError as error:
-        if guesses and (text := _recognised(content)):
-            return text
-        raise BadSource("it is not text in UTF-8; save it as “UTF-8” and try again") from error
-
-
-def _recognised(content: bytes) -> str:
-    """The text in the encoding that its letters speak for; "" if it is no text."""
-    from charset_normalizer import from_bytes
-
-    best = None if b"\0" in content else from_bytes(content).best()
-    return str(best) if best else ""
+def decoded(content: bytes) -> str:
+    """The text of a file, in the encoding that it states or that its letters speak for. Raises BadSource."""
+    return encodings.read(content)[0]
 
 
 def parsed(text: str) -> Any:
@@ -97,51 +76,86 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 csv.field_size_limit(MAX_TEXT_BYTES)  # the default gives up the whole table at a cell of 131,072 characters
 
 
-def rows_of(content: bytes, *, suffix: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
+Row = tuple[int, dict[str, Any] | BadSource]
+
+
+def rows_of(content: bytes, *, suffix: str, fields: Container[str] = ()) -> Iterator[Row]:
     """Each row with its number (a line of the file, or a position in the list), or why it cannot be read.
 
-    Raises BadSource if the whole file cannot be read.
+    `fields` are columns that count as one although their name says nothing. Raises BadSource if the whole
+    file cannot be read.
     """
     if suffix == ".parquet":
         return _columns(content)
-    if suffix in (".csv", ".tsv"):
-        return _cells(decoded(content, guesses=True))
-    return _lines(decoded(content))
+    text = decoded(content)
+    return _cells(text, fields) if suffix in (".csv", ".tsv") else _lines(text)
 
 
-def _columns(content: bytes) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
-    """The rows of a Parquet file."""
+def _columns(content: bytes) -> Iterator[Row]:
+    """The rows of a Parquet file; a number of Hugging Face's classes as its name, which is a tag."""
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
     number = 0
     try:
-        for batch in ParquetFile(io.BytesIO(content)).iter_batches(1_000):
+        file = ParquetFile(io.BytesIO(content))
+        classes = _classes((file.schema_arrow.metadata or {}).get(b"huggingface", b"{}"))
+        for batch in file.iter_batches(1_000):
             for row in batch.to_pylist():
                 number += 1
-                yield number, {key: value for key, value in row.items() if value is not None}
+                said = {key: value for key, value in row.items() if value is not None}
+                for column, names in classes.items():
+                    if isinstance(at := said.get(column), int) and 0 <= at < len(names):
+                        said[column] = names[at]
+                        said.setdefault("tags", [names[at]])
+                yield number, said
     except (ArrowException, OSError, ValueError) as error:
         raise BadSource(f"it is no Parquet file that can be read: {error}"[:200]) from error
 
 
-def mapping(content: bytes) -> dict[str, str]:
-    """What each column of a CSV counts as: a field's name, or "" if it is kept under its own name.
-
-    Raises BadSource if it has no line of column names.
-    """
-    text = decoded(content, guesses=True)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+def _classes(described: bytes) -> dict[str, list[str]]:
+    """The names of classes by their columns, as `datasets` writes them."""
     try:
-        if _SEPARATOR.match(text):
-            next(reader)
-        named = next(reader, [])
-    except csv.Error as error:
-        raise BadSource(f"it is not CSV: {error}") from error
-    heads = {head.strip(): _heading(head) for head in named if head.strip()}
-    return {head: meant if meant in _KNOWN else meaning(head) for head, meant in heads.items()}
+        features = json.loads(described)["info"]["features"]
+        return {
+            name: list(one["names"]) for name, one in features.items() if one.get("_type") == "ClassLabel"
+        }
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return {}
 
 
-def listed(values: list[Any]) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
+def counts_as(key: str) -> str:
+    """The field that a column or key counts as, "picture" for a reference to it; "" for all others."""
+    meant = _HEADINGS.get(plain(key), "")
+    if meant in _REFERENCES or key in _REFERENCES:
+        return "picture"
+    if plain(key) in map(plain, PERHAPS):
+        return "token_address"
+    return "caption" if meant in WHOLE else meant or meaning(key)
+
+
+def named(row: dict[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
+    """The row with its columns called as `fields` says, then as the field that they count as.
+
+    A column that is not to count as the field that its name says is kept under that name and GIVEN.
+    """
+    if "tier" in row and "token_address" in row and not fields:
+        return row  # of an export, whose further keys are a coin's own
+    rest = dict(row)
+    for key, meant in fields.items():
+        if key in rest:
+            value = rest.pop(key)
+            if meant == KEPT:
+                rest[f"{key}{GIVEN}" if counts_as(key) else key] = value
+            elif meant != LEFT_OUT:
+                rest["file_name" if meant == "picture" else meant] = value
+    for key in [key for key in rest if _HEADINGS.get(plain(key), key) != key]:
+        if (meant := _HEADINGS[plain(key)]) not in rest and rest[key] not in (None, ""):
+            rest[meant] = rest.pop(key)
+    return rest
+
+
+def listed(values: list[Any]) -> Iterator[Row]:
     """The rows of a JSON list."""
     for number, value in enumerate(values, start=1):
         yield number, value if isinstance(value, dict) else BadSource("it is not an object")
@@ -150,14 +164,21 @@ def listed(values: list[Any]) -> Iterator[tuple[int, dict[str, Any] | BadSource]
 def picture_reference(row: dict[str, Any]) -> Any:
     """Remove and return the row's reference to its picture, or its bytes; None if it has none."""
     reference = None
-    for key in _FILE:
+    for key in FILES:
         held = row.get(key)
         if isinstance(held, dict) and held.keys() & {"path", "bytes"}:  # Hugging Face's Image
             del row[key]
             return held.get("bytes") or held.get("path")
+        if isinstance(held, bytes):
+            return row.pop(key)
         if reference in (None, "") and not isinstance(held, dict):
             reference = row.get(key) if key == "logoURI" else row.pop(key, None)
-    return pictured(unfolded(row)) if reference in (None, "") else reference
+    if reference in (None, ""):
+        reference = pictured(unfolded(row))
+    url = row.get("url", row.get("URL"))
+    if reference is None and isinstance(url, str) and (_PICTURE.search(url) or row.keys() & _OF_THE_WEB):
+        return url
+    return reference
 
 
 def metadata_of(row: dict[str, Any]) -> dict[str, Any]:
@@ -180,7 +201,7 @@ def metadata_of(row: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _cells(text: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
+def _cells(text: str, fields: Container[str]) -> Iterator[Row]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     try:
         if _SEPARATOR.match(text):
@@ -188,13 +209,15 @@ def _cells(text: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
         named = next(reader, [])
         if len(named) > MAX_COLUMNS:
             raise BadSource(f"it has {len(named):,} columns; at most {MAX_COLUMNS:,} are read")
-        heads = [_heading(head) for head in named]
+        heads = [head.strip() for head in named]
         twice = next((head for head in heads if head and heads.count(head) > 1), None)
         if twice or not any(heads):
-            raise BadSource(f"two columns mean {twice}" if twice else "it has no line of column names")
+            raise BadSource(f"two columns are called {twice}" if twice else "it has no line of column names")
         are_pictures = any(head.endswith("_file_name") for head in heads)
-        if not are_pictures and not _KNOWN.intersection(heads) and not any(map(meaning, heads)):
-            raise BadSource("no column is called address, name, file or the like")
+        if not are_pictures and not any(counts_as(head) or head in fields for head in heads):
+            raise BadSource(
+                "no column is called address, name, file or the like; say what one is with --field"
+            )
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 yield reader.line_num, _row(heads, cells)
@@ -205,13 +228,8 @@ def _cells(text: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
 def _row(heads: list[str], cells: list[str]) -> dict[str, Any] | BadSource:
     if any(cells[len(heads) :]):
         return BadSource("it has more cells than there are columns")
-    named = zip(heads, map(as_typed, cells), strict=False)
-    return {head: cell for head, cell in named if head and cell != ""}
-
-
-def _heading(head: str) -> str:
-    plain = re.sub(r"[\s-]+", "_", head.strip().lower())
-    return _HEADINGS.get(plain, plain if plain in _KNOWN else head.strip())
+    pairs = zip(heads, map(as_typed, cells), strict=False)
+    return {head: cell for head, cell in pairs if head and cell != ""}
 
 
 def _delimiter(text: str) -> str:
@@ -221,7 +239,7 @@ def _delimiter(text: str) -> str:
     return max(",;\t|", key=first.count)
 
 
-def _lines(text: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
+def _lines(text: str) -> Iterator[Row]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue

@@ -1,18 +1,22 @@
-"""The files of an import: a folder, an upload or a zip archive read in place; nothing outside is reached."""
+"""The files of an import: a folder, an upload, or an archive read in place; nothing outside is reached."""
 
 import os
 import re
 import stat
 import struct
+import tarfile
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
+from gzip import GzipFile
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from posixpath import basename, splitext
-from typing import IO, BinaryIO
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
@@ -20,7 +24,7 @@ from store.disk import images
 from store.disk.files import open_regular
 from store.disk.picture_files import BEGINNING, is_picture
 from store.errors import BadSource
-from store.importing import tables, zip_names
+from store.importing import encodings, tables
 from store.importing.candidate import shown
 from store.outcome import Refusal
 
@@ -28,7 +32,21 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _LEFTOVERS = {"__macosx", "thumbs.db", "desktop.ini"}
 _REMOTE = {"http", "https", "ipfs", "ar", "data"}
 _LONGEST = 2000
-_OTHER_KINDS = {".json", ".csv", ".tsv", ".jsonl", ".ndjson", ".txt", ".zip", ".md", ".sqlite3", ".parquet"}
+ARCHIVES = (".zip", ".tar", ".tgz", ".gz")
+_GZIP = b"\x1f\x8b"
+_OTHER_KINDS = {
+    *ARCHIVES,
+    ".json",
+    ".csv",
+    ".tsv",
+    ".jsonl",
+    ".ndjson",
+    ".txt",
+    ".zip",
+    ".md",
+    ".sqlite3",
+    ".parquet",
+}
 MAX_ENTRIES = 2 * tables.MAX_ROWS + 1  # our own largest export: a table, a picture and a text for each row
 MAX_DIRECTORY = 150 * MAX_ENTRIES  # bytes of the list of entries, which is read into memory whole
 MAX_UNPACKED = 4_000_000_000
@@ -36,6 +54,7 @@ _OWN_SIZES = 3  # … or so many times what it takes itself, which no bomb needs
 MAX_RATIO = 200  # pictures hardly shrink; what shrinks a thousandfold is a bomb
 _SMALL = 10_000_000  # below this, no ratio does harm
 _CHUNK = 1_000_000
+_TOO_LARGE = "it is larger than {} MB"
 _TAIL = 66_000  # the end record with the longest possible comment
 
 
@@ -142,6 +161,11 @@ class Tree(ABC):
     def known(self) -> frozenset[str]:
         """All readable files, to look names up."""
         return frozenset(self.names)
+
+    @cached_property
+    def folded(self) -> dict[str, str]:
+        """All readable files by their names in lower case, to look names up as Windows does."""
+        return {name.lower(): name for name in reversed(self.names)}
 
     def item(self, name: str) -> str:
         """The file's name for people."""
@@ -288,7 +312,7 @@ def why_unreadable(path: Path) -> str:
 def within(content: bytes, *, limit: int) -> bytes:
     """The content. Raises BadSource if it is larger than `limit` bytes."""
     if len(content) > limit:
-        raise BadSource(f"it is larger than {limit // 1_000_000} MB")
+        raise BadSource(_TOO_LARGE.format(limit // 1_000_000))
     return content
 
 
@@ -301,115 +325,226 @@ class TooMuch(BadSource):
     """The archive's content exceeds the limit as a whole."""
 
 
+class Budget:
+    """How many bytes an archive, and all archives in it, may still unpack to."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._spent = 0
+
+    def spend(self, count: int) -> None:
+        """Note that so many bytes were unpacked. Raises TooMuch beyond the limit."""
+        self._spent += count
+        if self._spent > self._most:
+            raise TooMuch(f"the archive unpacks to more than {self._most // 10**9} GB")
+
+
 class ArchiveTree(Tree):
-    """The entries of a zip that have safe names; the others are refused one by one."""
+    """The entries of an archive that have safe names; the others are refused one by one."""
 
-    opens_archives = False  # an archive in an archive may go on for ever
-
-    def __init__(self, archive: ZipFile, *, title: str, size: int) -> None:
+    def __init__(self, *, title: str, budget: Budget, is_inner: bool) -> None:
         self.title = title
         self.refused = []
-        self._archive = archive
-        self._may_unpack = max(MAX_UNPACKED, _OWN_SIZES * size)
-        self._unpacked = 0
-        self._entries: dict[str, ZipInfo] = {}
-        for info, name in zip_names.named(archive.infolist()):
-            try:
-                self._take(info, name)
-            except BadSource as error:
-                self.refused.append(Refusal(self.item(name), str(error)))
-        self.names = self.chosen = sorted(self._entries)
-
-    def read(self, name: str, *, limit: int) -> bytes:
-        info = self._entries[name]
-        if info.file_size > limit:
-            raise BadSource(f"it is larger than {limit // 1_000_000} MB")
-        _check_ratio(info.file_size, info)  # what the header admits to need not be unpacked
-        try:
-            with self._archive.open(info) as entry:
-                return self._unpack(entry, info, limit=limit)
-        except BadSource:
-            raise
-        except (BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
-            raise BadSource(f"the archive is damaged here: {error}"[:200]) from error
-        except (zlib.error, struct.error) as error:
-            raise BadSource("the archive is damaged here") from error
+        self.budget = budget
+        self.opens_archives = not is_inner  # one in one in one may go on for ever
+        self._entries: dict[str, Any] = {}
 
     def picture(self, name: str) -> bytes:
         return self.read(name, limit=images.MAX_BYTES)
 
     def beginning(self, name: str) -> bytes:
         try:
-            with self._archive.open(self._entries[name]) as entry:
+            with self._opened(name) as entry:
                 return entry.read(BEGINNING)
-        except (BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zlib.error):
+        except (BadSource, EOFError, OSError, ValueError):
             return b""
 
-    def _take(self, info: ZipInfo, given: str) -> None:
+    def read(self, name: str, *, limit: int) -> bytes:
+        content = bytearray()
+        with self._opened(name, limit=limit) as entry:
+            while chunk := self._chunk(entry):
+                content += chunk
+                self.budget.spend(len(chunk))
+                if len(content) > limit:
+                    raise BadSource(_TOO_LARGE.format(limit // 1_000_000))
+                self._check(name, len(content))
+        return bytes(content)
+
+    @abstractmethod
+    def _opened(self, name: str, *, limit: int = 0) -> IO[bytes]:
+        """The entry to read. Raises BadSource if it is damaged or admits to more bytes than the limit."""
+
+    def _check(self, name: str, unpacked: int) -> None:
+        """Raises BadSource if an entry of so many bytes unpacks as only a bomb does."""
+
+    def _chunk(self, entry: IO[bytes]) -> bytes:
+        try:
+            return entry.read(_CHUNK)
+        except (BadZipFile, tarfile.TarError, NotImplementedError, RuntimeError, EOFError, OSError,
+                ValueError, zlib.error, struct.error) as error:  # fmt: skip
+            raise BadSource(f"the archive is damaged here: {error}"[:200]) from error
+
+    def _add(self, given: str, info: Any, *, is_link: bool) -> None:
         name = relative(given)
-        if info.is_dir() or not name or is_leftover(name):
+        if not name or is_leftover(name):
             return
-        if stat.S_ISLNK(info.external_attr >> 16):
+        if is_link:
             raise BadSource("it is a link, which is not followed")
-        if info.flag_bits & 1:
-            raise BadSource("it is encrypted; unpack the archive first")
-        if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-            raise BadSource("it is compressed in a way that is not read; zip it again in the ordinary way")
         if name in self._entries:
             raise BadSource("a second entry with this name; the first is taken")
         self._entries[name] = info
 
-    def _unpack(self, entry: IO[bytes], info: ZipInfo, *, limit: int) -> bytes:
-        content = bytearray()
-        while chunk := entry.read(_CHUNK):
-            content += chunk
-            self._unpacked += len(chunk)
-            if len(content) > limit:
-                raise BadSource(f"it is larger than {limit // 1_000_000} MB")
-            _check_ratio(len(content), info)
-            if self._unpacked > self._may_unpack:
-                raise TooMuch(f"the archive unpacks to more than {self._may_unpack // 10**9} GB")
-        return bytes(content)
+    def _take_all(self, entries: Iterable[tuple[Any, str]]) -> None:
+        for info, name in entries:
+            try:
+                self._take(info, name)
+            except BadSource as error:
+                self.refused.append(Refusal(self.item(name), str(error)))
+        self.names = self.chosen = sorted(self._entries)
+
+    @abstractmethod
+    def _take(self, info: Any, given: str) -> None:
+        """Take in an entry that is a file. Raises BadSource if it cannot be read."""
+
+
+class ZipTree(ArchiveTree):
+    """The entries of a zip."""
+
+    def __init__(self, archive: ZipFile, *, title: str, budget: Budget, is_inner: bool) -> None:
+        super().__init__(title=title, budget=budget, is_inner=is_inner)
+        self._archive = archive
+        self._take_all(encodings.named(archive.infolist()))
+
+    def _opened(self, name: str, *, limit: int = 0) -> IO[bytes]:
+        info = self._entries[name]
+        if limit and info.file_size > limit:
+            raise BadSource(_TOO_LARGE.format(limit // 1_000_000))
+        self._check(name, info.file_size if limit else 0)  # what the header admits to need not be unpacked
+        try:
+            return self._archive.open(info)
+        except (BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError, struct.error) as error:
+            raise BadSource(f"the archive is damaged here: {error}"[:200]) from error
+
+    def _check(self, name: str, unpacked: int) -> None:
+        _check_ratio(unpacked, self._entries[name].compress_size)
+
+    def _take(self, info: ZipInfo, given: str) -> None:
+        if info.is_dir():
+            return
+        if info.flag_bits & 1:
+            raise BadSource("it is encrypted; unpack the archive first")
+        if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+            raise BadSource("it is compressed in a way that is not read; zip it again in the ordinary way")
+        self._add(given, info, is_link=stat.S_ISLNK(info.external_attr >> 16))
+
+
+class TarTree(ArchiveTree):
+    """The files of a tar, such as a shard of WebDataset."""
+
+    def __init__(self, archive: tarfile.TarFile, *, title: str, budget: Budget, is_inner: bool) -> None:
+        super().__init__(title=title, budget=budget, is_inner=is_inner)
+        self._archive = archive
+        members = list(islice(archive, MAX_ENTRIES + 1))
+        _check_number(len(members))
+        self._take_all((info, info.name) for info in members)
+
+    def _opened(self, name: str, *, limit: int = 0) -> IO[bytes]:
+        entry = self._archive.extractfile(self._entries[name])
+        assert entry  # a file
+        return entry
+
+    def _take(self, info: tarfile.TarInfo, given: str) -> None:
+        if info.isfile() or info.issym() or info.islnk():
+            self._add(given, info, is_link=not info.isfile())
 
 
 @contextmanager
-def opened(source: Path | bytes, *, title: str) -> Iterator[ArchiveTree]:
-    """The archive as a tree, until the block ends. Raises BadSource if it is not an archive or is harmful."""
+def opened(source: Path | bytes, *, title: str, outer: Tree | None = None) -> Iterator[Tree]:
+    """The archive as a tree, until the block ends; `outer` is the one that it is in.
+
+    Raises BadSource if it is not an archive or is harmful.
+    """
     try:
         file = BytesIO(source) if isinstance(source, bytes) else open_regular(source)
     except OSError as error:
         raise BadSource(f"it cannot be read: {error.strerror}") from error
-    with file:
-        yield _tree(file, title=shown(title))
+    with file, ExitStack() as stack:
+        plain: IO[bytes] = file
+        is_packed = file.read(len(_GZIP)) == _GZIP
+        if is_packed:
+            plain = stack.enter_context(SpooledTemporaryFile(_SMALL))
+            _unpack(file, plain)
+        yield _tree(plain, title=shown(title), outer=outer, is_packed=is_packed)
 
 
-def _tree(file: BinaryIO, *, title: str) -> ArchiveTree:
+def is_archive(name: str) -> bool:
+    """Whether a file is called as an archive is."""
+    return suffix(name) in ARCHIVES
+
+
+def _unpack(packed: BinaryIO, plain: IO[bytes]) -> None:
+    size = _size(packed)
+    packed.seek(0)
     try:
+        with GzipFile(fileobj=packed) as content:
+            budget = Budget(MAX_UNPACKED)
+            while chunk := content.read(_CHUNK):
+                plain.write(chunk)
+                budget.spend(len(chunk))
+                _check_ratio(plain.tell(), size)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadSource(f"the archive is damaged: {error}"[:200]) from error
+
+
+def _tree(file: IO[bytes], *, title: str, outer: Tree | None, is_packed: bool) -> Tree:
+    budget = Budget(max(MAX_UNPACKED, _OWN_SIZES * _size(file)))
+    if is_inner := isinstance(outer, ArchiveTree):
+        budget = outer.budget
+    try:
+        file.seek(0)
+        with suppress(tarfile.ReadError):
+            archive = tarfile.open(fileobj=file, mode="r:")  # noqa: SIM115  closed with its file
+            return TarTree(archive, title=title, budget=budget, is_inner=is_inner)
+        if is_packed:
+            return _single(file, title=title)
         _check_directory(file)
-        archive = ZipFile(file)
-        if (entries := len(archive.infolist())) > MAX_ENTRIES:
-            raise BadSource(
-                f"the archive has {entries:,} entries; at most {MAX_ENTRIES:,} are read; split it"
-            )
-    except (BadZipFile, struct.error, UnicodeDecodeError, NotImplementedError, ValueError) as error:
+        zipped = ZipFile(file)
+        _check_number(len(zipped.infolist()))
+    except (BadZipFile, tarfile.TarError, struct.error, UnicodeDecodeError, NotImplementedError, EOFError,
+            ValueError) as error:  # fmt: skip
         if isinstance(error, BadSource):
             raise
-        raise BadSource(f"it is no zip archive, or a damaged one ({error})"[:200]) from error
+        raise BadSource(f"it is no archive, or a damaged one ({error})"[:200]) from error
     except OSError as error:
         raise BadSource(f"it cannot be read: {error.strerror or error}") from error
-    return ArchiveTree(archive, title=title, size=_size(file))
+    return ZipTree(zipped, title=title, budget=budget, is_inner=is_inner)
 
 
-def _check_ratio(unpacked: int, info: ZipInfo) -> None:
-    if unpacked > _SMALL and unpacked > MAX_RATIO * info.compress_size:
+def _single(file: IO[bytes], *, title: str) -> Tree:
+    """The one file that is packed by itself, called as the archive without its ending."""
+    file.seek(0)
+    tree = UploadTree(
+        [(stem(title) or title, within(file.read(tables.MAX_BYTES + 1), limit=tables.MAX_BYTES))]
+    )
+    tree.title, tree.opens_archives = title, False
+    return tree
+
+
+def _check_number(entries: int) -> None:
+    if entries > MAX_ENTRIES:
+        raise BadSource(f"the archive has {entries:,} entries; at most {MAX_ENTRIES:,} are read; split it")
+
+
+def _check_ratio(unpacked: int, packed: int) -> None:
+    if unpacked > _SMALL and unpacked > MAX_RATIO * packed:
         raise BadSource(f"it unpacks to more than {MAX_RATIO} times its size, as only a bomb does")
 
 
-def _size(file: BinaryIO) -> int:
+def _size(file: IO[bytes]) -> int:
     return file.seek(0, 2)
 
 
-def _check_directory(file: BinaryIO) -> None:
+def _check_directory(file: IO[bytes]) -> None:
     # Python reads the whole list of entries before anything can be counted, so its size is read first.
     end = _size(file)
     file.seek(max(0, end - _TAIL))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from store.catalog.filters import Filter
 from store.disk.files import content_hash
 from store.errors import BadPicture, BadSource, InvalidRecord
 from store.jobs import Item, Job, JobContext, JobKind, Result, results_of
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from store.library import Library
     from store.reading.reader import Reader
 
+_NAMED = 3  # coins that are named where several are meant
 _BATCH = 64  # records of one operation: library records are embedded again
 
 
@@ -110,21 +112,25 @@ def start(
 
 
 def _whose(reader: "Reader", one: "ImportedCaption") -> str:
-    """The address of the coin: the one that is named, else that of the coin with the picture next to it."""
-    if one.address and ((known := reader.spelling_of(one.address)) or one.picture is None):
+    """The address of the coin: the one that is named, else that of the coin with its picture, or its name."""
+    if one.address and ((known := reader.spelling_of(one.address)) or not (one.picture or one.name)):
         return known or one.address
-    if one.picture is None:
-        raise BadSource("it names no address, so its coin is unknown")
-    content = one.picture()
-    if known := reader.spelling_of(made_up_address(content)):
+    content = one.picture() if one.picture else b""
+    if content and (known := reader.spelling_of(made_up_address(content))):
         return known
-    from store.disk.images import normalise  # Pillow comes along
+    alike: list[str] = []
+    if content:
+        from store.disk.images import normalise  # Pillow comes along
 
-    alike = reader.with_picture(content_hash(normalise(content)))
+        alike = reader.with_picture(content_hash(normalise(content)))
+    if not alike and one.name and not one.address:
+        found = reader.exact_matches([one.name], Filter(), limit=_NAMED + 1)
+        alike = [record.address for record in found if record.name.casefold() == one.name.casefold()]
     if len(alike) > 1:
-        raise BadSource(f"{len(alike)} coins have the picture next to it ({', '.join(alike[:3])}); name one")
+        which = "its picture" if content else f"the name “{one.name}”"
+        raise BadSource(f"several coins have {which} ({', '.join(alike[:_NAMED])}); name one by its address")
     if not alike:
-        raise BadSource("no coin has the picture next to it, or the address that it names; import it first")
+        raise BadSource("no coin has the address, the picture or the name that it says; import it first")
     return alike[0]
 
 

@@ -159,7 +159,7 @@ class Intake:
             state = State(candidate.tier, content_hash(content), picture.image_hash)
             changes.append(Change(new.address, None, state))
             self._added.add(new.address)
-            sentences = list(unread(new.sidecar))
+            sentences = (*candidate.remarks, *unread(new.sidecar))
             self._report.unread += [Refusal(candidate.item, sentence) for sentence in sentences]
             self._report.undated += IMPORT_TIME in new.sidecar
         return changes, payload

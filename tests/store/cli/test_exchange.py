@@ -36,6 +36,28 @@ def test_the_inbox_command_imports_each_file_once(
     assert run("inbox").returncode == 2
 
 
+def test_a_preview_changes_nothing_and_says_what_a_choice_would_bring(run: Run, tmp_path: Path) -> None:
+    folder, root = tmp_path / "frogs", tmp_path / "new"
+    folder.mkdir()
+    (folder / "a.png").write_bytes(picture(1))
+    (folder / "t.csv").write_text("Bild,Kürzel\na.png,FROG\n", encoding="cp1252")
+    shown = run("import", folder, "--preview", "--root", root)
+    assert shown.returncode == 1
+    assert "no column is called address" in shown.stderr
+    assert not root.exists()
+    choice = ("--field", "Bild=picture", "--field", "Kürzel=ticker")
+    shown = run("import", folder, "--preview", *choice, "--root", root)
+    assert shown.returncode == 0, shown.stderr
+    assert "CSV table, 1 file: 1 coin (frogs/t.csv)" in shown.stderr
+    assert "1 read as Windows-1252" in shown.stderr
+    kinds = json.loads(run("import", folder, "--preview", *choice, "--root", root, "--json").stdout)
+    assert kinds[0]["example"]["ticker"] == "FROG"
+    done = run("import", folder, *choice, "--root", root)
+    assert "added 1" in done.stderr
+    assert "“frogs/t.csv” is read as Windows-1252" in done.stderr
+    assert run("import", folder, "--field", "Bild=nothing", "--root", root).returncode == 2
+
+
 class _Pictures(SimpleHTTPRequestHandler):
     def do_GET(self) -> None:
         content = picture(int(self.path.strip("/").removesuffix(".png")))

@@ -103,7 +103,7 @@ def test_repeating_an_export_gives_an_identical_zip(tmp_path, picture_of):
 
 def test_a_plain_csv_keeps_its_apostrophes():
     ((_, row),) = rows_of(b"name,description\n'tis,'quoted'\n", suffix=".csv")
-    assert row == {"token_name": "'tis", "description": "'quoted'"}
+    assert row == {"name": "'tis", "description": "'quoted'"}
 
 
 def test_text_files_contain_one_facet_or_all_facets_in_one_line(tmp_path, picture_of):

@@ -324,7 +324,6 @@ def test_a_logo_outside_the_import_is_never_read(tmp_path, logo, reason):
         (token(address=5, logoURI="a.png"), "base58"),
         (token(tags="\ud800", logoURI="a.png"), "cannot be written"),
         (token(name="\udfff", logoURI="a.png"), "cannot be written"),
-        (token(tags=[7], logoURI="a.png"), "tags"),
     ],
 )
 def test_an_invalid_token_is_refused_by_its_position_and_the_others_load(tmp_path, bad, reason):

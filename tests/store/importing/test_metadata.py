@@ -24,29 +24,76 @@ NOON = 1_714_564_800  # of 1 May 2024
         (b"{", "not JSON"),
         (b"", "not JSON"),
         (b"\xff\xfe\xfa", "UTF-8"),
-        (b"\x80abc", "UTF-8"),
+        (b"\0\x80abc", "UTF-8"),
         (b'"text"', 'neither a coin nor a list of coins: a list is [{"name"'),
-        (b'{"token_name": "a", "x": [NaN]}', "cannot be written"),
         (b'{"token_name": "a", "token_name": "b"}', "twice"),
-        (json.dumps(sidecar(x=1)).replace("1}", "1e999}").encode(), "cannot be written"),
         (json.dumps(sidecar(x=1)).replace("1}", "9" * 5000 + "}").encode(), "cannot be read"),
-        (
-            json.dumps(sidecar(token_name="\ud800")).encode(),
-            "cannot be written as JSON: it holds an unpaired surrogate (invalid Unicode)",
-        ),
-        (json.dumps(sidecar(token_address="../../x")).encode(), "base58"),
-        (json.dumps(sidecar(token_address=7)).encode(), "base58"),
-        (json.dumps(sidecar(tags=[1])).encode(), "tags"),
-        (json.dumps(sidecar(tags={"a": 1})).encode(), "tags"),
     ],
     ids=lambda value: repr(value[-24:]),
 )
-def test_a_broken_sidecar_is_refused_by_name_and_the_others_load(tmp_path, content, reason):
+def test_a_side_file_that_cannot_be_read_is_named_and_does_not_cost_its_picture(tmp_path, content, reason):
     files = {"bad.json": content, "bad.png": png("blue"), "x.json": sidecar(), "x.png": png()}
     coins, refused = import_folder(tmp_path, files)
-    assert [coin.sidecar["token_address"] for coin in coins] == [MINT]
+    assert [coin.sidecar["token_name"] for coin in coins] == ["Doge Coin", "bad"]
     assert list(refused) == ["in/bad.json"]
     assert reason in refused["in/bad.json"]
+    library = {
+        f"{tier}/{name}": content for name, content in files.items() for tier in ("pending", "approved")
+    }
+    coins, refused = import_folder(tmp_path / "library", library)
+    assert {coin.sidecar["token_address"] for coin in coins} == {MINT}, "where each picture has its sidecar"
+
+
+@pytest.mark.parametrize(
+    ("sidecar", "reason"),
+    [
+        (sidecar(token_name="\ud800"), "it holds an unpaired surrogate (invalid Unicode)"),
+        (sidecar(token_address="../../x"), "base58"),
+        (sidecar(token_address=7), "base58"),
+    ],
+)
+def test_a_coin_without_a_usable_name_or_address_is_refused(tmp_path, sidecar, reason):
+    coins, refused = import_folder(tmp_path, {"bad.json": sidecar, "bad.png": png("blue")})
+    assert coins == []
+    assert reason in refused["in/bad.json"]
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ({"x": [float("nan"), 1]}, {"x": [None, 1]}),
+        ({"x": float("inf")}, {}),
+        ({"tags": [1, "dog"]}, {"tags": ["dog"], "tags_given": [1, "dog"]}),
+        ({"tags": {"dog": 0.9, "cat": True, "bird": False}}, {"tags": ["dog", "cat"]}),
+        ({"tags": {"general": ["dog"], "artist": ["bob"], "empty": []}}, {"tags": ["dog", "bob"]}),
+        ({"tags": [{"names": ["dog", "hound"]}, {"name": "cat"}]}, {"tags": ["dog", "cat"]}),
+        ({"tags": "1girl long_hair"}, {"tags": ["1girl", "long_hair"]}),
+        ({"tags": 7}, {"tags": [], "tags_given": 7}),
+        ({"ticker": 404}, {"ticker": "404"}),
+        ({"ticker": ["A"]}, {"ticker_given": ["A"]}),
+        ({"ticker": "X" * 65}, {"ticker_given": "X" * 65}),
+        ({"description": {"en": "A dog", "de": "Ein Hund"}}, {"description": "A dog"}),
+        ({"description": 7}, {"description_given": 7}),
+        ({"caption": {"entity": 7, "context": "wow"}},
+         {"caption": {"context": "wow"}, "caption_given": {"entity": 7, "context": "wow"}}),
+        ({"caption": 7}, {"caption_given": 7}),
+        ({"createdOn": "https://pump.fun"}, {"createdOn": "https://pump.fun"}),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_an_optional_field_never_costs_its_record(given: dict[str, object], read: dict[str, object]) -> None:
+    found = sidecar_of({"name": "Frog", **given})
+    assert found == {"token_name": "Frog", "description": "", **read}
+    kept = {key.removesuffix("_given") for key in found if key.endswith("_given")}
+    assert {sentence.split()[0] for sentence in unread(found)} == kept
+
+
+def test_more_tags_than_fit_come_in_as_far_as_they_do(tmp_path: Path) -> None:
+    names = [f"tag {number}" for number in range(300)]
+    (coin,), refused = import_folder(tmp_path, {"x.png": png(), "x.txt": ", ".join(names)})
+    assert not refused
+    assert (coin.sidecar["tags"], coin.sidecar["tags_given"]) == (names[:64], names)
+    validate({"created_at": 1, **coin.sidecar}, tier="pending")
 
 
 def test_a_name_of_ten_megabytes_is_left_to_record_validation(tmp_path):

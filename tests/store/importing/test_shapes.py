@@ -1,6 +1,7 @@
 """Lists and folders of coins as other programs and services have them, each in its own shape."""
 
 import json
+import math
 from base64 import b64encode
 from io import BytesIO
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from store.importing import Candidate, RemoteLogo, candidates
+from store.importing import Candidate, Refusal, RemoteLogo, candidates
 
 SOLANA = "6CKYMCqoD1s44cfT1k3iZ9AJvivqQVcfoGTf8kBVCpTA"
 OTHER = "9VJiuPkAV1XsrJgitqLahYW4GSf3C7FdMudyT3C3j6Sq"
@@ -52,21 +53,30 @@ def written(folder: Path, name: str, content: bytes | Any) -> Path:
         {"name": "A list", "tokens": [{"address": SOLANA, **FROG, "logoURI": LOGO}]},
         {"tokens": [{"address": SOLANA, **FROG, "logo_uri": LOGO}]},
         [{"address": SOLANA, **FROG, "properties": {"files": [{"uri": LOGO}]}}],
+        {"data": [{"address": OTHER, "name": "FROG / SOL", "type": "pool"}],
+         "included": [{"attributes": {"address": SOLANA, **FROG, "image_url": LOGO}}]},
+        {"data": {"attributes": {"address": SOLANA, **FROG, "image_url": LOGO}}},
+        {"data": {"FROG": [{**FROG, "logo": LOGO, "contract_address": [{"contract_address": SOLANA}]}]}},
+        {"result": {"items": [{"id": SOLANA, "content": {"metadata": FROG, "links": {"image": LOGO}}}]}},
+        {"name": "Raydium", "official": [{**FROG, "mint": SOLANA, "icon": LOGO}], "unOfficial": []},
+        {"data": {"mintList": [{"address": SOLANA, **FROG, "logoURI": LOGO}], "blacklist": []}},
+        {"code": 0, "data": {"rank": [{"address": SOLANA, **FROG, "logo": LOGO}]}},
+        {"data": {"tokens": {"edges": [{"node": {"address": SOLANA, **FROG, "logoURI": LOGO}}]}}},
+        {"solana": [{"address": SOLANA, **FROG, "logoURI": LOGO}]},
+        {"FROG": {"name": "Frog", "address": SOLANA, "logo": LOGO}},
+        {"coins": {f"solana:{SOLANA}": {**FROG, "logo": LOGO}}},
+        [[{"Coin Mint": SOLANA, "Name": "Frog", "Ticker": "FROG", "ImageURL": LOGO}]],
+        {"chain_name": "x", "assets": [{"address": SOLANA, **FROG, "logo_URIs": {"png": LOGO}}]},
+        {"tokens": [{"address": SOLANA, **FROG, "logoURI": LOGO, "decimals": math.nan, "tags": {"a": 1}}]},
     ],
     ids=[
         *("jupiter v2", "pump.fun", "dexscreener profiles", "dexscreener pairs", "geckoterminal"),
-        *(
-            "coinmarketcap by id",
-            "coingecko",
-            "coingecko coin",
-            "coinmarketcap",
-            "map by address",
-            "token list",
-            "with logo_uri",
-            "metaplex",
-        ),
+        *("coinmarketcap by id", "coingecko", "coingecko coin", "coinmarketcap", "map by address"),
+        *("token list", "with logo_uri", "metaplex", "geckoterminal pools", "geckoterminal token"),
+        *("coinmarketcap by ticker", "helius", "raydium", "raydium v3", "gmgn", "graphql", "by chain"),
+        *("by ticker", "defillama", "list in a list", "chain registry", "NaN and tags as an object"),
     ],
-)
+)  # fmt: skip
 def test_a_list_of_any_shape_is_queued_with_its_logos(tmp_path: Path, value: object) -> None:
     [found] = candidates([written(tmp_path / "in", "coins.json", value)])
     assert isinstance(found, RemoteLogo)
@@ -168,6 +178,11 @@ COCO = {
     "images": [{"id": 1, "file_name": "a.png"}],
     "annotations": [{"image_id": 1, "caption": "a frog"}, {"image_id": 1, "caption": "in rain"}],
 }
+BOXES = {
+    "images": [{"id": "1", "file_name": "a.png"}],
+    "annotations": [{"image_id": 1, "category_id": 3, "bbox": [1, 2, 3, 4]}],
+    "categories": [{"id": 3, "name": "frog"}],
+}
 FIFTYONE = {"samples": [{"filepath": "a.png", "tags": ["frog"], "caption": {"label": "a frog"}}]}
 LABEL_STUDIO = [
     {
@@ -198,6 +213,37 @@ TWO = {"a.png": png(), "b.png": png("red")}
         pytest.param({"t.csv": b"in_file_name,out_file_name,prompt\na.png,b.png,bluer\n", **TWO},
                      {"a": ("bluer", []), "b": ("bluer", [])}, id="several columns"),
         pytest.param({"coco.json": COCO}, {"a": ("a frog in rain", [])}, id="coco"),
+        pytest.param({"coco.json": BOXES}, {"a": ("", ["frog"])}, id="coco boxes"),
+        pytest.param({"a.txt": b"1girl solo long_hair"}, {"a": ("", ["1girl", "solo", "long_hair"])},
+                     id="booru line"),
+        pytest.param({"a.png.txt": b"frog\r\n"}, {"a": ("", ["frog"])}, id="one tag"),
+        pytest.param({"a.txt": b"frog, green,\r\nmoon\r\n"},
+                     {"a": ("", ["frog", "green", "moon"])}, id="tags in lines"),
+        pytest.param({"a.TXT": b"frog, green, moon"},
+                     {"a": ("", ["frog", "green", "moon"])}, id="other case"),
+        pytest.param({"a.txt": b"frog, green, moon", "a.caption": b"A frog sits."},
+                     {"a": ("A frog sits.", ["frog", "green", "moon"])}, id="tags and caption"),
+        pytest.param({"a.png.json": {"tag_string": "1girl long_hair", "rating": "s"}},
+                     {"a": ("", ["1girl", "long_hair"])}, id="danbooru"),
+        pytest.param({"a.json": {"tags": {"general": ["frog"], "artist": ["bob"]}}},
+                     {"a": ("", ["frog", "bob"])}, id="e621"),
+        pytest.param({"m.json": {"sub/a.PNG": {"caption": "a frog"}}},
+                     {"a": ("a frog", [])}, id="other folder"),
+        pytest.param({"m.json": {"a.png": "a frog"}}, {"a": ("a frog", [])}, id="captions by picture"),
+        pytest.param({"captions.txt": b"image,caption\na.png,A frog.\na.png,It sits.\n"},
+                     {"a": ("A frog. It sits.", [])}, id="flickr8k"),
+        pytest.param({"r.csv": b"image_name| comment_number| comment\na.png|0|A frog.\na.png|1| It sits.\n"},
+                     {"a": ("A frog. It sits.", [])}, id="flickr30k"),
+        pytest.param({"all.txt": b"a.png|a frog\n"}, {"a": ("a frog", [])}, id="a picture in each line"),
+        pytest.param({"m.json": [{"id": "a", "image": "a.png", "conversations": [
+                     {"from": "human", "value": "?"}, {"from": "gpt", "value": "a frog"}]}]},
+                     {"a": ("a frog", [])}, id="llava"),
+        pytest.param({"m.jsonl": '{"file_name": "a.png", "text": "é"}'.encode("utf-16")},
+                     {"a": ("é", [])}, id="utf-16"),
+        pytest.param({"t.csv": "file_name,text\na.png,一只青蛙\n".encode("gbk")},
+                     {"a": ("一只青蛙", [])}, id="gbk"),
+        pytest.param({"a.json": '{"caption": "été"}'.encode("cp1252")},
+                     {"a": ("été", [])}, id="json in cp1252"),
         pytest.param({"samples.json": FIFTYONE}, {"a": ("a frog", ["frog"])}, id="fiftyone"),
         pytest.param({"project.json": LABEL_STUDIO}, {"a": ("a frog", ["frog"])}, id="label studio"),
     ],
@@ -224,3 +270,57 @@ def test_a_parquet_file_has_its_pictures_inside_or_beside_it(tmp_path: Path) -> 
         pa.table({"image": [image], "text": ["a red square"], "name": ["Red"]}), inside / "0.parquet"
     )
     assert captioned(inside) == {"Red": ("a red square", [])}
+
+
+def test_a_parquet_file_has_lists_of_pictures_classes_and_addresses(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    images = [[{"bytes": png(), "path": "a.png"}, {"bytes": png("red"), "path": "b.png"}]]
+    features = {"label": {"names": ["dog", "frog"], "_type": "ClassLabel"}}
+    table = pa.table({"images": images, "label": [1], "text": ["two"]})
+    described = table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
+    (tmp_path / "images").mkdir()
+    pq.write_table(described, tmp_path / "images" / "train-00000-of-00001.parquet")
+    assert captioned(tmp_path / "images") == {"a": ("two", ["frog"]), "b": ("two", ["frog"])}
+    pq.write_table(pa.table({"URL": [LOGO], "TEXT": ["a frog"], "WIDTH": [9]}), tmp_path / "laion.parquet")
+    [found] = candidates([tmp_path / "laion.parquet"])
+    assert isinstance(found, RemoteLogo)
+    assert (found.uri, found.sidecar["caption"]) == (LOGO, {"entity": "a frog"})
+
+
+def test_a_picture_in_a_row_itself_may_be_coded(tmp_path: Path) -> None:
+    written(tmp_path, "t.jsonl", {"image": b64encode(png()).decode(), "text": "a frog"})
+    assert captioned(tmp_path) == {"t 1": ("a frog", [])}
+
+
+@pytest.mark.parametrize("logo", ["logo.png", "LOGO.PNG", "logo-256.png", "token-icon_64x64.png", "frog.png"])
+@pytest.mark.parametrize("metadata", ["info.json", "Metadata.JSON"])
+def test_a_coins_folder_has_one_picture_whatever_it_is_called(
+    tmp_path: Path, logo: str, metadata: str
+) -> None:
+    written(tmp_path, f"assets/{SOLANA}/{metadata}", {"name": None, "symbol": "FROG", "tags": {"meme": True}})
+    written(tmp_path, f"assets/{SOLANA}/{logo}", png())
+    [coin] = candidates([tmp_path])
+    assert isinstance(coin, Candidate)
+    fields = coin.sidecar
+    assert (fields["token_name"], fields["token_address"], fields["tags"]) == ("FROG", SOLANA, ["meme"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.psd", b"8BPS", "save it as PNG"),
+        ("t.xlsx", b"PK", "save it as CSV"),
+        ("notes.md", b"# x", "a document"),
+        ("a.npz", b"PK", "numbers of a model"),
+        ("b.xml", b"<x/>", "COCO"),
+        ("00000_stats.json", {"count": 2, "successes": 2, "failed_to_download": 0}, "img2dataset's figures"),
+        ("dataset_infos.json", {"default": {"features": {}}}, "a description of a dataset"),
+        ("lonely.txt", b"a frog", "no picture here has its name"),
+    ],
+)
+def test_what_is_known_and_not_read_is_named(tmp_path: Path, name: str, content: Any, reason: str) -> None:
+    [found] = candidates([written(tmp_path / "in", name, content)])
+    assert isinstance(found, Refusal)
+    assert reason in found.reason

@@ -1,12 +1,15 @@
 """Names of files, and files in folders and archives."""
 
+import gzip
 import io
 import json
 import os
 import stat
 import struct
+import tarfile
 import tracemalloc
 import zipfile
+from base64 import b64encode
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -238,10 +241,61 @@ def test_an_archive_with_too_many_entries_is_refused_before_listing_them(monkeyp
     assert "split it" in import_zip(content)[1]["coins.zip"]
 
 
-def test_an_archive_inside_an_archive_is_not_opened():
-    coins, refused = import_zip(zipped([("inner.zip", zipped([("x.png", png())])), ("y.png", png())]))
-    assert len(coins) == 1
-    assert "not opened" in refused["coins.zip/inner.zip"]
+def test_an_archive_in_an_archive_is_opened_and_one_in_that_is_not():
+    deepest = zipped([("z.png", png("lime"))])
+    inner = zipped([("x.png", png()), ("deepest.zip", deepest)])
+    coins, refused = import_zip(zipped([("inner.zip", inner), ("y.png", png("blue"))]))
+    assert {coin.item for coin in coins} == {"coins.zip/y.png", "coins.zip/inner.zip/x.png"}
+    assert "not opened" in refused["coins.zip/inner.zip/deepest.zip"]
+
+
+def test_archives_in_an_archive_share_its_limit(monkeypatch):
+    monkeypatch.setattr(trees, "MAX_UNPACKED", 40_000)
+    inner = zipped([(f"{n}.png", bytes(6_000)) for n in range(3)])
+    coins, refused = import_zip(zipped([(f"{n}.zip", inner) for n in range(9)]))
+    assert len(coins) < 27
+    assert "the rest of it was left out" in refused["coins.zip"]
+
+
+def tarred(files, mode="w"):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+        link = tarfile.TarInfo("link.png")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(("name", "mode"), [("00000.tar", "w"), ("00000.tar.gz", "w:gz"), ("X.TGZ", "w:gz")])
+def test_a_shard_of_webdataset_is_read_as_a_folder(tmp_path, name, mode):
+    caption = json.dumps({"caption": "a frog", "url": "https://example.org/frog.png"}).encode()
+    shard = tarred({"000.png": png(), "000.txt": b"a frog", "000.json": caption, "../001.png": png()}, mode)
+    (tmp_path / name).write_bytes(shard)
+    for found in (candidates([tmp_path / name]), candidates([tmp_path]), uploaded([(name, shard)])):
+        coins, refused = split_results(found)
+        assert [(coin.sidecar["token_name"], coin.sidecar["caption"]) for coin in coins] == [
+            ("000", {"entity": "a frog"})
+        ]
+        assert sorted(reason[:9] for reason in refused.values()) == ["it is a l", "its name "]
+
+
+def test_a_packed_list_is_read_as_the_list(tmp_path):
+    rows = [{"name": "Frog", "symbol": "FROG", "image": "data:image/png;base64," + b64encode(png()).decode()}]
+    (tmp_path / "coins.json.gz").write_bytes(gzip.compress(json.dumps(rows).encode()))
+    coins, refused = split_results(candidates([tmp_path]))
+    assert not refused
+    assert [coin.sidecar["ticker"] for coin in coins] == ["FROG"]
+
+
+def test_a_packed_bomb_is_refused(tmp_path):
+    (tmp_path / "coins.json.gz").write_bytes(gzip.compress(bytes(50_000_000)))
+    coins, refused = split_results(candidates([tmp_path]))
+    assert not coins
+    assert "as only a bomb does" in str(refused)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"this is text", zipped([("x.png", png())])[:-30]])

@@ -136,12 +136,30 @@ def test_a_text_beside_a_picture_is_of_the_coin_with_that_picture(library: Libra
         ({"visual": "A dog."}, None),
     ]
     assert [refusal.reason.partition(",")[0] for refusal in shown.refused] == [
-        "no picture: frog 9.png is not in the import",
-        "no coin has the picture next to it",
-        "it has no picture of its name next to it",
+        "no coin has the address",
+        "no coin has the address",
+        "no coin has the address",
     ]
     import_and_wait(library, shown)
     assert library.get(address(2)).caption == {"visual": "A dog."}
+
+
+def test_a_caption_that_comes_later_finds_its_coin_by_name(library: Library, tmp_path) -> None:
+    later = tmp_path / "later"
+    later.mkdir()
+    library.add([coin(number) for number in range(3)])
+    names = [library.get(address(number)).name for number in range(3)]
+    (later / f"{names[0]}.png.txt").write_text("A dog, seen by nobody.")
+    (later / f"{names[1].upper()}.caption").write_text("frog, lily pad, moon")
+    rows = [{"name": names[2], "text": "A cat."}, {"file_name": "img/unknown.png", "text": "?"}]
+    (later / "list.json").write_text(json.dumps({"data": rows}))
+    shown = preview(library, captions_at([later], facet="entity"))
+    assert {one.record.name: (one.caption, one.tags) for one in shown.changes} == {
+        names[0]: ({"entity": "A dog, seen by nobody."}, None),
+        names[1]: ({}, ["frog", "lily pad", "moon"]),
+        names[2]: ({"entity": "A cat."}, None),
+    }
+    assert [refusal.reason.partition(",")[0] for refusal in shown.refused] == ["no coin has the address"]
 
 
 def test_other_fields_come_in_where_the_coin_lacks_them(library: Library, coins: list[str]) -> None:

@@ -121,7 +121,7 @@ def test_a_refused_file_is_reported_once_with_the_reason(
     scan_twice(inbox)
     reasons = {one.path: one.reason for one in inboxes.refused(library)}
     assert reasons.keys() == {"notes.docx", "broken.png"}
-    assert "neither a picture" in reasons["notes.docx"]
+    assert "a document" in reasons["notes.docx"]
     lines = (folder / LOG).read_text().splitlines()
     assert len(lines) == 2
     assert any("broken.png: " in line for line in lines)
@@ -161,7 +161,7 @@ def test_a_token_list_and_its_pictures_may_arrive_in_any_order(
     put_list(folder / where, 1, 2)
     (folder / where / "1.png").write_bytes(picture(1))
     assert scan_twice(inbox) == [address(1)]
-    assert "2.png is not in the import" in inboxes.refused(library)[0].reason
+    assert "“2.png” is not in the import" in inboxes.refused(library)[0].reason
     (folder / where / "2.png").write_bytes(picture(2))
     assert scan_twice(inbox) == [address(2)]
     assert inboxes.refused(library) == []

@@ -128,7 +128,7 @@ def test_a_coin_whose_date_cannot_be_read_counts_among_those_with_the_import_tim
     assert library.get(FIRST).sidecar["created_at_is_import_time"] is True
     assert report.undated == 1
     assert report.notes == [
-        "american: created_at '05/01/2024' is no date that can be read; it is kept as created_at_given",
+        "american: created_at “05/01/2024” is no date that can be read; it is kept as created_at_given",
         "1 without a date that can be read: they have the time of import",
     ]
 
