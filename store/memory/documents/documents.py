@@ -133,17 +133,18 @@ class Documents:
         Raises BadSource if there is no text, or the reading is cancelled; pages that were recognised until
         then are kept for the next time.
         """
-        text = files.document_text(content, name=name, progress=progress)
-        known = readings.load(place := self._readings(original))
+        text = files.document_text(content, name=name, with_tables=True, progress=progress)
+        known = readings.load(place := self._readings(original)) | text.tables
         left, said = [page for page in text.scanned if page not in known], ""
+        if known or left:
+            self._note_begun(place.name)
+            readings.store(place, known)
         if left and not can_read():
             said = (
                 f"the text of {_pages(left)} is only in pictures, and RapidOCR is not installed. "
                 f"{INSTALL_READER}; then import it again"
             )
         elif text.scanned:
-            if left:
-                self._note_begun(place.name)
             for some in recognised(content, name=name, pages=left, progress=progress):
                 known |= some
                 readings.store(place, known)
@@ -347,14 +348,17 @@ class Documents:
         known = readings.load(self._readings(path.name))
         texts = [(row["page"], row["content"])]
         if row["last_page"]:
-            text = files.document_text(files.read(path), name=row["source"]).with_readings(known)
-            texts = parts(text.pages, row)
+            text = files.document_text(files.read(path), name=row["source"])
+            texts = parts(text.with_readings(known).pages, row)
+            if not any(content for _, content in texts):  # it was imported before anything else was read
+                texts, known = parts(text.pages, row), {}
         name, is_pdf = row["source"], path.suffix == pdf.SUFFIX
 
         def marked(page: int, text: str) -> list[Rectangle]:
-            if page in known:
-                return known[page].marks(text)
-            return marks(files.read(path), name=name, page=page, passage=text) if is_pdf and text else []
+            found, left = known[page].marks(text) if page in known else ([], [text])
+            for part in left if is_pdf and text else ():
+                found += marks(files.read(path), name=name, page=page, passage=part)
+            return found
 
         return Citation(path, [(page, marked(page, text)) for page, text in texts])
 

@@ -20,14 +20,17 @@ def read(path: Path) -> bytes:
         raise BadSource(f"{path} cannot be read: {error.strerror}") from error
 
 
-def document_text(content: bytes, *, name: str, progress: Progress | None = None) -> DocumentText:
-    """The text of each page; one for what is no PDF. Raises BadSource for unknown kinds and no text.
+def document_text(
+    content: bytes, *, name: str, with_tables: bool = False, progress: Progress | None = None
+) -> DocumentText:
+    """The text of each page, with a PDF's tables if wanted; one page for what is no PDF.
 
-    What needs a parser is read in a process of its own, which ends if `progress` is cancelled.
+    What needs a parser is read in a process of its own, which ends if `progress` is cancelled. Raises
+    BadSource for unknown kinds and no text.
     """
     suffix = Path(name).suffix.lower()
     if pdf.is_pdf(content, name=name) or suffix in (*markup.HTML, *markup.DOCX):
-        return read_document(content, name=name, progress=progress)
+        return read_document(content, name=name, with_tables=with_tables, progress=progress)
     if suffix not in _TEXTS:
         known = (pdf.SUFFIX, *markup.HTML, *markup.DOCX, *_TEXTS)
         raise BadSource(f"{name} is not of a kind that can be read ({', '.join(known)})")

@@ -38,23 +38,28 @@ class DocumentText:
     headings: list[tuple[int, Heading]] = field(default_factory=list)
     scanned: list[int] = field(default_factory=list)  # pages, from 1, whose text is only in their picture
 
+    tables: dict[int, PageReading] = field(default_factory=dict)  # the text of the pages that have some
+
     def with_readings(self, readings: Mapping[int, PageReading]) -> "DocumentText":
         """This text with what else was read on its pages."""
         more = {page: one.text for page, one in readings.items() if one.text}
         pages = [more.get(page, text) for page, text in enumerate(self.pages, start=1)]
         headings = [(page, one) for page, one in self.headings if page + 1 not in readings]
-        return replace(self, pages=pages, headings=headings)
+        headings += [(page - 1, Heading(*one)) for page in readings for one in readings[page].headings]
+        return replace(self, pages=pages, headings=sorted(headings, key=lambda one: (one[0], one[1].start)))
 
 
-def read_document(content: bytes, *, name: str, progress: Progress | None = None) -> DocumentText:
-    """The text of a PDF, HTML or Word document.
+def read_document(
+    content: bytes, *, name: str, with_tables: bool = False, progress: Progress | None = None
+) -> DocumentText:
+    """The text of a PDF, HTML or Word document; of a PDF with its tables if wanted.
 
     Raises BadSource if it cannot be read, is more than the limits, or is cancelled.
     """
-    found = _asked("read", content, name=name, progress=progress)
+    found = _asked("read", content, name=name, progress=progress, with_tables=with_tables)
     return DocumentText(
         found["pages"], [(page, Heading(start, title)) for page, start, title in found["headings"]],
-        found["scanned"],
+        found["scanned"], {int(page): page_reading(one) for page, one in found["tables"].items()},
     )  # fmt: skip
 
 
@@ -121,13 +126,18 @@ def _command(task: str, seconds: int, given: Mapping[str, Any]) -> list[str]:
     return [sys.executable, "-W", "ignore", "-m", __name__, task, str(seconds), json.dumps(given)]
 
 
-def _read(content: bytes, name: str) -> dict[str, Any]:
+def _read(content: bytes, name: str, with_tables: bool) -> dict[str, Any]:
     if pdf.is_pdf(content, name=name):
-        known = pdf.read(content, name=name)
-        found = typeset_headings(known.lines)
-        headings = [(page, one.start, one.title) for page, one in found]
-        return {"pages": known.pages, "headings": headings, "scanned": known.scanned}
-    return {"pages": [markup.text(content, name=name)], "headings": [], "scanned": []}
+        known = pdf.read(content, name=name, with_tables=with_tables)
+        found = [(page, one.start, one.title) for page, one in typeset_headings(known.lines)]
+        tables = {
+            page: asdict(
+                replace(one, headings=[(start, title) for at, start, title in found if at + 1 == page])
+            )
+            for page, one in known.tables.items()
+        }
+        return {"pages": known.pages, "headings": found, "scanned": known.scanned, "tables": tables}
+    return {"pages": [markup.text(content, name=name)], "headings": [], "scanned": [], "tables": {}}
 
 
 def _recognise(content: bytes, name: str, pages: Sequence[int]) -> list[dict[str, Any]]:

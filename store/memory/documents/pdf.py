@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from store.errors import BadSource
+from store.memory.documents import tables
 from store.memory.documents.headers_footers import bodies
 from store.memory.documents.headings import TypesetLine
-from store.memory.documents.readings import Rectangle, is_compared
+from store.memory.documents.readings import PageReading, Place, Rectangle, is_compared
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
@@ -42,6 +43,7 @@ _BOLD = re.compile(r"bold|black|heavy|demi|medi$|cmbx|cmssbx|bx\d+$|[a-z]TB$|[-,
 _BOLD_WEIGHT = 600  # where the text of papers has 300 to 450
 _FINE = 1_000_000  # parts of a page's width and height that a rectangle is measured in
 
+_Piece = tuple[str, Rectangle | None]  # of a page's text, and its place if it is a table's row
 _Type = tuple[float, str, bool, str]  # size, font, whether it is bold, and the bold beginning if it is not
 
 
@@ -62,22 +64,29 @@ class PdfText:
     pages: list[str]
     lines: list[TypesetLine]
     scanned: list[int]  # pages, from 1, whose text is only in a picture
+    tables: dict[int, PageReading]  # the text of the pages that have some, from 1; `lines` are of this text
 
 
-def read(content: bytes, *, name: str) -> PdfText:
-    """What a PDF says. Raises BadSource if it cannot be read, or is more than the limits."""
+def read(content: bytes, *, name: str, with_tables: bool = False) -> PdfText:
+    """What a PDF says, tables as Markdown if wanted.
+
+    Raises BadSource if it cannot be read, or is more than the limits.
+    """
     with _opened(content, name) as document:
         if len(document) > MOST_PAGES:
             raise BadSource(
                 f"{name} has {len(document):,} pages; {MOST_PAGES:,} is the limit for one document"
             )
         raw, types, scanned, length = list[str](), [], list[int](), 0
+        pieces: dict[int, list[_Piece]] = {}
         for number in range(len(document)):
             sheet = document[number]
             page = sheet.get_textpage()
             raw.append(_raw_text(page))
             if sum(map(is_compared, raw[-1])) < _FEW and _is_picture(sheet):
                 scanned.append(number + 1)
+            elif with_tables and (found := tables.tables(sheet, page)):
+                pieces[number + 1] = [*_pieces(sheet, page, found)]
             types.append(_types(page))
             if (length := length + len(raw[-1])) > MOST_CHARACTERS:
                 raise BadSource(
@@ -85,7 +94,48 @@ def read(content: bytes, *, name: str) -> PdfText:
                 )
     counts = Counter(word for text in raw for word in re.findall(r"\w+-\w+", text))
     texts = [_whole_words(text, counts).replace("\r\n", "\n").replace("\r", "\n") for text in raw]
-    return PdfText(texts, [*_typeset(texts, types)], scanned)
+    made = {page: _reading(some, counts) for page, some in pieces.items()}
+    shown = [made[page].text if page in made else text for page, text in enumerate(texts, start=1)]
+    return PdfText(texts, [*_typeset(shown, types)], scanned, made)
+
+
+def _pieces(sheet: Any, page: Any, found: Sequence[tables.Table]) -> Iterator[_Piece]:
+    """The text of a page in order, with the rows of each table where its first letter is."""
+    owner = {letter: table for table in found for letter in table.letters}
+    text, drawn = list[str](), set[int]()
+    for number, sign in enumerate(_signs(page)):
+        table = owner.get(number)
+        if table is None:
+            text.append(sign)
+        elif id(table) not in drawn:
+            drawn.add(id(table))
+            yield "".join(text), None
+            text = ["\n"]
+            for line, box in table.lines():
+                at = _as_shown(sheet, box.left, -box.top, box.right, -box.bottom) if box else None
+                yield f"\n{line}", at
+    yield "".join(text), None
+
+
+def _signs(page: Any) -> Iterator[str]:
+    """The signs of a page by their numbers, as `_raw_text` has them."""
+    from pypdfium2 import raw
+
+    for number in range(page.count_chars()):
+        yield chr(raw.FPDFText_GetUnicode(page, number)).replace("\ufffe", _CUT).replace("\0", "")
+
+
+def _reading(pieces: Sequence[_Piece], known: Counter[str]) -> PageReading:
+    text, places = "", list[Place]()
+    for piece, place in pieces:
+        part = piece
+        if place is None:
+            part = re.sub(r"[ \t]+(?=\n)", "", _whole_words(piece, known).replace("\r\n", "\n"))
+            part = re.sub(r"\n{3,}", "\n\n", part.replace("\r", "\n").encode(errors="replace").decode())
+        else:
+            places.append((len(text) + 1, len(text) + len(part), place))
+        text += part
+    return PageReading(text, places)
 
 
 def _is_picture(sheet: Any) -> bool:

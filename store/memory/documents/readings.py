@@ -1,6 +1,7 @@
-"""What a page says beyond its PDF's own text: recognised scans, with the place of each line.
+"""What a page says beyond its PDF's own text: recognised scans and tables, with the place of each line.
 
-They are kept next to the document's original, since recognising takes seconds a page.
+They are kept next to the document's original: recognising takes seconds a page, and passages have their
+places in this text.
 """
 
 import json
@@ -23,16 +24,23 @@ class PageReading:
 
     text: str
     places: Sequence[Place] = ()
+    headings: Sequence[tuple[int, str]] = ()  # where each begins, and its title
 
-    def marks(self, passage: str) -> list[Rectangle]:
-        """The rectangles of the lines in which a passage is; none if the page does not have it."""
+    def marks(self, passage: str) -> tuple[list[Rectangle], list[str]]:
+        """The rectangles of the lines in which a passage is, and what of it stands between these lines.
+
+        Nothing of both if the page does not have it.
+        """
         letters = [at for at, sign in enumerate(self.text) if is_compared(sign)]
         wanted = "".join(filter(is_compared, passage))
         start = "".join(filter(is_compared, self.text)).find(wanted)
         if start < 0 or not wanted:
-            return []
-        first, last = letters[start], letters[start + len(wanted) - 1]
-        return [place for begin, end, place in self.places if begin <= last and first < end]
+            return [], []
+        first, last = letters[start], letters[start + len(wanted) - 1] + 1
+        inside = [(begin, end, place) for begin, end, place in self.places if begin < last and first < end]
+        ends = [first, *(at for begin, end, _ in inside for at in (begin, end)), last]
+        between = [self.text[begin:end].strip() for begin, end in zip(ends[::2], ends[1::2], strict=True)]
+        return [place for _, _, place in inside], [*filter(None, between)]
 
 
 def is_compared(sign: str) -> bool:
@@ -54,7 +62,7 @@ def page_reading(given: Mapping[str, Any]) -> PageReading:
     places = [
         (begin, end, (left, top, right, bottom)) for begin, end, (left, top, right, bottom) in given["places"]
     ]
-    return PageReading(given["text"], places)
+    return PageReading(given["text"], places, [(start, title) for start, title in given["headings"]])
 
 
 def store(path: Path, readings: Mapping[int, PageReading]) -> None:

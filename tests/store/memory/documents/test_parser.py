@@ -102,12 +102,13 @@ def test_the_process_has_limits_on_time_and_memory() -> None:
     code = (
         "import sys, io, json, resource; from types import SimpleNamespace as N; "
         "from store.memory.documents import parser; sys.stdin = N(buffer=io.BytesIO(b'<p>a')); "
-        "parser.main('read', parser.SECONDS, json.dumps({'name': 'a.html'})); print(); "
+        "parser.main('read', parser.SECONDS, json.dumps({'name': 'a.html', 'with_tables': False})); print(); "
         "print(resource.getrlimit(resource.RLIMIT_CPU)[0], resource.getrlimit(resource.RLIMIT_AS)[0])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
-        '{"found": {"pages": ["a"], "headings": [], "scanned": []}}', f"{parser.SECONDS} {parser.MEMORY}",
+        '{"found": {"pages": ["a"], "headings": [], "scanned": [], "tables": {}}}',
+        f"{parser.SECONDS} {parser.MEMORY}",
     ]  # fmt: skip
     assert resource.getrlimit(resource.RLIMIT_AS) == before
 

@@ -151,7 +151,9 @@ def test_pages_that_were_recognised_before_it_was_stopped_are_kept(
         if given["progress"].cancelled:
             raise BadSource("this was stopped")
         asked.append(given["pages"])
-        return [{"text": f"Page {page} of the scan.", "places": []} for page in given["pages"]]
+        return [
+            {"text": f"Page {page} of the scan.", "places": [], "headings": []} for page in given["pages"]
+        ]
 
     content = scan(*[Image.new("RGB", (124, 175), "white")] * 6)
     read = parser._asked
@@ -216,5 +218,6 @@ def test_a_table_is_read_row_by_row_and_a_row_is_one_line() -> None:
 def test_a_word_that_a_line_end_cuts_is_joined_and_found() -> None:
     made = _reading([line("the liquid-", 0.1, 0.1, 0.5), line("ation of a", 0.1, 0.13, 0.5)], turn=0)
     assert made.text == "the liquidation of a"
-    assert len(made.marks("liquidation")) == 2
-    assert made.marks("nothing") == made.marks("") == []
+    marks, between = made.marks("liquidation")
+    assert (len(marks), between) == (2, [])
+    assert made.marks("nothing") == made.marks("") == ([], [])
