@@ -260,12 +260,12 @@ class Library(Reader):
     ) -> Outcome:
         """Rename, add and remove tags; categories follow from the taxonomy.
 
-        Without tags to edit it only updates categories, in the trash as well. With `decision` it is a part of
-        that decision, as in `move`.
+        A tag that is renamed to "" is removed, in the trash as well. Without tags to edit it only updates
+        categories, in the trash as well. With `decision` it is a part of that decision, as in `move`.
         """
         names = rename or {}
         return self._transitions.rewrite(
-            "rename tag" if names else "tag",
+            edits.tag_verb(names),
             addresses,
             edits.with_tags(add=add, remove=remove, names=names, taxonomy=lambda: self.taxonomy),
             actor=actor,

@@ -1,4 +1,4 @@
-"""Tags in one table, with their coins and categories: renamed, merged, and sorted into categories there."""
+"""Tags in one table, with their coins and categories: renamed, merged, removed and put into categories."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ Row = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What was typed into the table: old names to new ones, and the taxonomy's entries afterwards."""
+    """What was done in the table: old names to new ones, "" if deleted, and the taxonomy afterwards."""
 
     names: Mapping[str, str]
     entries: Mapping[str, str]
@@ -49,8 +49,8 @@ def table(library: Library) -> None:
         tables.show(rows, height=600, alt="Tags, the coins of each, and its category", columns=columns)
         return
     st.caption(
-        "Type another name to rename a tag, or the name of another tag to merge both. A new row gives a tag "
-        "a category before any coin has it; without its row a tag belongs to *other*."
+        "Type another name to rename a tag, or the name of another tag to merge both. Tick rows and press "
+        "*Delete* to remove their tags from all coins. A new row gives a tag a category before coins have it."
     )
     version = sha256(repr(rows).encode()).hexdigest()[:12]  # saved or undone, the table is reset
     key = f"memedex.tags.{version}"
@@ -81,9 +81,9 @@ def changes(rows: Sequence[Row], state: Mapping[str, Any], taxonomy: Taxonomy) -
     """What the editor's state changes. Raises InvalidRecord if a name cannot be that of a tag."""
     edited = {rows[int(number)]["tag"]: new for number, new in (state.get("edited_rows") or {}).items()}
     names = tags.checked_names({tag: new["tag"] or "" for tag, new in edited.items() if "tag" in new})
+    names |= {rows[number]["tag"]: "" for number in state.get("deleted_rows") or ()}
     entries = tags.entries_after(taxonomy, names)
     given = {names.get(tag, tag): new["category"] for tag, new in edited.items() if "category" in new}
-    given |= dict.fromkeys((rows[number]["tag"] for number in state.get("deleted_rows") or ()), _OTHER)
     added = state.get("added_rows") or ()
     given |= {new["tag"]: new["category"] for new in added if new.get("tag") and new.get("category")}
     for tag, category in given.items():
@@ -130,6 +130,9 @@ def difference(before: Mapping[str, str], found: Changes, counts: Mapping[str, i
     """The changes as Markdown: names, then categories; of many the first."""
     said, new_names = [], [*found.names.values()]
     for old, new in found.names.items():
+        if not new:
+            said.append(f"{format.plain(old)} removed")
+            continue
         merged = " (merged)" if new in counts or new_names.count(new) > 1 else ""
         said.append(f"{format.plain(old)} → {format.plain(new)}{merged}")
     renamed = {old.casefold() for old in found.names} | {new.casefold() for new in found.names.values()}
@@ -161,8 +164,8 @@ def _start(library: Library, found: Changes, affected: list[str]) -> forms.Send:
     if found.names:
         options["rename"] = dict(found.names)
         old, new = next(iter(found.names.items()))
-        many = len(found.names) > 1
-        name = f"Rename {format.counted(len(found.names), 'tag')}" if many else f"Rename {old} to {new}"
+        one = f"Rename {old} to {new}" if new else f"Remove the tag {old}"
+        name = one if len(found.names) == 1 else f"Change {format.counted(len(found.names), 'tag')}"
     return job_bar.starting(partial(library.jobs.start, "tags", affected, name=name, options=options))
 
 

@@ -28,6 +28,7 @@ VERBS = {  # as they read in a history
     "complete": "completed",
     "tag": "tagged",
     "rename tag": "renamed a tag of",
+    "remove tag": "removed a tag from",
     "taxonomy": "edited the taxonomy",
     "replace": "replaced words in",
     "judge": "judged",

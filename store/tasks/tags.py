@@ -12,6 +12,7 @@ from store.outcome import Outcome
 from store.progress import Progress
 from store.records import MAX_TAG
 from store.tags.taxonomy import Taxonomy
+from store.writing.edits import tag_verb
 from store.writing.transitions import EMBEDDED
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def in_background(context: "JobContext[Library]") -> None:
     options, job = context.job.options, context.job
     edits = {name: options[name] for name in ("add", "remove", "rename") if name in options}
     if "taxonomy" in options:
-        verb = "rename tag" if "rename" in options else "taxonomy"
+        verb = tag_verb(options["rename"]) if "rename" in options else "taxonomy"
         library.edit_taxonomy(options["taxonomy"], verb=verb, decision=job.decision, actor=job.actor)
 
     def do(items: Sequence[Item]) -> list[Result]:
@@ -85,11 +86,11 @@ def checked_names(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def entries_after(taxonomy: Taxonomy, names: Mapping[str, str]) -> dict[str, str]:
-    """The taxonomy's entries after the renaming; a name that has a category keeps it."""
+    """The taxonomy's entries after the renaming; a name that has a category keeps it, "" has none."""
     entries = taxonomy.entries
     for old, new in names.items():
         category = entries.pop(old.strip().casefold(), None)
-        if category is not None:
+        if category is not None and new:
             entries.setdefault(new.casefold(), category)
     return entries
 

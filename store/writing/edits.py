@@ -75,14 +75,19 @@ def with_imported(captions: Mapping[str, Mapping[str, Any]], *, taxonomy: Callab
 def with_tags(
     *, add: Sequence[str], remove: Sequence[str], names: Mapping[str, str], taxonomy: Callable[[], Taxonomy]
 ) -> Written:
-    """Rename, add and remove tags; categories follow."""
+    """Rename, add and remove tags; categories follow. A tag that is renamed to nothing goes."""
 
     def written(record: Record) -> dict[str, Any]:
         _check_tags([*_listed(add), *_listed(remove), *names])
-        tags = [names.get(tag, tag) for tag in record.tags]
+        tags = [name for tag in record.tags if (name := names.get(tag, tag))]
         return _tagged(record, [tag for tag in [*tags, *add] if tag not in remove], taxonomy)
 
     return written
+
+
+def tag_verb(names: Mapping[str, str]) -> str:
+    """The verb of a decision that renames these tags, or removes those that are renamed to nothing."""
+    return "rename tag" if any(names.values()) else "remove tag" if names else "tag"
 
 
 def with_picture_text(text: str | None) -> Written:

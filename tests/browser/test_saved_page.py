@@ -80,12 +80,22 @@ def test_by_a_hundred_random_weights_coins_have_the_order_of_the_library(
     content = saved_page(demo_library, coins, asked=question)
     assert len(content) < 6_000_000
     show(content)
-    expect(page.locator(".strength", has_text="strong").first).to_be_visible()
-    expect(page.locator(".strength", has_text="below the threshold").first).to_be_visible()
     for weights in some_weights(100):
         query = replace(question.query, weights=weights)
         expected = ranked(demo_library, query, coins, first=question.pinned)
         assert page.evaluate(RANKED, [*weights.values()]) == expected
+
+
+def test_each_coin_says_how_well_it_answers(
+    page: Page,
+    show: Open,
+    demo_library: Library,  # noqa: F811
+) -> None:
+    question = asked(demo_library, "sad frog")
+    coins = [hit.address for hit in demo_library.search(replace(question.query, top=50)).hits]
+    show(saved_page(demo_library, coins, asked=question))
+    expect(page.locator(".card").first).to_contain_text("strong")
+    expect(page.locator(".strength", has_text="below the threshold").first).to_be_visible()
 
 
 def test_without_a_question_coins_are_ranked_by_likeness_to_one_of_them(

@@ -3,6 +3,7 @@
 import pytest
 
 from components.review import tags
+from components.shell.page import forms
 from store.catalog.filters import Filter
 from store.errors import InvalidRecord
 from store.library import Library
@@ -57,16 +58,37 @@ def test_names_that_are_typed_rename_and_merge_and_keep_their_categories(library
     )
 
 
-def test_categories_rows_and_deletions_change_the_taxonomy_alone(library: Library) -> None:
+def test_deleted_rows_remove_their_tags_from_the_coins_of_every_tier_with_one_undo(library: Library) -> None:
+    before = library.tag_counts(Filter())
+    [coin] = library.find(Filter(tags=("frog",)))
+    library.delete([coin.address])
+    found = edited(
+        library, deleted_rows=[row(library, "frog")], edited_rows={row(library, "cat"): {"tag": "kitty"}}
+    )
+    assert found.names == {"cat": "kitty", "frog": ""}
+    assert "frog" not in found.entries
+    said = tags.difference(library.taxonomy.entries, found, before)
+    assert said == "cat → kitty, frog removed"
+    affected = tags_task.carrying(library, found.names)
+    tags._start(library, found, affected)(forms.Sent({}, "d" * 32))
+    finish_jobs()
+    assert library.get(coin.address).tags == []
+    assert "frog" not in library.taxonomy.tags
+    assert "kitty" in library.tag_counts(Filter())
+    assert len(library.undo().done) == 2
+    assert library.tag_counts(Filter()) == before
+    assert "frog" in library.taxonomy.tags
+
+
+def test_categories_and_rows_change_the_taxonomy_alone(library: Library) -> None:
     found = edited(
         library,
         edited_rows={row(library, "frog"): {"category": "amphibians"}},
         added_rows=[{"tag": "Sunset", "category": "places"}, {"tag": "half"}],
-        deleted_rows=[row(library, "cat")],
     )
     assert found.names == {}
     assert (found.entries["frog"], found.entries["sunset"]) == ("amphibians", "places")
-    assert {"cat", "half"}.isdisjoint(found.entries)
+    assert "half" not in found.entries
 
 
 def test_a_name_that_no_tag_can_have_is_refused(library: Library) -> None:
