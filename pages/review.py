@@ -1,33 +1,38 @@
-"""Review: new coins in a grid; approve or reject one or many, and undo it."""
+"""Review: new coins in a grid, to approve or reject; and the rules that do so with many."""
 
 from functools import partial
 
 import streamlit as st
 
 from components.grid import browse, no_matches, show_view, verbs
-from components.review import promote
+from components.review import promote, rules
 from components.review.verbs import handlers
 from components.shell import format
-from components.shell.page import live, places
+from components.shell.page import live, places, views
 from components.shell.page.frame import open_page
-from store import Filter
+from store import Filter, Library
 
-library = open_page("Review", is_grid=True)
+VIEWS = ("Coins", "Rules")
 
-live.follow_badges(library)
-view = browse("pending", library, base=Filter(tier="pending"), more=partial(promote.to_compare, library))
-show_view(
-    "pending",
-    library,
-    view,
-    actions=verbs("pending"),
-    handlers=handlers("pending"),
-    mark=promote.on_their_way(library, view.records),
-)
 
-if not view.records and view.is_filtered:
-    no_matches("pending", view)
-elif not view.records:
+def _coins(library: Library) -> None:
+    live.follow_badges(library)
+    view = browse("pending", library, base=Filter(tier="pending"), more=partial(promote.to_compare, library))
+    show_view(
+        "pending",
+        library,
+        view,
+        actions=verbs("pending"),
+        handlers=handlers("pending"),
+        mark=rules.marks(library, view.records, promote.on_their_way(library, view.records)),
+    )
+    if not view.records and view.is_filtered:
+        no_matches("pending", view)
+    elif not view.records:
+        _nothing_waits(library)
+
+
+def _nothing_waits(library: Library) -> None:
     counts = library.counts()
     st.success("Nothing is waiting for review.", icon=":material/check_circle:")
     with st.container(horizontal=True):
@@ -35,3 +40,12 @@ elif not view.records:
         if counts["approved"]:
             waiting = format.counted(counts["approved"], "approved coin")
             st.page_link("pages/approved.py", label=f"Continue with {waiting}", icon=":material/task_alt:")
+
+
+is_grid = views.shown(VIEWS) == "Coins"
+library = open_page("Review", is_grid=is_grid)
+if is_grid:
+    _coins(library)
+else:
+    views.choose(VIEWS)
+    rules.show(library)

@@ -71,7 +71,7 @@ class Rule:
     @property
     def sentence(self) -> str:
         """The rule in words."""
-        which = f"`{self.when}` finds a coin" if self.when else "a coin is in review"
+        which = f"“{self.when}” finds a coin" if self.when else "a coin is in review"
         pair = f" and a coin like it ({self.sure:.0%} sure) {_SAID[self.other]}" if self.other else ""
         return f"If {which}{pair}, {self.act}."
 

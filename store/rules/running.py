@@ -121,7 +121,7 @@ def suggestions(reader: Reader, addresses: Sequence[str]) -> dict[str, tuple[str
     for rule in rules:  # the highest priority last
         for match in matching.found(reader, rule, among=addresses):
             if not matching.is_blind(match.address):
-                found[match.address] = (rule.name, rule.act)
+                found[match.address] = (rule.name, rule.do)
     return found
 
 

@@ -19,6 +19,7 @@ from tests.browser.dashboard import Server, wait_until_idle
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 REQUIRED = os.environ.get("MEMEDEX_REQUIRE_NODE") == "1"
 VIEWS = {
+    "review?view=Rules": "Review",
     "captions?view=Check": "Captions",
     "captions?view=AI+drafts": "Captions",
     "captions?view=Find+and+replace": "Captions",

@@ -1,13 +1,20 @@
-"""Review: logos from the network, and coins still to be compared."""
+"""Review: logos from the network, coins still to be compared, and rules."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from components.review import rules
 from store.duplicates.duplicates import Duplicates
 from store.library import Library
-from tests.pages.conftest import finish_jobs, opened, press, rerun, words
+from store.rules import running
+from store.rules.matching import is_blind
+from store.rules.rule import checked
+from tests.browser.coins import PENDING
+from tests.pages.conftest import finish_jobs, opened, press, rerun, sendable, words
 from tests.store.conftest import address
 
 
@@ -35,3 +42,64 @@ def test_review_says_how_many_coins_are_still_to_be_compared(
     assert "1,234 to compare" in words(opened("review"))
     monkeypatch.setattr(Duplicates, "unexamined", lambda self: 0)
     assert "to compare" not in words(opened("review"))
+
+
+def read(app: AppTest) -> str:
+    """What a page says, as a browser shows it."""
+    return words(app).replace("\\", "")
+
+
+def test_a_rule_is_written_previewed_saved_and_run(library: Library) -> None:
+    app = opened("review", view="Rules")
+    assert "Name it and say which coins it means" in words(app)
+    fields = {field.label: field for field in app.text_input}
+    fields["Name"].set_value("Fish")
+    fields["If this finds a coin"].set_value("name:fish")
+    app = rerun(app)
+    assert "If “name:fish” finds a coin, reject it." in read(app)
+    assert "Now: 1 coin" in [header.value for header in app.subheader]
+    app = press(app, "Save")
+    saved = library.rules.all()["Fish"]
+    assert (saved.when, saved.level, saved.saved_by) == ("name:fish", "shown", "tester")
+    running.save(library, replace(saved, level="one click"))
+    app = press(opened("review", view="Rules", rule="Fish"), "Reject: 1 coin")
+    finish_jobs()
+    assert library.get(PENDING.address).tier == "trash"
+    assert "Now: 0 coins" in [header.value for header in rerun(app).subheader]
+    press(app, "Delete")
+    assert library.rules.all() == {}
+
+
+def test_what_cannot_be_a_rule_is_said_as_it_is_typed(library: Library) -> None:
+    app = opened("review", view="Rules")
+    fields = {field.label: field for field in app.text_input}
+    fields["Name"].set_value("All")
+    assert "without a filter it would mean all" in words(rerun(app))
+    assert library.rules.all() == {}
+
+
+def test_people_who_decided_otherwise_are_named_with_a_link_to_the_coin(library: Library) -> None:
+    running.save(library, checked({"name": "Frogs", "do": "reject", "when": "tag:frog"}))
+    said = read(opened("review", view="Rules", rule="Frogs"))
+    assert "it would have settled 1 of 5 decisions: 0 as people did, 1 otherwise" in said
+    assert (
+        "[Rainy Frog](library?tab=Library&promoted_words=local-frog&coin=local-frog) approved by tester"
+        in said
+    )
+
+
+def test_a_viewer_sees_rules_and_can_change_none(library: Library) -> None:
+    running.save(library, checked({"name": "Frogs", "do": "reject", "when": "tag:frog"}))
+    app = opened("review", view="Rules", reading_only=True)
+    assert "If “tag:frog” finds a coin, reject it." in read(app)
+    assert not app.text_input
+    assert sendable() == []
+
+
+def test_a_coin_in_review_says_which_rule_means_it(library: Library) -> None:
+    running.save(library, checked({"name": "Fish", "do": "hold", "when": "name:fish"}))
+    assert not is_blind(PENDING.address)
+    mark = rules.marks(library, [library.get(PENDING.address)], lambda _: None)
+    assert mark(library.get(PENDING.address)) == {"label": "Fish: hold", "tone": "quiet"}
+    busy = rules.marks(library, [], lambda _: {"label": "being approved", "tone": "busy"})
+    assert busy(library.get(PENDING.address)) == {"label": "being approved", "tone": "busy"}

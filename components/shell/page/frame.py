@@ -78,6 +78,9 @@ def _navigation(library: Library) -> None:
                 count = counts.get(place.name, 0)
                 label = f"{place.name} :gray[{count:,}]" if count else place.name
                 st.page_link(place.script, label=label, width="stretch")
+                if place.name == "Review":
+                    with st.container(key="saved-views-rules"):  # it stands below its place as those do
+                        st.page_link(**places.RULES, label="Rules", width="stretch")
                 if place.name == "Library":
                     _saved_views(library)
     _keep_whole()

@@ -16,6 +16,7 @@ from store import Filter, Library, Record
 
 _FOUND = 8  # coins
 _VIEWS = {
+    "Rules": places.RULES,
     "Rejected coins": places.REJECTED,
     "Check captions": places.CAPTION_CHECK,
     "AI drafts": places.DRAFTS,

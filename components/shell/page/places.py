@@ -98,6 +98,7 @@ def memory_of(address: str) -> Link:
     return _view("pages/memory.py", view="Browse", about=address)
 
 
+RULES = _view("pages/review.py", view="Rules")
 REJECTED = _view("pages/library.py", tab="Rejected")
 CAPTION_CHECK = _view("pages/captions.py", view="Check", captions_kind="fit")
 DRAFTS = _view("pages/captions.py", view="AI drafts")

@@ -14,7 +14,7 @@ DOGS = ("rules", "add", "Dogs", "--do", "reject", "--when", "tag:dog", "--reason
 
 def test_a_rule_is_saved_listed_and_deleted(run: Run) -> None:
     saved = run(*DOGS, "--actor", "ann")
-    assert saved.stdout == "Dogs: If `tag:dog` finds a coin, reject it as “dogs”.\n"
+    assert saved.stdout == "Dogs: If “tag:dog” finds a coin, reject it as “dogs”.\n"
     (listed,) = json.loads(run("rules", "list", "--json").stdout)
     assert (listed["name"], listed["saved_by"], listed["level"]) == ("Dogs", "ann", "shown")
     assert "is deleted" in run("rules", "delete", "Dogs").stderr

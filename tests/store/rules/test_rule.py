@@ -13,10 +13,10 @@ from tests.store.rules.conftest import rule
 def test_a_rule_reads_as_a_sentence() -> None:
     said = rule(when="dup:mirrored").sentence
     assert said == (
-        "If `dup:mirrored` finds a coin and a coin like it (90% sure) is older, reject it as “copycat”."
+        "If “dup:mirrored” finds a coin and a coin like it (90% sure) is older, reject it as “copycat”."
     )
     blurred = Rule("Blurred", "hold", when="faults:blurred")
-    assert blurred.sentence == "If `faults:blurred` finds a coin, hold it for a second look."
+    assert blurred.sentence == "If “faults:blurred” finds a coin, hold it for a second look."
 
 
 def test_a_line_that_names_no_tier_means_coins_in_review() -> None:
