@@ -9,12 +9,14 @@ INSTALL := $(PIP) install --quiet --no-deps --require-hashes
 # PyTorch's own index has builds without CUDA, gigabytes smaller; where it cannot be reached, pip's usual index serves.
 CPU_TORCH := --index-url https://download.pytorch.org/whl/cpu --retries 0 --timeout 10
 
-.PHONY: run clip test test-long test-fast check canary wheel clean
+.PHONY: run clip office test test-long test-fast check canary wheel clean
 
 run: .venv/installed .venv/eyes-installed
 	$(BIN)/streamlit run app.py
 
 clip: .venv/clip-installed
+
+office: .venv/office-installed
 
 # axe-core comes with npm; without it the tests of accessibility are skipped.
 test test-long: .venv/ready-to-test $(if $(shell command -v npm),node_modules/.package-lock.json)
@@ -61,12 +63,16 @@ clean:
 	$(INSTALL) -r requirements-eyes.txt
 	@touch $@
 
+.venv/office-installed: .venv/installed requirements-office.txt
+	$(INSTALL) -r requirements-office.txt
+	@touch $@
+
 .venv/clip-installed: .venv/installed requirements-torch.txt requirements-clip.txt
 	[ "$$(uname)" != Linux ] || $(INSTALL) $(CPU_TORCH) -r requirements-torch.txt || true
 	$(INSTALL) -r requirements-torch.txt -r requirements-clip.txt
 	@touch $@
 
-.venv/ready-to-test: .venv/clip-installed .venv/eyes-installed requirements-test.txt
+.venv/ready-to-test: .venv/clip-installed .venv/eyes-installed .venv/office-installed requirements-test.txt
 	$(INSTALL) -r requirements-test.txt
 	@touch $@
 

@@ -40,6 +40,7 @@ def pinned(name: str) -> set[str]:
 def test_the_pinned_requirements_match_the_package_dependencies() -> None:
     assert pinned("requirements.txt") >= set(PROJECT["dependencies"])
     assert pinned("requirements-eyes.txt") >= set(PROJECT["optional-dependencies"]["eyes"])
+    assert pinned("requirements-office.txt") >= set(PROJECT["optional-dependencies"]["office"])
     clip = pinned("requirements-clip.txt") | pinned("requirements-torch.txt")
     assert clip >= set(PROJECT["optional-dependencies"]["clip"])
 
@@ -111,7 +112,12 @@ def imported(path: Path) -> set[str]:
 
 
 def test_nothing_is_pinned_twice() -> None:
-    for extra in ("requirements-clip.txt", "requirements-torch.txt", "requirements-eyes.txt"):
+    for extra in (
+        "requirements-clip.txt",
+        "requirements-torch.txt",
+        "requirements-eyes.txt",
+        "requirements-office.txt",
+    ):
         assert not pinned("requirements.txt") & pinned(extra)
 
 

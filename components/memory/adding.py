@@ -20,7 +20,8 @@ from store.errors import BadSource
 from store.memory.values import exchange, parse_world
 
 _ADDED = "Stored."
-_PAPERS = ["pdf", "html", "htm", "docx", "md", "markdown", "txt", "text", "rst"]
+_PAPERS = ["pdf", "html", "htm", "docx", "odt", "pptx", "xlsx", "epub"]
+_PAPERS += ["md", "markdown", "txt", "text", "rst"]
 
 
 def menu(memory: Memory, kind: str, scope: str | None) -> None:
@@ -130,7 +131,7 @@ def _exchange(memory: Memory, scope: str | None) -> None:
 
 
 def _papers(memory: Memory, scope: str | None) -> None:
-    files = uploads.files("Papers", _PAPERS, "PDF, HTML, Word, Markdown, text", form="import-papers")
+    files = uploads.files("Papers", _PAPERS, "PDF, HTML, Office, EPUB, Markdown, text", form="import-papers")
     replaces = st.checkbox(
         "Replace papers of the same name", key="add-papers-replace",
         help="Otherwise another paper of the same name is kept under a longer one.",

@@ -92,7 +92,7 @@ NOT_READ: dict[str, str] = {
         (".rar", ".7z", ".xz", ".bz2", ".zst"), "an archive of a kind that is not opened; unpack it first"
     ),
     **dict.fromkeys(
-        (".md", ".rst", ".pdf", ".html", ".docx"),
+        (".md", ".rst", ".pdf", ".html", ".docx", ".odt", ".pptx", ".epub"),
         "a document, which says nothing of one coin; `memory import-document` takes it",
     ),
     ".xml": "XML, such as CVAT's or Pascal VOC's boxes, which are not read; export COCO captions or JSON",

@@ -1,10 +1,10 @@
-"""The files of documents: PDF, HTML, DOCX, Markdown and plain text, as the text of their pages."""
+"""The files of documents: PDF, HTML, office documents, Markdown and plain text, as their pages' text."""
 
 from pathlib import Path
 
 from store.disk.files import read_regular
 from store.errors import BadSource
-from store.memory.documents import markup, pdf
+from store.memory.documents import markup, office, pdf
 from store.memory.documents.parser import DocumentText, read_document
 from store.progress import Progress
 
@@ -29,10 +29,10 @@ def document_text(
     BadSource for unknown kinds and no text.
     """
     suffix = Path(name).suffix.lower()
-    if pdf.is_pdf(content, name=name) or suffix in (*markup.HTML, *markup.DOCX):
+    if pdf.is_pdf(content, name=name) or suffix in (*markup.HTML, *markup.DOCX, *office.OFFICE):
         return read_document(content, name=name, with_tables=with_tables, progress=progress)
     if suffix not in _TEXTS:
-        known = (pdf.SUFFIX, *markup.HTML, *markup.DOCX, *_TEXTS)
+        known = (pdf.SUFFIX, *markup.HTML, *markup.DOCX, *office.OFFICE, *_TEXTS)
         raise BadSource(f"{name} is not of a kind that can be read ({', '.join(known)})")
     try:
         encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"

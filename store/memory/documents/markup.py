@@ -74,9 +74,7 @@ def docx_text(content: bytes, *, name: str) -> str:
 
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
-            if sum(one.file_size for one in archive.infolist()) > _LARGEST:
-                raise BadSource(f"{name} is larger than {_LARGEST:,} bytes when unpacked")
-            _check_count(archive, name)
+            check_archive(archive, name)
         pictures = mammoth.images.img_element(lambda picture: {"src": ""})
         page = mammoth.convert_to_html(BytesIO(content), convert_image=pictures).value
     except BadSource:
@@ -86,11 +84,13 @@ def docx_text(content: bytes, *, name: str) -> str:
     return html_text(page.encode(), name=name)
 
 
-def _check_count(archive: zipfile.ZipFile, name: str) -> None:
-    """Raises BadSource if a Word document has more paragraphs or tags than the limits."""
+def check_archive(archive: zipfile.ZipFile, name: str) -> None:
+    """Raises BadSource if an office document has more bytes, paragraphs or tags than the limits."""
+    if sum(one.file_size for one in archive.infolist()) > _LARGEST:
+        raise BadSource(f"{name} is larger than {_LARGEST:,} bytes when unpacked")
     tags = paragraphs = 0
     for one in archive.infolist():
-        if not one.filename.lower().endswith((".xml", ".rels")):
+        if not one.filename.lower().endswith((".xml", ".rels", *HTML)):
             continue
         with archive.open(one) as file:
             rest = b""

@@ -1,4 +1,4 @@
-"""Read strangers' documents in a process of its own: PDF, HTML and DOCX.
+"""Read strangers' documents in a process of its own: PDF, HTML and office documents.
 
 Their parsers are large, and a small file can keep one busy for hours or make it fill the memory. The process
 has limits on its processor time and its memory, and ends with the call that waits for it.
@@ -15,10 +15,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from store.errors import BadSource
-from store.memory.documents import markup, pdf, recognition
+from store.memory.documents import markup, office, pdf, recognition
 from store.memory.documents.headings import Heading, typeset_headings
 from store.memory.documents.readings import PageReading, Rectangle, page_reading
 from store.memory.documents.recognition import LONGEST_SIDE
@@ -52,7 +53,7 @@ class DocumentText:
 def read_document(
     content: bytes, *, name: str, with_tables: bool = False, progress: Progress | None = None
 ) -> DocumentText:
-    """The text of a PDF, HTML or Word document; of a PDF with its tables if wanted.
+    """The text of a PDF, HTML or office document; of a PDF with its tables if wanted.
 
     Raises BadSource if it cannot be read, is more than the limits, or is cancelled.
     """
@@ -137,7 +138,9 @@ def _read(content: bytes, name: str, with_tables: bool) -> dict[str, Any]:
             for page, one in known.tables.items()
         }
         return {"pages": known.pages, "headings": found, "scanned": known.scanned, "tables": tables}
-    return {"pages": [markup.text(content, name=name)], "headings": [], "scanned": [], "tables": {}}
+    is_office = Path(name).suffix.lower() in office.OFFICE
+    pages = office.pages(content, name=name) if is_office else [markup.text(content, name=name)]
+    return {"pages": pages, "headings": [], "scanned": [], "tables": {}}
 
 
 def _recognise(content: bytes, name: str, pages: Sequence[int]) -> list[dict[str, Any]]:
