@@ -9,6 +9,5 @@ memory = open_memory.existing(library)
 
 jobs.show_open(library)
 filter = timeline.controls(library, memory)
-timeline.tools(library, memory, filter)
 timeline.table(library, memory, filter)
 timeline.deleted_items(library)

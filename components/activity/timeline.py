@@ -29,33 +29,32 @@ _DELETED = 50
 
 
 def controls(library: Library, memory: Memory | None) -> audit.AuditFilter:
-    """Draw the controls and return their values; all are in the page's address."""
+    """Draw the filter, whose values are in the page's address, and what can be done to all; returns it."""
     databases = [library.catalog, *([memory.database] if memory else [])]
     people = sorted({name for one in databases for name in audit.people(one)})
     verbs = sorted({name for one in databases for name in audit.verbs(one)})
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with st.container(horizontal=True, gap="small"):
         actor = st.selectbox(
-            "Who", [_EVERYBODY, *people], key="history_who", bind="query-params", width=240,
+            "Who", [_EVERYBODY, *people], key="history_who", bind="query-params", width=170,
             format_func=lambda one: one if one == _EVERYBODY else presenter.name(one),
+            label_visibility="collapsed",
         )  # fmt: skip
         verb = st.selectbox(
-            "What", [_EVERYTHING, JOBS, *verbs], key="history_what", bind="query-params", width=160
+            "What", [_EVERYTHING, JOBS, *verbs], key="history_what", bind="query-params", width=170,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        days = [st.query_params[name] for name in ("history_from", "history_to") if name in st.query_params]
+        with st.popover(" … ".join(days) or "Any time", icon=":material/calendar_today:", key="history_when"):
+            first = st.date_input("From", value=None, key="history_from", bind="query-params")
+            last = st.date_input("To", value=None, key="history_to", bind="query-params")
+        filter = audit.AuditFilter(
+            actor="" if actor == _EVERYBODY else actor,
+            verb="" if verb == _EVERYTHING else verb,
+            since=local_time.midnight(first) if first else None,
+            until=local_time.midnight(last + timedelta(days=1)) if last else None,
         )
-        first = st.date_input("From", value=None, key="history_from", bind="query-params", width=185)
-        last = st.date_input("To", value=None, key="history_to", bind="query-params", width=185)
-    return audit.AuditFilter(
-        actor="" if actor == _EVERYBODY else actor,
-        verb="" if verb == _EVERYTHING else verb,
-        since=local_time.midnight(first) if first else None,
-        until=local_time.midnight(last + timedelta(days=1)) if last else None,
-    )
-
-
-def tools(library: Library, memory: Memory | None, filter: audit.AuditFilter) -> None:
-    """Export the table, and undo everything since a moment."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.download_button(
-            "Download as CSV",
+            "CSV",
             lambda: audit.as_csv(library, filter, others=csv_lines(memory, filter)),
             "history.csv",
             "text/csv",
@@ -63,8 +62,9 @@ def tools(library: Library, memory: Memory | None, filter: audit.AuditFilter) ->
             on_click="ignore",
         )
         if library.can_write:
-            with st.popover("Undo everything since …", icon=":material/history:"):
+            with st.popover("Undo since …", icon=":material/history:"):
                 _since(library, memory, filter)
+    return filter
 
 
 def csv_lines(memory: Memory | None, filter: audit.AuditFilter) -> Iterator[tuple[str, ...]]:

@@ -49,8 +49,7 @@ def _drop(library: Library) -> None:
         form="import-files",
         hint="Pictures, alone or with sidecars, texts or a table; lists of coins; a zip of any of these.",
     )
-    with st.popover("A folder", icon=":material/folder:", key=uploads.key_until_sent("import-files", "menu")):
-        files += uploads.folder("Drop a folder here", "Folders, with all in them", form="import-files")
+    files += uploads.folder("Drop a folder here", "Folders, with all in them", form="import-files")
     label = f"Import {format.counted(len(files), 'file')}" if files else "Import files"
     forms.show(
         "import-files", library, partial(_import_dropped, library, files, job_bar.watcher(_JOB)),

@@ -114,7 +114,8 @@ PAGE = """<style>
 .stApp:has([data-testid=stExpandSidebarButton]) .st-key-memedex-header {padding-left: 26px}
 @media (max-width: 620px) {
 [data-testid=stMainBlockContainer] {padding: 6px 14px 48px}
-.st-key-memedex-header [data-testid=stCaptionContainer] {flex-basis: 100%; order: 1}
+.st-key-memedex-header {row-gap: 0}
+.st-key-memedex-header > :has([data-testid=stCaptionContainer]) {flex-basis: 100%; order: 1}
 }
 </style>"""
 
