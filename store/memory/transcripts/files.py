@@ -29,6 +29,7 @@ from store.memory.transcripts.sources import (
     at,
     first,
     has,
+    is_of,
     kind_of,
     messages_of,
     recognised,
@@ -195,7 +196,8 @@ def _file(path: Path, *, only_known: bool = False) -> Iterator[Session | Refusal
         for number, record in enumerate(records(session), start=1):
             own = Session(session.session_id if is_single else f"{session.session_id}-{number}")
             own.project_slug, own.source = session.project_slug, session.source
-            conversations = [*_conversation(record, source, own)]
+            shape = source if is_of(source, record) else recognised([record]) or source  # of this one
+            conversations = [*_conversation(record, shape if shape.parts else source, own)]
             if not (conversations or is_single):
                 session.skipped["empty conversation"] += 1
             yield from conversations or ([own] if is_single else [])

@@ -8,7 +8,8 @@ from store.memory.transcripts.sources import ROLES
 
 Message = dict[str, Any]
 
-_TEXTS = {"input_text", "output_text", "summary_text"}  # OpenAI's names for blocks of text
+# OpenAI's names for blocks of text.
+_TEXTS = {"text", "input_text", "output_text", "summary_text", "refusal"}
 _UNTYPED = {
     "functionCall": "tool_use", "function_call": "tool_use", "toolUse": "tool_use",
     "functionResponse": "tool_result", "function_response": "tool_result", "toolResult": "tool_result",
@@ -25,8 +26,8 @@ def normalised(given: Mapping[str, Any], *, ts: str | None = None, turn: int | N
     inner = given.get("message")
     message: Mapping[str, Any] = inner if isinstance(inner, Mapping) else given
     kind = message.get("type")
-    if isinstance(kind, str) and kind.endswith("_call_output"):
-        message = {"role": "tool", "content": message.get("output")}
+    if isinstance(kind, str) and kind.endswith("_output") and not message.get("role"):
+        message = {"role": "tool", "content": message.get("output", message.get("tools"))}
     elif is_call(message) and not message.get("role"):
         return _call_with_result(message, more)
     elif kind == "reasoning":
@@ -82,10 +83,15 @@ def _block(given: Any) -> Any:
         return {"type": "text", "text": given}
     if not isinstance(given, Mapping):
         return given
-    kind, text = given.get("type"), given.get("text")
+    kind, text = given.get("type"), given.get("text", given.get("refusal"))
+    if isinstance(text, Mapping):  # of OpenAI's threads
+        text = text.get("value")
     if isinstance(text, str) and (kind is None or kind in _TEXTS or kind == "reasoning"):
         is_thought = kind == "reasoning" or given.get("thought") is True
-        return {"type": "thinking", "thinking": text} if is_thought else {**given, "type": "text"}
+        said = {**given, "type": "text", "text": text}
+        return {"type": "thinking", "thinking": text} if is_thought else said
+    if kind == "toolCall":  # Pi's
+        return {**given, "type": "tool_call"}
     for name, known in _UNTYPED.items():
         if kind is None and isinstance(inner := given.get(name), Mapping):
             answer = {"content": inner.get("content", inner.get("response"))}

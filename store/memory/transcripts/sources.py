@@ -51,6 +51,8 @@ class Source:
     ] = ()  # where a message has what it says, if under another name than the usual ones
     attached: tuple[str, ...] = ()  # texts that belong to it
     summary: str = ""  # the sign of a message that stands for earlier ones
+    # Records of other kinds that say something: their sign, where the text is, and its role.
+    also: tuple[tuple[str, str, str], ...] = ()
     kind: str = "type"  # which kind of record it is
     kinds: frozenset[str] = frozenset()  # those with a message; empty: all
     others: frozenset[str] = frozenset()  # those without one
@@ -178,16 +180,17 @@ SOURCES = (
         time=("response.created_at", "response.created"),
     ),
     Source(
-        "OpenAI's Responses", ("output object=response", "input model", "output model"),
+        "OpenAI's Responses",
+        ("output object=response", "input model", "output model", "input[].role", "input[].type"),
         parts=(("instructions", "system"), ("input", "user"), ("output", "assistant")),
         session=_OF_CONVERSATION, others=_WITHOUT, time=("created_at",),
     ),
     Source(
         "ShareGPT", (
             "conversations[].from", "conversations[].role", "conversations[].user",
-            "conversation[].from", "conversation[].role",
+            "conversation[].from", "conversation[].role", "items[].from",
         ),
-        parts=(("system", "system"), ("conversations", ""), ("conversation", "")),
+        parts=(("system", "system"), ("conversations", ""), ("conversation", ""), ("items", "")),
         role=("from", "role", "user"), content=("value", "content", "text"),
         session=_OF_CONVERSATION, expand=programs.sharegpt,
     ),
@@ -195,6 +198,11 @@ SOURCES = (
         "requests of OpenAI and Anthropic", ("messages[]",),
         parts=(("system", "system"), ("messages", ""), ("choices[].message", "assistant")),
         session=_OF_CONVERSATION,
+    ),
+    Source(
+        "OpenAI's lists of items", ("data[].role data[].content",),
+        parts=(("data", ""),),
+        session=("data[].thread_id",), others=_WITHOUT,
     ),
     Source(
         "OpenAI's chat completions", ("choices[].message",),
@@ -221,8 +229,12 @@ SOURCES = (
     Source("prompts of Gemini CLI", ("sessionId messageId message",), unread="its sessions have them"),
     Source(
         "Claude Code",
-        ("sessionId type", "session_id type", "type=summary leafUuid", "type=file-history-snapshot"),
+        (
+            "sessionId type", "session_id type", "type=summary leafUuid", "type=file-history-snapshot",
+            "type=user message.content", "type=assistant message.content",
+        ),
         message="message", summary="isCompactSummary=True", kinds=frozenset({"user", "assistant"}),
+        also=(("attachment.type=queued_command", "attachment.prompt", "user"),),  # typed while it worked
         head="message", folder=("cwd",), branches=Branches("uuid", "parentUuid"), aside="isSidechain=True",
     ),
     Source(
@@ -231,7 +243,14 @@ SOURCES = (
         message="message", summary="isCompactSummary=True", kinds=frozenset({"user", "assistant"}),
         session=_OF_CONVERSATION,
     ),
+    Source(
+        "Pi", ("type=session version cwd", "type=message message.role"),
+        message="message", kinds=frozenset({"message"}),
+        also=(("type=compaction", "summary", SUMMARY), ("type=branch_summary", "summary", SUMMARY)),
+        head="type=session", session=("id",), folder=("cwd",),
+    ),
     MESSAGES,
+    Source("names of Codex's sessions", ("id thread_name",), unread="its sessions say it"),
     Source("prompts of Claude Code", ("display pastedContents",), unread="its sessions have them"),
     Source("prompts of Codex", ("session_id ts text",), unread="its sessions have them"),
 )  # fmt: skip
@@ -250,7 +269,7 @@ def recognised(records: Iterable[Record]) -> Source | None:
     """The source that wrote these records, by the first of them that has a sign."""
     for record in records:
         for source in SOURCES:
-            if any(has(record, sign) for sign in source.signs):
+            if is_of(source, record):
                 return source
     return None
 
@@ -282,8 +301,17 @@ def first(record: Any, paths: Sequence[str]) -> Any:
     return next((value for path in paths if (value := at(record, path)) not in (None, "", [])), None)
 
 
+def is_of(source: Source, record: Record) -> bool:
+    """Whether the record has a sign of this source."""
+    return any(has(record, sign) for sign in source.signs)
+
+
 def messages_of(source: Source, record: Record) -> Iterator[Record]:
     """The messages of a record, with the usual names of fields; none if it is of a kind without one."""
+    for sign, path, role in source.also:
+        if has(record, sign) and (text := at(record, path)):
+            yield {"role": role, "content": text}
+            return
     inner = at(record, source.message) if source.message else record
     if not isinstance(inner, Mapping):
         if first(record, source.role) is None and str(at(record, source.kind)) not in source.kinds:
@@ -292,6 +320,8 @@ def messages_of(source: Source, record: Record) -> Iterator[Record]:
     elif _is_of_another_kind(source, record, inner):
         return
     role = first(inner, source.role)
+    if role is None and str(at(record, source.kind)) in source.kinds & {"user", "assistant"}:
+        role = at(record, source.kind)
     if source.summary and has(record, source.summary):
         role = SUMMARY
         if not first(inner, source.content or ("content",)):

@@ -377,6 +377,60 @@ CASES = {
         ]},
         {"k1": PAIR}, project="pond",
     ),
+    "Claude Code, words typed while it worked, and messages without a role": Case(
+        f"{UUID}.jsonl",
+        [
+            {"type": "user", "cwd": "/home/ada/pond", "message": {"content": "Who lives here?"}},
+            {"type": "attachment", "attachment": {"type": "queued_command", "prompt": "Quickly!"}},
+            {"type": "attachment", "attachment": {"type": "todo"}},
+            {"type": "assistant", "message": {"content": [{"type": "text", "text": "A heron."}]}},
+        ],
+        {UUID: [PAIR[0], ("user", "Quickly!"), PAIR[1]]}, project="pond",
+        notes=("1 line without a message (attachment)",),
+    ),
+    "Codex, a result of another kind": Case(
+        "rollout-5.jsonl",
+        [
+            codex("session_meta", id="x5"),
+            codex("response_item", type="tool_search_output", tools=[{"name": "count"}]),
+        ],
+        {"x5": [("tool", "name: count")]}, notes=("1 line without a message (session_meta)",),
+    ),
+    "Pi": Case(
+        "1.jsonl",
+        [
+            {"type": "session", "version": 3, "id": "p1", "cwd": "/home/ada/pond", "timestamp": T1},
+            {"type": "message", "timestamp": T1, "message": {"role": "user", "content": "Who lives here?"}},
+            {"type": "message", "timestamp": T1, "message": {"role": "assistant", "content": [
+                {"type": "toolCall", "id": "c", "name": "count", "arguments": {"what": "reeds"}},
+            ]}},
+            {"type": "message", "timestamp": T1, "message": {"role": "toolResult", "content": "seven"}},
+            {"type": "model_change", "modelId": "m"},
+            {"type": "compaction", "summary": "Reeds were counted."},
+            {"type": "message", "timestamp": T2, "message": {"role": "assistant", "content": "A heron."}},
+        ],
+        {"p1": [PAIR[0], *CALLED, ("summary", "Reeds were counted."), PAIR[1]]}, project="pond",
+        notes=("2 lines without a message (model_change, session)",),
+    ),
+    "lines of several shapes": Case(
+        "all.jsonl",
+        [
+            {"messages": [{"role": "user", "content": "Who lives here?"}]},
+            {"conversations": [{"role": "assistant", "content": "A heron."}]},
+            {"items": [{"from": "gpt", "value": "A heron."}]},
+            {"input": [{"role": "user", "content": "Who lives here?"}]},
+        ],
+        {"all-1": PAIR[:1], "all-2": PAIR[1:], "all-3": PAIR[1:], "all-4": PAIR[:1]},
+    ),
+    "OpenAI's lists of items": Case(
+        "items.json",
+        {"object": "list", "data": [
+            item("user", "Who lives here?"),
+            {"role": "assistant", "content": [{"type": "text", "text": {"value": "A heron."}}]},
+            {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
+        ]},
+        {"items": [*PAIR, ("assistant", "No.")]},
+    ),
     "prompts of Codex": Case(
         "history.jsonl", [{"session_id": "x1", "ts": 1777622401, "text": "Who lives here?"}], {},
         notes=(
