@@ -48,7 +48,12 @@ class Conversations:
             done = progress.done
             for batch in batches(enumerate(session.messages()), _MESSAGES, Progress()):
                 messages = [_message(session, place, message) for place, message in batch]
+                before = len(adoption.report.taken)
                 adoption.take(transcripts.passages, messages, table="transcripts")
+                new = {*adoption.report.taken[before:]}
+                for entry, (_, message) in zip(messages, batch, strict=True):
+                    if entry.row["id"] in new:
+                        read.masked += message.get("masked", {})
                 chunks = [chunk for one in messages for chunk in bare_entries(one, besides=set())]
                 adoption.take(transcripts.passages, chunks)
             progress.done = done + 1
@@ -56,7 +61,7 @@ class Conversations:
             for sentence in session.unread[:NAMED]:
                 adoption.note(sentence)
             read.skipped += session.skipped
-        read.tell_skipped()
+        read.tell()
         for sentence in read.notes:
             adoption.note(sentence)
         adoption.embed(transcripts.passages)

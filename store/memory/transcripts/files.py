@@ -17,6 +17,7 @@ from zipfile import BadZipFile, ZipFile
 
 from store.disk.files import open_regular, read_regular
 from store.memory.engine.foreign_values import moment, time_of, whole_number
+from store.memory.text.secrets import masked
 from store.memory.transcripts import llm_logs
 from store.memory.transcripts.branches import branches_of
 from store.memory.transcripts.messages import Message, normalised, text_of
@@ -163,7 +164,7 @@ def _folder(path: Path) -> Session:
     fields = fields if isinstance(fields, dict) else {}
     _describe(session, fields, PLAIN, ids=(*PLAIN.session, "id"))
     session.messages = lambda: _taken(_lines(path / MESSAGES, session), session, PLAIN)
-    session.events = lambda: _lines(path / EVENTS, session)
+    session.events = lambda: (_without_secrets(one, "data") for one in _lines(path / EVENTS, session))
     return session
 
 
@@ -350,11 +351,19 @@ def _taken(
             for message in messages_of(source, record):
                 is_message = True
                 ts = _time((message, record), session, item) or default
-                yield from normalised(message, ts=ts, turn=_turn(record, session, item))
+                for one in normalised(message, ts=ts, turn=_turn(record, session, item)):
+                    yield _without_secrets(one, "content")
             if not is_message:
                 session.skipped[kind_of(source, record)] += 1
         except ValueError as error:
             session.refused.append(Refusal(item, f"left out: {error}"))
+
+
+def _without_secrets(given: Record, field: str) -> dict[str, Any]:
+    """The same with masks for the secrets of a field; `masked` counts them, if there are any."""
+    found = Counter[str]()
+    content = masked(given.get(field), found)
+    return {**given, field: content, "masked": found} if found else {**given}
 
 
 def _time(given: Iterable[Record], session: Session, item: str) -> str | None:

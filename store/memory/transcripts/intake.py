@@ -15,6 +15,7 @@ from store.memory.engine import vector_cache
 from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.engine.passages import Passages
 from store.memory.text.extraction import extract_all_embeddable_content, readable
+from store.memory.text.secrets import told
 from store.memory.text.token_chunks import chunk_text
 from store.memory.transcripts import events
 from store.memory.transcripts.files import NAMED, Session
@@ -53,10 +54,13 @@ class TranscriptReport:
     without_text: int = 0  # new messages of pictures alone, of hidden thoughts, or empty ones
     notes: list[str] = field(default_factory=list)  # what a person should know, a sentence each
     skipped: Counter[str] = field(default_factory=Counter)  # records without a message, by what they are
+    masked: Counter[str] = field(default_factory=Counter)  # secrets of what is new, by what they are
     embedded: bool = True  # False: `embed_new` goes on
 
-    def tell_skipped(self) -> None:
-        """Note how many records hold no message."""
+    def tell(self) -> None:
+        """Note how many records hold no message, and which secrets are masked."""
+        if self.masked:
+            self.notes.append(told(self.masked))
         if count := self.skipped.total():
             kinds = sorted(self.skipped)
             more = ", …" if len(kinds) > _KINDS else ""
@@ -203,6 +207,8 @@ def _store_messages(
     report.changed += sum(one.is_change for one in kept)
     report.messages += sum(bool(one.text) for one in kept if not one.is_change)
     report.without_text += sum(not one.text for one in kept if not one.is_change)
+    for one in kept:
+        report.masked += one.message.get("masked", {})
 
 
 def _insert(
@@ -241,6 +247,8 @@ def _take_events(
             report.refused.append(Refusal(item, f"left out: {error}"))
     with passages.database.writing() as db:
         added = events.insert(db, rows)
+    for _, line in lines if added else ():
+        report.masked += line.get("masked", {})
     report.events += added
     report.present += len(rows) - added
 

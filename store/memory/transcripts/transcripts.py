@@ -68,7 +68,7 @@ class Transcripts:
                     continue
                 session.user_id = session.user_id or user_id or settings().user or "local"
                 intake.take(session)
-        report.tell_skipped()
+        report.tell()
         self._note(report, actor=actor)
         report.embedded = self.without_vector() <= AWAITED and self.embed_new(progress=progress)
         return report

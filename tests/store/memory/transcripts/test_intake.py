@@ -258,3 +258,29 @@ def test_a_session_imported_concurrently_is_reported_as_present(
     report = memory.transcripts.import_sessions([session])
     assert (others[0].messages, report.messages) == (5, 0)
     assert report.present == others[0].messages + others[0].events
+
+
+# -- secrets -------------------------------------------------------------------------------------------------
+
+
+def test_secrets_are_masked_and_told_once(memory: Memory, tmp_path: Path) -> None:
+    key = "ghp_0123456789abcdefghij"
+    said = [
+        {"role": "user", "content": f"push with {key}"},
+        {"role": "assistant", "content": [{"type": "tool_use", "name": "sh", "input": {"command": key}}]},
+    ]
+    folder = tmp_path / "s1"
+    folder.mkdir()
+    lines(folder / "transcript.jsonl", said)
+    event = {"event": "tool", "ts": "2026-01-31T10:00:00Z", "data": {"password": "pondpond"}}
+    lines(folder / "events.jsonl", [event])
+    report = memory.transcripts.import_sessions([folder])
+    assert report.notes == ["3 secrets are masked (2 GitHub tokens, 1 password)"]
+    for table in ("transcripts", "transcript_vectors", "events"):
+        assert all(
+            key not in str(row) and "pondpond" not in str(row)
+            for row in rows(memory, f"SELECT * FROM {table}")
+        )
+    assert memory.transcripts.messages("s1")[0]["text_content"] == "push with [masked GitHub token]"
+    again = memory.transcripts.import_sessions([folder])
+    assert (again.messages, again.changed, again.events, again.present, again.notes) == (0, 0, 0, 3, [])

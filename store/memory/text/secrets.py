@@ -1,0 +1,177 @@
+"""Secrets in what people and agents said: found by their forms, and replaced by what they were.
+
+Each program names its keys by a prefix (`ghp_`, `AKIA`), and others stand behind a name (`API_KEY=`). To add
+one, add a line to `_FORMS` with texts of which one stands wherever the form may match, because looking for
+these is quick. Addresses of coins, hashes and signatures of transactions have the form of keys without a
+prefix: they are left alone unless a name says that they are secret.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+_NAME = (
+    r"(?:api[_-]?key|secret[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|refresh[_-]?token"
+    r"|bot[_-]?token|client[_-]?secret|private[_-]?key|secret|password|passwd|passphrase)"
+)
+
+
+class _Form(NamedTuple):
+    """What one kind of secret looks like."""
+
+    kind: str
+    has: tuple[str, ...]  # one of these is in every match
+    pattern: re.Pattern[str]  # its last group is the secret; without one, all of it
+
+
+def _form(kind: str, has: str, pattern: str) -> _Form:
+    return _Form(kind, tuple(has.split()), re.compile(pattern))
+
+
+_FORMS = (
+    _form("private key", "-----BEGIN", (
+        r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:[\s\S]{1,8000}?-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|(?:\\n|[\sA-Za-z0-9+/=]){16,})"
+    )),
+    # A key pair of Solana, as its command line stores it.
+    _form("private key", "[", r"\[(?:\s*\d{1,3}\s*,){63}\s*\d{1,3}\s*\]"),
+    _form("recovery phrase", "nemonic phrase MNEMONIC Phrase PHRASE", (
+        r"(?i)(?:mnemonic|(?:seed|recovery|secret)[ _]?phrase)\W{1,8}"
+        r"(?P<secret>(?:[a-z]{3,8}[ ,]+){11,23}[a-z]{3,8})\b"
+    )),
+    _form("API key", "sk-", (
+        r"(?<![\w-])sk-(?:(?:ant|proj|or|svcacct|admin|lf|None)-[\w-]{16,}"
+        r"|(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{20,})"
+    )),
+    _form("API key", "k_live_ k_test_ whsec_", r"(?<!\w)(?:[srp]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,}"),
+    _form("API key", "AIza ya29. GOCSPX-", r"(?<!\w)(?:AIza[\w-]{35}|ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,})"),
+    _form("API key", "gsk_ xai- pplx- r8_ tvly- fw_", (
+        r"(?<![\w-])(?:gsk_|xai-|pplx-|r8_|tvly-|fw_)[A-Za-z0-9]{20,}"
+    )),
+    _form("API key", "SG. shpat_ dop_v1_ lin_api_ ntn_", (
+        r"(?<!\w)(?:SG\.[\w-]{16,}\.[\w-]{16,}|shpat_[a-f0-9]{32}|dop_v1_[a-f0-9]{64}"
+        r"|lin_api_[A-Za-z0-9]{30,}|ntn_[A-Za-z0-9]{30,})"
+    )),
+    _form("API key", "alchemy.com infura.io", (
+        r"(?:alchemy\.com|infura\.io)/(?:ws/)?v\d/(?P<secret>[\w-]{20,})"
+    )),
+    _form("GitHub token", "ghp_ gho_ ghs_ ghu_ ghr_ github_pat_", (
+        r"(?<!\w)(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})"
+    )),
+    _form("GitLab token", "glpat-", r"(?<!\w)glpat-[\w-]{20,}"),
+    _form("AWS key", "AKIA ASIA", r"(?<![A-Z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])"),
+    _form("AWS key", "aws_secret_access_key", (
+        r"aws_secret_access_key\W{1,6}(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])"
+    )),
+    _form("Slack token", "xox hooks.slack.com", (
+        r"(?<!\w)xox[a-z]-[\w-]{10,}|hooks\.slack\.com/services/(?P<secret>T\w+/B\w+/\w{16,})"
+    )),
+    _form("token", "hf_ npm_ pypi-", (
+        r"(?<!\w)(?:hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}|pypi-[\w-]{50,})"
+    )),
+    _form("bot token", ":AA", r"(?<!\d)\d{8,10}:AA[\w-]{33}(?![\w-])"),
+    _form("token", "eyJ", r"(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}"),
+    _form("bearer token", "earer EARER", r"(?i)\bbearer\s+(?P<secret>(?=[^\s\"']*\d)[\w.~+/=-]{16,})"),
+    _form("password", "asic BASIC", r"(?i)authorization\W{1,6}basic\s+(?P<secret>[A-Za-z0-9+/]{8,}={0,2})"),
+    _form("password", "://", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"'<>]*:(?P<secret>[^\s:/@\"'<>]{3,})@[\w.\[-]"),
+    _form("API key", "api-key= api_key= apikey= access_token=", (
+        r"[?&](?:api[-_]?key|access_token)=(?P<secret>(?=[^&\s\"']*\d)[^&\s\"'<>\\)]{12,})"
+    )),
+)  # fmt: skip
+_VARIABLES = ("KEY", "TOKEN", "SECRET", "PASS", "PWD")
+_NAMES = (  # in lower case
+    "api_key", "api-key", "apikey", "secret", "access_key", "access-key", "accesskey", "_token", "-token",
+    "accesstoken", "authtoken", "bottoken", "private_key", "private-key", "privatekey", "passw", "passphrase",
+)  # fmt: skip
+_VARIABLE = re.compile(  # of a shell, an .env file or a Dockerfile
+    r"(?<![\w.])(?P<name>[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD)(?:_[A-Z0-9]+)?)"
+    r"\s?=\s?(?:\\?\"(?P<a>[^\"\s\\]{6,})\\?\"|'(?P<b>[^'\s]{6,})'|(?P<c>[^\s\"'`#;,&|()<>\\]{6,}))"
+)
+_FIELD = re.compile(  # of JSON, YAML or source text
+    rf"(?i)(?P<name>{_NAME})\\?[\"']?\s*(?::|=>?)\s*"
+    r"(?:\\?\"(?P<a>[^\"\s\\]{6,})\\?\"|'(?P<b>[^'\s]{6,})')"
+)
+_LINE = re.compile(rf"(?im)^[ \t-]*(?P<name>{_NAME}):[ \t]+(?P<c>(?=\S*\d)[^\s\"'(){{}}<>]{{6,}})[ \t]*$")
+_NAME_ALONE = re.compile(rf"(?i)(?:\w+[_-])?{_NAME}")
+_NO_SECRET = re.compile(
+    r"PUBLIC|PUB_?KEY|ADDRESS|MINT|TOKENS|TOKENIZER|_(?:ID|URL|URI|PATH|FILE|NAME|TYPE|LIMIT|TTL|PREFIX)$"
+)
+_PLACEHOLDER = re.compile(
+    r"(?i)[<$%{\[*]|.*(?:\.\.\.|…|\*\*\*|xxxx|\bmasked\b|redacted|environ|process\.env|getenv)|your|example"
+    r"|change.?me|placeholder|required|optional|string$|undefined|password$|passwd$|secret$|[a-z]+[_-]api[_-]key$"
+)
+_ADDRESS = re.compile(
+    r"(?:0x)?[0-9a-fA-F]{40}|(?:0x)?[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{32,44}|[1-9A-HJ-NP-Za-km-z]{87,88}"
+)
+_SURE = re.compile(r"(?i)api|secret|private|passw|passphrase|auth|access|pwd")
+
+
+def masked(value: Any, found: Counter[str]) -> Any:
+    """A JSON value in which "[masked AWS key]" and the like stand for secrets, which are counted by kind."""
+    if isinstance(value, str):
+        return _masked_text(value, found)
+    if isinstance(value, list):
+        return [masked(one, found) for one in value]
+    if isinstance(value, Mapping):
+        return {name: _masked_field(name, one, found) for name, one in value.items()}
+    return value
+
+
+def told(found: Counter[str]) -> str:
+    """What was masked, as a sentence; "" if nothing was."""
+    if not (count := found.total()):
+        return ""
+    kinds = ", ".join(
+        f"{number:,} {kind}{'' if number == 1 else 's'}" for kind, number in sorted(found.items())
+    )
+    return f"{count:,} secret{' is' if count == 1 else 's are'} masked ({kinds})"
+
+
+def _masked_field(name: Any, value: Any, found: Counter[str]) -> Any:
+    if isinstance(value, str) and _NAME_ALONE.fullmatch(str(name)) and _is_secret(str(name), value):
+        return _mark(_kind_of(str(name)), found)
+    return masked(value, found)
+
+
+def _masked_text(text: str, found: Counter[str]) -> str:
+    for form in _FORMS:
+        if any(one in text for one in form.has):
+            text = form.pattern.sub(partial(_replaced, kind=form.kind, found=found), text)
+    if "=" in text and any(one in text for one in _VARIABLES):
+        text = _VARIABLE.sub(partial(_replaced, kind="", found=found), text)
+    lower = text.lower()
+    if any(one in lower for one in _NAMES):
+        for pattern in (_FIELD, _LINE):
+            text = pattern.sub(partial(_replaced, kind="", found=found), text)
+    return text
+
+
+def _replaced(match: re.Match[str], *, kind: str, found: Counter[str]) -> str:
+    """The match with a mark for its secret; without a kind, its name says whether it is one."""
+    group = match.lastgroup or 0
+    is_none = bool(group) and bool(_PLACEHOLDER.match(match[group]))
+    if is_none or not (kind or _is_secret(match["name"], match[group])):
+        return match[0]
+    start, end = (place - match.start() for place in match.span(group))
+    return match[0][:start] + _mark(kind or _kind_of(match["name"]), found) + match[0][end:]
+
+
+def _is_secret(name: str, value: str) -> bool:
+    """Whether what stands behind this name is a secret, and not a placeholder, a word or an address."""
+    if " " in value or len(value) < 6 or _PLACEHOLDER.match(value) or _NO_SECRET.search(name.upper()):
+        return False
+    if _kind_of(name) == "password":
+        return not re.fullmatch(r"[A-Z_]+|[\w.]+\(.*", value)
+    is_random = any(one.isdigit() for one in value) and any(one.isalpha() for one in value)
+    return is_random and (bool(_SURE.search(name)) or (len(value) >= 12 and not _ADDRESS.fullmatch(value)))
+
+
+def _kind_of(name: str) -> str:
+    return "password" if re.search(r"(?i)passw|passphrase|pwd|_pass$", name) else "secret value"
+
+
+def _mark(kind: str, found: Counter[str]) -> str:
+    found[kind] += 1
+    return f"[masked {kind}]"
