@@ -16,7 +16,7 @@ def show(library: Library) -> None:
     try:
         resources.ready_to_search(library)
         with st.spinner("Comparing every picture with its captions …"):
-            found = similarity.disagreements(library.snapshot())
+            found = similarity.disagreements(library.snapshot(), scale=library.embedder.cross_modal_scale)
     except MemedexError as error:
         st.error("Pictures and captions could not be compared:", icon=":material/error:")
         st.text(str(error))

@@ -177,7 +177,7 @@ class CheckUp:
                 for row in rows
                 if row.tier == "approved"
             }
-        return disagreements(self._reader.snapshot(), waiting=waiting)
+        return disagreements(self._reader.snapshot(), scale=embedder.cross_modal_scale, waiting=waiting)
 
 
 def _row(

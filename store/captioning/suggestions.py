@@ -153,7 +153,8 @@ def _tags(reader: "Reader", alike: Sequence[Record], picture: bytes) -> list[str
         seen = embedder.embed_images([Image.open(io.BytesIO(picture))])[0]
     except ModelUnavailable:
         return []
-    near = embedder.embed_texts([f"a picture of {tag}" for tag in known]) @ seen
+    asked = embedder.embed_texts([f"a picture of {tag}" for tag in known]) * embedder.cross_modal_scale
+    near = asked @ seen
     order = [known[place] for place in np.argsort(-near, kind="stable")]
     carried = Counter(tag for record in alike for tag in record.tags if reader.taxonomy.knows(tag))
     shared = [tag for tag, count in carried.most_common() if count > 1]

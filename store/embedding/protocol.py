@@ -55,8 +55,11 @@ class Embedder(Protocol):
         """How many tokens the model reads at once; longer texts are embedded in windows and averaged."""
 
     @property
-    def cross_modal_scale(self) -> float:
-        """Factor that turns the dot product of a text and a picture into their cosine."""
+    def cross_modal_scale(self) -> "float | Vector":
+        """What a text, or each of its numbers, is multiplied with to be compared with pictures.
+
+        Its dot product with a picture is their cosine then.
+        """
 
     @property
     def status(self) -> str:
@@ -91,6 +94,14 @@ class TokenEmbedder(Protocol):
 
     def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """For each text unit rows of shape (tokens, an even number of dimensions)."""
+
+
+@runtime_checkable
+class ForeignReader(Protocol):
+    """An embedding model that also knows which texts are in another language than English."""
+
+    def is_foreign(self, text: str) -> bool:
+        """Whether the text is in another language that the model reads."""
 
 
 class TextOnly:

@@ -37,25 +37,29 @@ class Fit(NamedTuple):
 
 
 def disagreements(
-    snapshot: VectorSnapshot, *, waiting: Mapping[str, Mapping[Facet, Vector]] | None = None
+    snapshot: VectorSnapshot,
+    *,
+    scale: float | Vector,
+    waiting: Mapping[str, Mapping[Facet, Vector]] | None = None,
 ) -> list[Fit]:
     """Every record that has a picture and captions, the worst fit first; empty for a very small library.
 
-    `waiting` has the vectors of records outside the library, which are compared with the library's.
+    `waiting` has the vectors of records outside the library, which are compared with the library's. A text
+    times `scale` is what pictures are compared with (`Embedder.cross_modal_scale`).
     """
     has = dict(zip(FACETS, snapshot.present, strict=True))
     rows = np.flatnonzero(has["image"] & np.any([has[facet] for facet in CAPTION_FACETS], axis=0))
     if len(rows) < FEWEST_PAIRS:
         return []
-    strangers = _pairs(snapshot, np.sort(np.random.default_rng(0).permutation(rows)[:_STRANGERS]))
+    strangers = _pairs(snapshot, np.sort(np.random.default_rng(0).permutation(rows)[:_STRANGERS]), scale)
     found = [
         Fit(snapshot.addresses[row], float(fit))
         for some in np.split(rows, range(_PAIRS_AT_ONCE, len(rows), _PAIRS_AT_ONCE))
-        for row, fit in zip(some, _fit(_pairs(snapshot, some), strangers), strict=True)
+        for row, fit in zip(some, _fit(_pairs(snapshot, some, scale), strangers), strict=True)
     ]
     for address, vectors in (waiting or {}).items():
         if "image" in vectors and len(vectors) > 1:
-            pair = vectors["image"][np.newaxis], _weighted(vectors)[np.newaxis]
+            pair = vectors["image"][np.newaxis], _unit(_weighted(vectors) * np.float32(scale))[np.newaxis]
             found.append(Fit(address, float(_fit(pair, strangers)[0])))
     return sorted(found, key=lambda one: (one.fit, one.address))
 
@@ -74,17 +78,18 @@ def _standard(own: Vector, others: Vector) -> Vector:
     return standard
 
 
-def _pairs(snapshot: VectorSnapshot, rows: NDArray[np.intp]) -> tuple[Vector, Vector]:
+def _pairs(snapshot: VectorSnapshot, rows: NDArray[np.intp], scale: float | Vector) -> tuple[Vector, Vector]:
     """(n, d) each: the pictures of these rows, and their captions as one vector."""
     captions = np.zeros((len(rows), snapshot.dimensions), np.float32)
     for facet in CAPTION_FACETS:
         captions += np.float32(DEFAULT_WEIGHTS["text"][facet]) * snapshot.rows(rows, facet)
-    return snapshot.rows(rows, "image"), _unit(captions)
+    return snapshot.rows(rows, "image"), _unit(captions * np.float32(scale))
 
 
 def _weighted(vectors: Mapping[Facet, Vector]) -> Vector:
     facets = [facet for facet in CAPTION_FACETS if facet in vectors]
-    return _unit(np.sum([DEFAULT_WEIGHTS["text"][facet] * vectors[facet] for facet in facets], axis=0))
+    weighted: Vector = np.sum([DEFAULT_WEIGHTS["text"][facet] * vectors[facet] for facet in facets], axis=0)
+    return weighted
 
 
 def _unit(vectors: Vector) -> Vector:

@@ -78,15 +78,16 @@ def measure(snapshot: VectorSnapshot, embedder: Embedder) -> Figures:
     own = {facet: _rows(snapshot, facet, rows) for facet in FACETS}
     few = {facet: found[:_OWN] for facet, found in own.items()}
     across = embedder.cross_modal_scale
-    directions: dict[Kind, dict[Facet, tuple[Vector, float]]] = {
-        "text": {facet: (texts, across if facet == "image" else 1.0) for facet in FACETS},
-        "image": {facet: (few["image"], 1.0 if facet == "image" else across) for facet in FACETS},
-        "like": {facet: (few[facet], 1.0) for facet in FACETS},
+    pictures = few["image"]
+    directions: dict[Kind, dict[Facet, Vector]] = {
+        "text": {facet: texts * across if facet == "image" else texts for facet in FACETS},
+        "image": {facet: pictures if facet == "image" else pictures * across for facet in FACETS},
+        "like": few,
     }
     return {
         kind: {
-            facet: _spread(questions, own[facet], scale, apart=kind != "text")
-            for facet, (questions, scale) in of.items()
+            facet: _spread(questions, own[facet], apart=kind != "text")
+            for facet, questions in of.items()
             if len(own[facet]) and len(questions)
         }
         for kind, of in directions.items()
@@ -181,10 +182,10 @@ def _rows(snapshot: VectorSnapshot, facet: Facet, addresses: Iterable[str]) -> V
     return np.stack(found) if found else np.empty((0, snapshot.dimensions), np.float32)
 
 
-def _spread(questions: Vector, rows: Vector, scale: float, *, apart: bool) -> tuple[float, float]:
-    cosines: NDArray[np.float64] = (questions @ rows.T).astype(np.float64) * scale
+def _spread(questions: Vector, rows: Vector, *, apart: bool) -> tuple[float, float]:
+    cosines: NDArray[np.float64] = (questions @ rows.T).astype(np.float64)
     if apart:  # what a record has with itself says nothing about others
-        cosines = cosines[cosines < scale * (1 - 1e-4)]
+        cosines = cosines[cosines < 1 - 1e-4]
     if not cosines.size:
         return 0.0, 1.0
     deviation = float(cosines.std())

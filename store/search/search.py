@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.catalog.words import NO_WORDS, WordShares
-from store.embedding.protocol import Embedder, Vector
+from store.embedding.protocol import Embedder, ForeignReader, Vector
 from store.lru import LruCache
 from store.records import FACETS, Facet
 from store.search.query import Part, Query
@@ -50,11 +50,17 @@ class TextNeighbours:
 
 
 def neighbours(
-    snapshot: VectorSnapshot, facet: Facet, text: Vector, *, own: str, picture: Vector | None, scale: float
+    snapshot: VectorSnapshot,
+    facet: Facet,
+    text: Vector,
+    *,
+    own: str,
+    picture: Vector | None,
+    scale: float | Vector,
 ) -> TextNeighbours:
     """Compare a text's vector (d,) with one facet of every other record, and with every picture.
 
-    `scale` turns the dot product of a text and a picture into their cosine (`Embedder.cross_modal_scale`).
+    The text times `scale` is what pictures are compared with (`Embedder.cross_modal_scale`).
     """
     others = ~snapshot.mask([own])
     cosines = _cosines(snapshot, facet, text)
@@ -63,16 +69,17 @@ def neighbours(
     count = min(TOP, int(np.count_nonzero(there)))
     nearest = np.argpartition(-cosines, count - 1)[:count] if count else np.empty(0, np.intp)
     nearest = nearest[np.argsort(-cosines[nearest], kind="stable")]
-    agreement = None if picture is None else float(np.vecdot(text, picture))
+    across = text * np.float32(scale)
+    agreement = None if picture is None else float(np.vecdot(across, picture))
     rank = None
     seen = snapshot.present[FACETS.index("image")] & others
     if agreement is not None:
-        better = _cosines(snapshot, "image", text) > agreement
+        better = _cosines(snapshot, "image", across) > agreement
         rank = 1 + int(np.count_nonzero(better & seen))
     return TextNeighbours(
         neighbours=[(snapshot.addresses[row], float(cosines[row])) for row in nearest],
         compared=int(np.count_nonzero(there)),
-        agreement=None if agreement is None else agreement * scale,
+        agreement=agreement,
         rank=rank,
         pictures=int(np.count_nonzero(seen)) + 1,
     )
@@ -285,7 +292,7 @@ class Search:
             fits=fits or (bool(found) and found[0].is_by_picture),  # of pictures no floor is known
             certainty=Certainty(candidates=ranking.in_full),
             stand_in=pictures,
-            floor=partial(self._floor_of, snapshot) if is_of_texts(query) else lambda: None,
+            floor=partial(self._floor_for, snapshot, query),
         )
 
     def neighbours(self, facet: Facet, text: str, *, own: str, picture: Vector | None) -> TextNeighbours:
@@ -346,9 +353,11 @@ class Search:
         self, snapshot: VectorSnapshot, query: Query, similarities: Similarities, mask: Mask | None
     ) -> bool:
         """Whether a text query is closer to some caption than nonsense is."""
-        if not is_of_texts(query):
-            return True
-        return similarities.exceeds(self._floor_of(snapshot), CAPTIONS, mask)
+        least = self._floor_for(snapshot, query)
+        return least is None or similarities.exceeds(least, CAPTIONS, mask)
+
+    def _floor_for(self, snapshot: VectorSnapshot, query: Query) -> float | None:
+        return self._floor_of(snapshot) if has_floor(query, self._embedder) else None
 
     def _floor_of(self, snapshot: VectorSnapshot) -> float:
         """Kept until a hundredth of the library has changed: it is read from a sample anyway."""
@@ -403,9 +412,14 @@ def _shares(rows: Iterable[tuple[int, str]], words: WordShares) -> Words:
     return Words(np.array([row for row, _ in found], np.intp), shares)
 
 
-def is_of_texts(query: Query) -> bool:
-    """Whether it has nothing but texts, none of them with a minus."""
-    return all(part.kind == "text" and part.weight >= 0 for part in query.parts)
+def has_floor(query: Query, embedder: Embedder) -> bool:
+    """Whether it has nothing but texts, none of them with a minus, and not all in a foreign language.
+
+    The cosines of a foreign question with English captions are no higher than those of nonsense.
+    """
+    texts = [part.text for part in query.parts if part.text is not None and part.weight >= 0]
+    is_foreign = isinstance(embedder, ForeignReader) and all(map(embedder.is_foreign, texts))
+    return len(texts) == len(query.parts) and not is_foreign
 
 
 def query_key(query: Query) -> Hashable:

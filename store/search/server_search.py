@@ -23,6 +23,7 @@ import threading
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -50,7 +51,7 @@ from store.search.search import (
     Certainty,
     Results,
     floor,
-    is_of_texts,
+    has_floor,
     query_key,
     why_nothing,
     words_of,
@@ -393,7 +394,7 @@ class ServerSearch:
             words=found.words,
             fits=fits,
             certainty=certainty,
-            floor=self._measured_floor if is_of_texts(query) else lambda: None,
+            floor=partial(self._floor_for, query),
         )
 
     def _begin(self, query: Query, among: Collection[str] | None, words: WordShares) -> ServerQuery:
@@ -551,11 +552,12 @@ class ServerSearch:
 
     def _fits(self, query: Query, answer: CandidateSimilarities, mask: Mask | None) -> bool:
         """Whether a text query is closer to some candidate's caption than nonsense is to any."""
-        if not is_of_texts(query):
-            return True
-        return answer.exceeds(self._measured_floor(), CAPTIONS, mask)
+        least = self._floor_for(query)
+        return least is None or answer.exceeds(least, CAPTIONS, mask)
 
-    def _measured_floor(self) -> float:
+    def _floor_for(self, query: Query) -> float | None:
+        if not has_floor(query, self._embedder):
+            return None
         if self._floor is None:
             some = self._some(_FLOOR)
             self._floor = floor(

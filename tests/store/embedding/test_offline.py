@@ -9,8 +9,8 @@ import pytest
 from PIL import Image, ImageDraw
 
 from store.embedding import open_embedder
-from store.embedding.offline import COLOURS, colour_shares
-from store.embedding.protocol import OFFLINE, Embedder
+from store.embedding.offline import COLOURS, MiniLM, colour_shares
+from store.embedding.protocol import OFFLINE, Embedder, ForeignReader
 
 
 def run_python(code: str) -> str:
@@ -61,12 +61,54 @@ def test_empty_input_gives_empty_arrays(offline: Embedder) -> None:
     assert offline.embed_texts([]).shape == offline.embed_images([]).shape == (0, 768)
 
 
-def test_a_text_fills_only_the_first_half_and_a_picture_both_halves(offline: Embedder) -> None:
+def test_a_text_and_a_picture_are_compared_by_their_first_halves_alone(offline: Embedder) -> None:
     (text,), (image,) = offline.embed_texts(["a dog"]), offline.embed_images([picture("red")])
-    assert not text[384:].any()
-    meaning = np.linalg.norm(image[:384])
-    assert meaning == pytest.approx(1 / offline.cross_modal_scale, abs=1e-5)
-    assert meaning**2 + np.linalg.norm(image[384:]) ** 2 == pytest.approx(1, abs=1e-5)
+    across = text * offline.cross_modal_scale
+    assert not across[384:].any()
+    first, meaning = text[:384], image[:384]
+    cosine = first @ meaning / np.linalg.norm(first) / np.linalg.norm(meaning)
+    assert across @ image == pytest.approx(cosine, abs=1e-5)
+    assert np.linalg.norm(meaning) == pytest.approx(0.5, abs=1e-5)
+
+
+TRANSLATED = {
+    "English": ("a frog with a crown", "a dog flies to the moon", "losing money on the market"),
+    "German": ("ein Frosch mit einer Krone", "ein Hund fliegt zum Mond", "Geld an der Börse verlieren"),
+    "Spanish": ("una rana con corona", "un perro vuela a la luna", "perder dinero en la bolsa"),
+    "Chinese": ("戴皇冠的青蛙", "狗飞向月球", "在股市亏钱"),
+    "Japanese": ("王冠をかぶったカエル", "犬が月へ飛ぶ", "株で損をする"),
+}
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_a_question_in_another_language_finds_the_english_text(offline: Embedder, language: str) -> None:
+    english, asked = (offline.embed_texts(TRANSLATED[one]) for one in ("English", language))
+    assert (asked @ english.T).argmax(axis=1).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("a frog with a crown", 1), ("", 1), ("42 !", 1), ("戴皇冠的青蛙", 0), ("лягушка", 0),
+        ("pepe", 0.3), ("frog pepe", 0.65),
+    ],
+)  # fmt: skip
+def test_minilm_reads_words_of_its_vocabulary_and_others_in_pieces(text: str, share: float) -> None:
+    assert MiniLM().shares_read([text]) == pytest.approx([share])
+
+
+@pytest.mark.parametrize(
+    ("text", "is_foreign"),
+    [
+        ("ein Frosch mit einer Krone", True), ("Frühstück", True), ("戴皇冠的青蛙", True), ("王冠", True),
+        ("a frog with a crown", False), ("xqzvkj", False), ("asdfgh qwerty", False), ("", False),
+        ("שלום עולם", False),
+    ],
+)  # fmt: skip
+def test_texts_of_languages_that_the_model_reads_are_told_from_nonsense(text: str, is_foreign: bool) -> None:
+    model = open_embedder(OFFLINE)
+    assert isinstance(model, ForeignReader)
+    assert model.is_foreign(text) is is_foreign
 
 
 def test_texts_with_similar_meaning_are_closer_than_others(offline: Embedder) -> None:

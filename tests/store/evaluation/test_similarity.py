@@ -31,13 +31,13 @@ def coins(swapped: Mapping[int, int]) -> list[tuple[str, dict[Facet, Vector]]]:
 
 
 def test_swapped_captions_come_first() -> None:
-    found = disagreements(load(coins({7: 30, 30: 7}), dimensions=32).snapshot())
+    found = disagreements(load(coins({7: 30, 30: 7}), dimensions=32).snapshot(), scale=1)
     assert {one.address for one in found[:2]} == {"local-07", "local-30"}
     assert found[0].fit < 1 < np.median([one.fit for one in found])
 
 
 def test_of_right_captions_none_is_at_odds_with_its_picture() -> None:
-    assert all(one.fit > AT_ODDS for one in disagreements(load(coins({}), dimensions=32).snapshot()))
+    assert all(one.fit > AT_ODDS for one in disagreements(load(coins({}), dimensions=32).snapshot(), scale=1))
 
 
 def test_a_coin_outside_the_library_is_compared_with_those_in_it() -> None:
@@ -46,7 +46,7 @@ def test_a_coin_outside_the_library_is_compared_with_those_in_it() -> None:
         "local-wrong": {"image": near(3), "entity": near(3, sign=-1), "visual": near(3, sign=-1)},
         "local-bare": {"image": near(3)},
     }
-    found = disagreements(load(coins({}), dimensions=32).snapshot(), waiting=waiting)
+    found = disagreements(load(coins({}), dimensions=32).snapshot(), scale=1, waiting=waiting)
     assert found[0].address == "local-wrong"
     assert found[0].fit < AT_ODDS
     fits = {one.address: one.fit for one in found}
@@ -57,7 +57,7 @@ def test_a_coin_outside_the_library_is_compared_with_those_in_it() -> None:
 def test_a_very_small_library_has_no_disagreements() -> None:
     one = np.eye(1, 8, dtype=np.float32)[0]
     rows: list[tuple[str, Vectors]] = [("local-a", {"image": one, "entity": one})]
-    assert disagreements(load(rows, dimensions=8).snapshot()) == []
+    assert disagreements(load(rows, dimensions=8).snapshot(), scale=1) == []
 
 
 def rows(vectors: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> list[tuple[str, Vectors]]:

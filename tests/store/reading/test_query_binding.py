@@ -55,7 +55,7 @@ def test_exact_matches_come_first_and_each_part_is_in_the_order_of_its_scores(de
         == exact
         == {"local-demo-frog-crown", "local-demo-frog-prince-regent"}
     )
-    assert [round(hit.score, 2) for hit in hits] == [0.72, 0.53, 0.59, 0.55, 0.55]
+    assert [round(hit.score, 2) for hit in hits] == [0.57, 0.44, 0.44, 0.42, 0.4]
     assert results.hits == sorted(results.hits, key=lambda hit: -hit.score)
 
 
