@@ -155,7 +155,7 @@ class LibraryRuntime(Library):
         self._workers: list[Worker] = []  # that work in the background, once they are wanted
         self._stamping = Worker("telling replicas the time", lambda _: self._stamp_for_replicas())
         self._deciding = Worker("carrying out decisions of agents", lambda _: self._carry_out_for_agents())
-        self._inbox: list[Watcher] = []  # one at most
+        self._watched: dict[str, Watcher] = {}  # by what is watched
         self._has_current_vectors = False  # as far as was looked
         self.jobs = Jobs.with_runner(catalog, KINDS, self)
         self.finish_erasing()  # what a crash interrupted
@@ -233,8 +233,19 @@ class LibraryRuntime(Library):
     def watch_inbox(self, folder: Path) -> None:
         """Import files that are put into this folder, until the library is closed."""
         self.catalog.check_writable()
-        if not self._inbox:
-            self._inbox.append(Watcher(Inbox(self, folder)))
+        if "inbox" not in self._watched:
+            self._watched["inbox"] = Watcher(Inbox(self, folder))
+
+    def watch_papers(self, folder: Path) -> None:
+        """Import papers that are saved in this folder into the text memory, until the library is closed."""
+        from store.memory.memory import Memory  # only a dashboard with such a folder needs it here
+        from store.tasks.papers import PaperFolder
+
+        self.catalog.check_writable()
+        if "papers" not in self._watched:
+            # Not closed with the library: pages of this process use the same memory.
+            papers = PaperFolder(lambda: Memory.open(self.layout.root), folder)
+            self._watched["papers"] = Watcher(papers, name="the folder of papers")
 
     def status(self) -> Status:
         """The health of the library, and what prevents it from working, if anything."""
@@ -265,14 +276,14 @@ class LibraryRuntime(Library):
 
     def _end(self, progress: Progress | None, longest: float) -> str:
         try:
-            for inbox in self._inbox:
-                inbox.stop()
+            for watcher in self._watched.values():
+                watcher.stop()
             workers = [self._stamping, self._deciding, self._saver.worker, *self._workers]
             if self._comparison:
                 workers.append(self._comparison.worker)
             close_all(workers, timeout=_TIMEOUT, interrupt=self.catalog.interrupt)
-            for inbox in self._inbox:
-                inbox.close()
+            for watcher in self._watched.values():
+                watcher.close()
             self.jobs.close()
             return self._follower.close(progress, longest=longest) if self._follower else ""
         finally:

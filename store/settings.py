@@ -69,6 +69,11 @@ class Settings(BaseSettings):
     inbox: Path | None = Field(
         None, description="A folder that is watched: pictures and token lists put there arrive in Review."
     )
+    papers: Path | None = Field(
+        None,
+        description="A folder that is watched: papers saved there are in the text memory within seconds; "
+        "each folder in it is a protocol.",
+    )
     import_folders: str = Field(
         "",
         description="Folders of the server's disk, separated by commas, below which people at other machines "

@@ -18,6 +18,7 @@ from store import Job, Jobs, Memory, Progress
 from store.disk import files as disk_files
 from store.errors import BadSource
 from store.memory.values import exchange, parse_world
+from store.settings import settings
 
 _ADDED = "Stored."
 _PAPERS = ["pdf", "html", "htm", "docx", "odt", "pptx", "xlsx", "epub"]
@@ -136,6 +137,11 @@ def _papers(memory: Memory, scope: str | None) -> None:
         "Replace papers of the same name", key="add-papers-replace",
         help="Otherwise another paper of the same name is kept under a longer one.",
     )  # fmt: skip
+    if folder := settings().papers:
+        refused = [(path, why) for path, (_, why) in memory.documents.watched_files().items() if why]
+        st.caption(f"Or save them in {format.plain(server_paths.shown(folder), limit=120)}.")
+        for path, why in refused:
+            st.warning(format.plain(f"{server_paths.shown(Path(path))}: {why}"), icon=":material/block:")
     label = f"Import {format.counted(len(files), 'paper')}" if files else "Import"
     watch, jobs = job_bar.watcher(), resources.jobs()
 

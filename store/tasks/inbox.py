@@ -1,4 +1,4 @@
-"""The watched folder: new pictures and token lists are imported to pending.
+"""Watched folders, and the one for coins: new pictures and token lists are imported to pending.
 
 Nothing in it is ever deleted, moved or renamed. Files that are still being copied are waited for; imported
 ones are recorded in the catalog and not imported again; refused ones are reported with the reason, there and
@@ -12,6 +12,7 @@ import os
 import re
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from store.disk.files import absolute
 from store.errors import BadSource
 from store.importing.candidate import shown
 from store.jobs.background_worker import Worker, close_all
-from store.outcome import ImportReport, Refusal
+from store.outcome import ImportReport, Outcome, Refusal
 from store.progress import Progress
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 WHO = "inbox"  # whose decision an arrival is: no person's own undo reverses it
-LOG = "memedex-inbox.log"
+LOG, PAPERS_LOG = "memedex-inbox.log", "memedex-papers.log"
 EVERY = 2.0  # seconds between two looks, in which a file must not have changed
 _UNFINISHED = (".part", ".partial", ".crdownload", ".download", ".tmp", ".filepart")
 _LONGEST_LOG = 1_000_000  # bytes; then a new one is begun
@@ -59,38 +60,38 @@ class RefusedFile:
     at: float
 
 
-class Inbox:
-    """One watched folder; each look imports what is new."""
+class WatchedFolder(ABC):
+    """A folder whose new files are imported by each look at it."""
 
-    def __init__(self, library: "Library", folder: Path) -> None:
+    setting = ""  # that names it
+    log = ""  # the file in it that names what was refused
+    every = EVERY
+
+    def __init__(self, folder: Path) -> None:
         self.folder = absolute(folder)
-        self._library = library
         self._resting: dict[str, str] = {}  # size and time of each file at the last look
         self._folders: dict[str, int] = {}  # the time of each folder just before it was looked through
         self.is_restless = False  # whether what was seen at the last look may still have been changing
 
-    def scan(self, *, progress: Progress | None = None) -> ImportReport:
+    @abstractmethod
+    def scan(self, *, progress: Progress | None = None) -> Outcome:
         """Import files that are new and unchanged since the last scan.
 
         If the report has a `failure`, the next scan tries its files again.
 
-        Raises BadSource if the inbox is no folder, NotWritten if the disk refuses.
+        Raises BadSource if the place is no folder, NotWritten if the disk refuses.
         """
-        report = ImportReport()
+
+    def _looked(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Size and time of each file, by its name in the folder: now, and at the last look."""
         if not self.folder.is_dir():
-            raise BadSource(f"the inbox {self.folder} is no folder; make it, or set MEMEDEX_INBOX")
+            raise BadSource(f"the watched {self.folder} is no folder; make it, or set {self.setting}")
         folders: dict[str, int] = {}
-        fresh = time.time_ns() - EVERY * 1e9  # so coarse may a folder's time be
+        fresh = time.time_ns() - self.every * 1e9  # so coarse may a folder's time be
         found = dict(sorted(_found(self.folder, "", folders)))
         before, self._resting, self._folders = self._resting, found, folders
         self.is_restless = before != found or any(changed > fresh for changed in folders.values())
-        known = self._known(found)
-        for names in _together(found).values():
-            if not any(known.get(name, ("",))[0] != found[name] for name in names):
-                continue
-            if all(before.get(name) == found[name] for name in names):  # else it is still being copied
-                self._take(names, found, known, report, progress)
-        return report
+        return found, before
 
     def has_changed(self) -> bool:
         """Whether files were added to or removed from its folders since the last look."""
@@ -100,6 +101,43 @@ class Inbox:
             )
         except OSError:
             return True
+
+    def _tell(self, refused: Sequence[tuple[str, str]]) -> None:
+        """Write the names of refused files, and why, into the log in the folder."""
+        if not refused:
+            return
+        path = self.folder / self.log
+        when = time.strftime("%Y-%m-%d %H:%M:%S")
+        try:
+            if path.exists() and path.stat().st_size > _LONGEST_LOG:
+                path.replace(self.folder / f"{self.log}.old")
+            with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                file.writelines(f"{when}  {name}: {' '.join(reason.split())}\n" for name, reason in refused)
+        except OSError as error:  # a folder that may only be read; the page says it all the same
+            log.warning("the log of %s cannot be written: %s", self.folder, error)
+
+
+class Inbox(WatchedFolder):
+    """The watched folder of pictures and lists of coins."""
+
+    setting = "MEMEDEX_INBOX"
+    log = LOG
+
+    def __init__(self, library: "Library", folder: Path) -> None:
+        super().__init__(folder)
+        self._library = library
+
+    def scan(self, *, progress: Progress | None = None) -> ImportReport:
+        """Import the coins of files that are new and unchanged since the last scan."""
+        report = ImportReport()
+        found, before = self._looked()
+        known = self._known(found)
+        for names in _together(found).values():
+            if not any(known.get(name, ("",))[0] != found[name] for name in names):
+                continue
+            if all(before.get(name) == found[name] for name in names):  # else it is still being copied
+                self._take(names, found, known, report, progress)
+        return report
 
     def _known(self, found: Iterable[str]) -> dict[str, tuple[str, str]]:
         rows = self._library.catalog.rows("SELECT path, stat, reason FROM inbox")
@@ -157,19 +195,6 @@ class Inbox:
                 [(_stored(name), found[name], _stored(reasons[name]), now) for name in names],
             )
 
-    def _tell(self, refused: Sequence[tuple[str, str]]) -> None:
-        if not refused:
-            return
-        path = self.folder / LOG
-        when = time.strftime("%Y-%m-%d %H:%M:%S")
-        try:
-            if path.exists() and path.stat().st_size > _LONGEST_LOG:
-                path.replace(self.folder / f"{LOG}.old")
-            with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-                file.writelines(f"{when}  {name}: {' '.join(reason.split())}\n" for name, reason in refused)
-        except OSError as error:  # a folder that may only be read; the page says it all the same
-            log.warning("the inbox's log cannot be written: %s", error)
-
 
 def refused(library: "Library", *, limit: int = 200) -> list[RefusedFile]:
     """Files of the inbox that were refused, and why, newest first."""
@@ -188,7 +213,7 @@ def may_be_taken(name: str) -> bool:
     """Whether the name is that of a normal file: no unfinished download, hidden file or log of ours."""
     from store.importing.trees import is_leftover, suffix  # Pillow comes along
 
-    return not (is_leftover(name) or suffix(name) in _UNFINISHED or name.startswith(LOG))
+    return not (is_leftover(name) or suffix(name) in _UNFINISHED or name.startswith((LOG, PAPERS_LOG)))
 
 
 def _found(top: Path, below: str, folders: dict[str, int]) -> Iterator[tuple[str, str]]:
@@ -239,9 +264,10 @@ def _reason(item: str, refused: Sequence[Refusal]) -> str:
 class Watcher:
     """Looks through the inbox whenever something in it may have changed, until it is closed."""
 
-    def __init__(self, inbox: Inbox) -> None:
-        self.looking = Worker("watching the inbox", self._look)
-        self.listening = Worker("listening for changes of the inbox", self._listen)
+    def __init__(self, inbox: WatchedFolder, *, name: str = "the inbox") -> None:
+        """`name` is what faults call the folder."""
+        self.looking = Worker(f"watching {name}", self._look)
+        self.listening = Worker(f"listening for changes of {name}", self._listen)
         self._inbox = inbox
         self._end = threading.Event()
         self._is_due = True  # something may have changed
@@ -273,7 +299,7 @@ class Watcher:
             self.looking.wake(after=self._earliest - now)
             return
         if not (self._is_due or now >= self._all_at or self._inbox.has_changed()):
-            pause = NOTIFIED if self._is_told else max(EVERY, (time.monotonic() - now) / _SHARE)
+            pause = NOTIFIED if self._is_told else max(self._inbox.every, (time.monotonic() - now) / _SHARE)
             self.looking.wake(after=pause)
             return
         self._is_due = False
@@ -285,9 +311,9 @@ class Watcher:
             raise
         if self._inbox.is_restless:
             self._is_due = True
-        self._earliest = time.monotonic() + EVERY
+        self._earliest = time.monotonic() + self._inbox.every
         self._all_at = time.monotonic() + ALL
-        self.looking.wake(after=EVERY)
+        self.looking.wake(after=self._inbox.every)
 
     def _listen(self, _: Progress) -> None:
         """Wait for notifications until the inbox is closed or its folder replaced; tries again on failure."""

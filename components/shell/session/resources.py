@@ -169,6 +169,8 @@ class _Opening(threading.Thread):
             library.jobs.resume_interrupted()
             if inbox := settings().inbox:
                 library.watch_inbox(inbox)
+            if papers := settings().papers:
+                library.watch_papers(papers)
         except BaseException as error:  # noqa: BLE001  raised again on the page that waits
             self.error = error
         else:

@@ -31,6 +31,7 @@ from store.progress import Progress
 RESULTS = 5
 _LOOKED_AT = 20  # passages that tell a document's language
 _PATH = "path"  # among a document's metadata: the file that it was imported from; "" for an upload
+_WATCHED = "watched_files"  # in `meta`
 _BEGUN = "originals_begun"  # in `meta`: files written for imports, of which not every one came to an end
 
 
@@ -361,6 +362,17 @@ class Documents:
             return found
 
         return Citation(path, [(page, marked(page, text)) for page, text in texts])
+
+    def watched_files(self) -> dict[str, tuple[str, str]]:
+        """The files of the watched folder that were looked at: size and time, and why one was refused."""
+        known = json.loads(self.passages.database.meta(_WATCHED) or "{}")
+        return {path: (stat, reason) for path, (stat, reason) in known.items()}
+
+    def note_watched_file(self, path: str, stat: str, reason: str) -> None:
+        """Note that a file of the watched folder was imported, or refused for this reason."""
+        with self.passages.database.writing():
+            known = self.watched_files() | {path: (stat, reason)}
+            self.passages.database.set_meta(_WATCHED, json.dumps(known))
 
     def tidy(self) -> None:
         """Delete the originals of unfinished imports that neither a document nor the history refers to.

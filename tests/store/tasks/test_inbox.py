@@ -185,14 +185,14 @@ def test_a_link_out_of_the_folder_is_not_followed(inbox: Inbox, folder: Path, tm
 
 @pytest.fixture
 def frequent_scans(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inboxes, "EVERY", 0.02)
+    monkeypatch.setattr(inboxes.WatchedFolder, "every", 0.02)
 
 
 @pytest.mark.usefixtures("frequent_scans")
 def test_a_watching_library_imports_automatically_until_it_is_closed(library: Library, folder: Path) -> None:
     library.watch_inbox(folder)
     put_pair(folder, 1)
-    (watcher,) = library._inbox
+    (watcher,) = library._watched.values()
     while not library.counts()["pending"]:
         assert not faults()
     library.close()
@@ -315,7 +315,7 @@ def test_a_network_folder_is_recognised_by_its_mount_type(kind: str, expected: b
 def test_a_file_that_met_a_full_disk_is_not_noted_and_tried_again(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    monkeypatch.setattr(inboxes, "EVERY", 0.02)
+    monkeypatch.setattr(inboxes.WatchedFolder, "every", 0.02)
     monkeypatch.setattr(background_worker, "FIRST", 0.0)
     folder = tmp_path / "inbox"
     folder.mkdir()
@@ -347,7 +347,7 @@ def test_a_library_closes_although_a_look_does_not_end_which_then_imports_nothin
             refusals.append(str(error))
             raise
 
-    monkeypatch.setattr(inboxes, "EVERY", 0.02)
+    monkeypatch.setattr(inboxes.WatchedFolder, "every", 0.02)
     monkeypatch.setattr("store.tasks.inbox._TIMEOUT", 0.1)
     monkeypatch.setattr(Library, "add", wait_and_add)
     folder = tmp_path / "inbox"
@@ -355,7 +355,7 @@ def test_a_library_closes_although_a_look_does_not_end_which_then_imports_nothin
     (folder / "first coin.png").write_bytes(picture(1))
     library = open_library(root, embedder=Hashed())
     library.watch_inbox(folder)
-    (watcher,) = library._inbox
+    (watcher,) = library._watched.values()
     assert began.wait(60)
     library.close()
     assert WriterLock(library.layout.lock).is_free()
