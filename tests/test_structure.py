@@ -38,7 +38,7 @@ store/generation store/captioning store/maintenance store/mcp store/demo store/a
 store/rules/running
 store/rules
 store/rules/preview store/rules/keeping
-store/rules/past
+store/rules/past store/rules/families
 store/rules/matching
 store/library
 store/backup store/evaluation store/showcase

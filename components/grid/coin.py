@@ -15,10 +15,11 @@ from components.shell.page import places
 from components.shell.server import pictures
 from components.shell.server.messages import Kind, Sender
 from components.shell.session import presenter, safe_mode
-from store import Library, Reader, Record, Suspect
-from store.catalog import confusables
+from store import Filter, Library, Reader, Record, Suspect
+from store.catalog import confusables, filter_syntax
 from store.errors import UnknownRecord
 from store.records import PICTURE_TEXT, REQUIRED_KEYS, UNFIT, Tier, is_made_up
+from store.rules import families
 
 _COMPARED = 24  # others for one coin; a common ticker has hundreds
 _OWN_KEYS = frozenset((*REQUIRED_KEYS, "tags", "tags_categories", "caption", PICTURE_TEXT, UNFIT, NO_AGE))
@@ -109,6 +110,7 @@ def detail(library: Reader, record: Record) -> dict[str, Any]:
         "saysUnfit": UNFIT in record.sidecar,
         "fields": shown_fields(shown),
         "explorer": explorer(record),
+        "family": _family(library, record),
         "mentions": {
             "label": "What lore and memory say of it",
             "href": places.address(places.memory_of(record.address)),
@@ -123,6 +125,27 @@ def detail(library: Reader, record: Record) -> dict[str, Any]:
             for event in library.history(address=record.address, limit=20)
         ],
     }
+
+
+def _family(library: Reader, record: Record) -> dict[str, str] | None:
+    """Who was first of the coin's family, as a link to all of it; None if no other belongs to it."""
+    found = families.family(library, record.address)
+    if found.count == 1:
+        return None
+    first = found.first
+    said = (
+        "This coin was first" if first.address == record.address else f"First seen: {_name(library, first)}"
+    )
+    day = format.moment(first.created_at)
+    line = filter_syntax.written(Filter(family=record.address))
+    return {
+        "label": f"{said}, {day}, {first.standing}; {format.counted(found.count - 1, 'other')}",
+        "href": places.address(places.all_coins(line)),
+    }
+
+
+def _name(library: Reader, one: families.Member) -> str:
+    return safe_mode.shown(library, library.get(one.address)).name
 
 
 def comparison(library: Reader, own: Record) -> dict[str, Any]:

@@ -184,6 +184,7 @@ CHANGES: Mapping[str, Change] = {
     "faults": _faults,
     "language": _language,
     "set": _in_set,
+    "family": lambda filter, value: replace(filter, family=value),
     "text": lambda filter, value: replace(filter, picture_texts=_added(filter.picture_texts, value)),
     "name": lambda filter, value: replace(filter, names=_added(filter.names, value)),
     "ticker": lambda filter, value: replace(filter, ticker=value.removeprefix("$")),

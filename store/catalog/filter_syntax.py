@@ -44,11 +44,14 @@ KEYS = (
     "by",
     "decided",
     "set",
+    "family",
 )
 _ALIKE = 0.6  # how near a key has to be to be meant, of 1
 ME = "me"  # of `by:`: the current user
 MAX_CONDITIONS = 200  # of a line: SQLite takes expressions of a limited depth
-_NEED_VALUE = ("tag", "category", "name", "ticker", "address", "words", "text", "source", "reason", "by")
+_NEED_VALUE = (
+    "tag", "category", "name", "ticker", "address", "words", "text", "source", "reason", "by", "family",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +237,8 @@ def nodes(filter: Filter) -> list[Node]:
         found.append(Condition("by", filter.decided_by))
     if filter.decided_since is not None:
         found.append(Condition("decided", _day(filter.decided_since)))
+    if filter.family:
+        found.append(Condition("family", filter.family))
     if filter.coin_set:
         found.append(Condition("set", filter.coin_set))
     found += [AnyOf(tuple(map(_together, choice))) for choice in filter.any_of]

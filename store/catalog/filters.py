@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from store.catalog import blockers, coin_sets, history, words
+from store.catalog import blockers, coin_sets, families, history, words
 from store.disk.sqlite_values import marks
 from store.records import Facet, Tier, is_evm
 
@@ -76,6 +76,7 @@ class Filter:
     troubled: bool | None = None  # approved, and could not go on (store/catalog/blockers.py)
     suspicious: bool | None = None  # looks like another record, and nobody has said yet what it is to it
     likeness: tuple[str, ...] = ()  # what it shares with that record most surely: one of these (LIKENESSES)
+    family: str = ""  # the address, ticker or name of one of its coins (store/catalog/families.py)
     coin_set: str = ""  # the id of a selection (store/catalog/coin_sets.py) that a record must be in
     source: str = ""  # what it was imported from
     unfit: str | None = None  # for the screen: "yes", "no", or why: "hand", "nudity", "word"
@@ -232,6 +233,10 @@ def _findings(filter: Filter) -> Iterator[FilterCondition]:
         meant = "fault <> ''" if fault == "yes" else "fault = ?"
         within = f"r.image_hash IN (SELECT image_hash FROM picture_faults WHERE {meant})"
         yield FilterCondition(within, () if fault == "yes" else (fault,), is_own=False)
+    if filter.family:
+        kin, of = families.select(filter.family)
+        among = (f"record FROM ({kin}) WHERE TRUE",)
+        yield FilterCondition(values=tuple(of), selects=among, is_own=False, is_listed=True)
     if filter.coin_set:
         sql, chosen = coin_sets.condition(filter.coin_set)
         yield FilterCondition(sql, tuple(chosen), is_own=False)

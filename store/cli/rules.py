@@ -1,5 +1,6 @@
-"""Verbs for rules about coins, `rules VERB …`: what a person decides again and again, written once."""
+"""Verbs for rules about coins, `rules VERB …`, and `check`, which tells what is known of one."""
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,8 +14,8 @@ from store.cli.verbs import app, group, rules_about_coins, typed_path, words_of
 from store.cli.verbs import verb as declare
 from store.errors import BadSource, InvalidRecord
 from store.outcome import Refusal
+from store.rules import families, running
 from store.rules import rule as values
-from store.rules import running
 from store.rules.preview import DAYS, Preview
 from store.rules.preview import preview as previewed
 from store.rules.rule import COMPARISONS, Act, Comparison, Level
@@ -219,3 +220,29 @@ def delete(call: Call, name: Name) -> int:
         library.rules.delete(name, actor=call.actor)
     call.say(f"the rule {name} is deleted; Activity can restore it")
     return 0
+
+
+def _picture(asked: str) -> bytes | None:
+    """The content of a file; None for what is no path of a picture."""
+    path = Path(asked)
+    is_path = path.suffix.lower() in (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".avif", ".svg")
+    with suppress(OSError, ValueError):  # a name may be longer than a path
+        is_path |= path.is_file()
+    return path.read_bytes() if is_path else None
+
+
+@declare("check")
+def check(
+    call: Call,
+    asked: Annotated[str, Argument(metavar="ADDRESS|TICKER|NAME|PICTURE", help="a picture by its path")],
+) -> int:
+    """What is known of a coin: copy of which, and what was decided."""
+    with call.reading() as reader:
+        content = _picture(asked)
+        found = families.check_picture(reader, content) if content else families.check(reader, asked)
+    if not found:
+        call.say("nothing like it is known")
+    return call.answered(
+        [families.as_json(one) for one in found],
+        [f"{one.member.name} ({one.member.ticker}) {one.member.address}: {one.sentence}" for one in found],
+    )

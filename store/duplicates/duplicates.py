@@ -15,11 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from store.catalog import history
 from store.catalog.catalog import Catalog, current_generation, next_derived
+from store.disk.files import content_hash
 from store.duplicates import alignment, findings
 from store.duplicates.alignment import Confirmation
 from store.duplicates.examiner import Examiner
-from store.duplicates.findings import Judgement, Suspect, Suspicion, weigh
-from store.duplicates.fingerprints import Neighbours
+from store.duplicates.findings import Judgement, Kind, Suspect, Suspicion, of_print, weigh
+from store.duplicates.fingerprints import Neighbours, fingerprint
 from store.embedding.protocol import OFFLINE
 from store.errors import MemedexError
 from store.outcome import Outcome
@@ -242,6 +243,23 @@ class Duplicates:
         """Records outside the trash that read as this name or ticker, with "name", "ticker" or both."""
         with self._catalog.reading() as db:
             return findings.called(db, name, ticker)
+
+    def like_picture(self, picture: bytes) -> list[tuple[str, Kind, float]]:
+        """The hashes of pictures that are this one or like it, with what they share and how sure, 0 to 1.
+
+        Raises BadPicture if it cannot be read.
+        """
+        from store.disk.images import normalise  # Pillow comes along
+
+        content = normalise(picture)
+        own = content_hash(content)
+        with self._catalog.reading() as db:
+            self._neighbours.refresh(db)
+        near = self._confirmation.near(content, self._neighbours.near(fingerprint(content)))
+        return [
+            (own, "exact picture", 1.0),
+            *((one.image_hash, *of_print(one)) for one in near if one.image_hash != own),
+        ]
 
     def groups(self) -> dict[str, int]:
         """The group number of each library record whose picture another one has as well."""

@@ -341,7 +341,7 @@ def _shared(
         yield row, "exact picture", _CERTAINTY["exact picture"]
     for one in _near(db, own["image_hash"]) if near is None else near:
         if one.image_hash != own["image_hash"]:
-            kind, sure = _of(one)
+            kind, sure = of_print(one)
             for row in _others(db, own, "r.image_hash = ?", one.image_hash):
                 yield row, kind, sure
     for what, same, confusable in _WORDS:
@@ -386,7 +386,8 @@ def _similar(
             yield row, "similar embedding", sure
 
 
-def _of(near: NearPrint) -> tuple[Kind, float]:
+def of_print(near: NearPrint) -> tuple[Kind, float]:
+    """What kind of finding a similar picture is, and how sure, 0 to 1."""
     sure = _NEAREST - _PER_BIT * near.distance
     return ("mirrored", sure * _TURNED) if near.is_mirrored else ("near picture", sure)
 

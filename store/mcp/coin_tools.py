@@ -1,5 +1,6 @@
 """Tools about coins other than search: lists, their past, the map, and decisions under the agent's name."""
 
+from base64 import b64decode
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from store.mcp.limits import MOST, CoinTags, Name, Names, Question
 from store.memory.values import nearest, offered
 from store.reading.reader import Reader
 from store.records import Record, Tier
+from store.rules import families
 
 Answer = dict[str, Any]
 Addresses = Annotated[Names, Field(min_length=1, description=f"1 to {MOST} addresses of coins")]
@@ -60,6 +62,24 @@ class CoinTools:
                 for one in library.history(address=record.address if record else None, limit=limit)
             ]
         }  # fmt: skip
+
+    def check_memecoin(
+        self, asked: Name | None = None,
+        picture: Annotated[str | None, Field(max_length=8_000_000, description="an image as base64")] = None,
+    ) -> Answer:  # fmt: skip
+        """What is known of an address, a ticker or a name, however it is spelt, or of a picture.
+
+        Each coin with a sentence such as "copy of Dogecoin (mirrored, 97 %), rejected 2026-11-02: copycat".
+        """
+        if (asked is None) == (picture is None):
+            raise InvalidRecord("give one of asked and picture")
+        library = self._access.library
+        try:
+            content = b64decode(picture or "", validate=True)
+        except ValueError as error:
+            raise InvalidRecord("the picture is not base64") from error
+        found = families.check(library, asked) if asked else families.check_picture(library, content)
+        return {"found": [families.as_json(one) for one in found]}
 
     def map_neighbourhoods(
         self, near: Name | None = None, space: Space = "fused",

@@ -119,7 +119,7 @@ def server(access: Access) -> MCPServer[Any]:
                generator.generate_memecoin, tools.get_memecoin, memory.list_memory, memory.show_memory,
                memory.export_memory, memory.assemble_memory, memory.ask_memory, memory.list_worlds,
                memory.list_sessions, memory.list_protocols, memory.list_tags,
-               memory.search_entries, coins.list_memecoins, coins.memecoin_history,
+               memory.search_entries, coins.list_memecoins, coins.memecoin_history, coins.check_memecoin,
                coins.map_neighbourhoods)  # fmt: skip
     writing = (tools.store_memory, memory.remove_memory, memory.undo_memory,
                memory.redo_memory, coins.approve_memecoins, coins.reject_memecoins, coins.tag_memecoins,

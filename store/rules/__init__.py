@@ -8,4 +8,4 @@ keeping     the job that keeps one coin of a pair, with what the other knew
 running     a run: one decision, by a person or by the rule itself
 """
 
-__all__ = ["matching", "preview", "rule", "running"]
+__all__ = ["families", "matching", "preview", "rule", "running"]

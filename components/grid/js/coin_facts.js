@@ -32,6 +32,7 @@ const FACETS = [
  *   fields: [label: string, value: string][],
  *   explorer: Link | null,
  *   mentions: Link,
+ *   family: Link | null,
  *   history: {what: string, when: string}[],
  * }} Detail
  */
@@ -59,6 +60,7 @@ export function facts(grid, card, known) {
       born(card),
     ),
     ...(known?.comparison.others ?? []).slice(0, TWINS).map((twin) => evidence(grid, card.address, twin)),
+    detail?.family ? section("Family", el("p", {}, link(detail.family))) : null,
     description ? el("p", { class: "description", dir: "auto" }, description) : null,
     tags.length ? el("p", { class: "pills" }, ...tags.map((tag) => el("span", { class: "pill" }, tag))) : null,
     hit && grid.ranking ? section("Why it is here", breakdown(hit, grid.ranking)) : null,

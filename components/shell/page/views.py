@@ -17,14 +17,14 @@ def choose(views: Sequence[str], *, parameter: str = VIEW, counts: Mapping[str, 
     chosen = shown(views, parameter=parameter)
     if presenter.is_on():
         counts = None
-    links = []
+    links, name = [], f"{parameter.capitalize()}s"
     for view in views:
         count = f" <small>{counts[view]:,}</small>" if counts and view in counts else ""
         current = ' aria-current="page"' if view == chosen else ""
         address = escape(_address(parameter, view, usual=views[0]))
         link = f'class="memedex-link" target="_self" href="{address}"{current}'
         links.append(f"<a {link}>{escape(view)}{count}</a>")
-    st.html(f'{streamlit_style.VIEWS}<nav class="memedex-views" aria-label="Views">{"".join(links)}</nav>')
+    st.html(f'{streamlit_style.VIEWS}<nav class="memedex-views" aria-label="{name}">{"".join(links)}</nav>')
     return chosen
 
 

@@ -200,8 +200,8 @@ def test_me_means_the_current_user_and_today_starts_at_midnight() -> None:
 
 
 def test_an_unknown_filter_is_answered_with_every_one_that_may_stand_there() -> None:
-    assert parsed("zzzz:bar").faults[0].endswith("decided, set and tier.")
-    assert parsed("zzzz:bar", base=Filter(tier="pending")).faults[0].endswith("by, decided and set.")
+    assert parsed("zzzz:bar").faults[0].endswith("decided, set, family and tier.")
+    assert parsed("zzzz:bar", base=Filter(tier="pending")).faults[0].endswith("by, decided, set and family.")
 
 
 def test_a_name_a_ticker_and_an_address_find_their_coin(library: Library) -> None:

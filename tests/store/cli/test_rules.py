@@ -1,6 +1,7 @@
 """`rules VERB …`: saved, listed, previewed, run, exported, imported and deleted."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,18 @@ def test_what_cannot_be_a_rule_is_refused(run: Run) -> None:
     assert "without a filter it would mean all" in refused.stderr
     assert "there is no rule 'X'" in run("rules", "preview", "X").stderr
     assert run("rules", "add", "All", "--do", "burn").returncode == 2
+
+
+def test_a_coin_is_told_by_its_address_its_name_and_its_picture(run: Run, tmp_path: Path) -> None:
+    line = f"Coin 0 (C0) {PENDING}: no coin like it, in review\n"
+    assert run("check", PENDING).stdout == run("check", "coin 0").stdout == line
+    with open_reader(tmp_path / "res") as reader:
+        picture = str(shutil.copy(reader.picture(PENDING), tmp_path))
+    run("reject", PENDING, "--reason", "dull")
+    (found,) = json.loads(run("check", picture, "--json").stdout)
+    assert (found["token_address"], found["tier"], found["reason"]) == (PENDING, "trash", "dull")
+    assert found["picture"] == "same picture, 100 %"
+    nothing = run("check", "nobody")
+    assert (nothing.returncode, nothing.stderr) == (0, "nothing like it is known\n")
+    assert "No such file" in run("check", "gone.png").stderr
+    assert "damaged" in run("check", __file__).stderr

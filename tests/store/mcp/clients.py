@@ -27,8 +27,8 @@ TOOLS = {
     "list_worlds", "list_sessions", "list_protocols", "list_tags",
     "query_lore", "query_memory", "search_documents", "search_transcripts", "find_events", "search_entries",
     "search_memecoins", "get_memecoin", "memecoin_examples", "generate_memecoin",
-    "list_memecoins", "memecoin_history", "map_neighbourhoods", "approve_memecoins", "reject_memecoins",
-    "tag_memecoins", "undo_memecoins",
+    "list_memecoins", "memecoin_history", "check_memecoin", "map_neighbourhoods",
+    "approve_memecoins", "reject_memecoins", "tag_memecoins", "undo_memecoins",
 }  # fmt: skip
 
 

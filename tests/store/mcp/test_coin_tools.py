@@ -1,6 +1,7 @@
 """Agents look at coins, and decide about them under their own name where the settings let them."""
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -229,3 +230,21 @@ def test_places_of_the_map_come_with_the_coins_at_their_middle(address: str, roo
     ]
     assert beside["places"][0]["name"] == "frogs"
     assert [one["token_address"] for one in beside["nearest"]] == [chart.addresses[1]]
+
+
+def test_an_agent_is_told_what_is_known_of_a_coin(agents: str, own: Path) -> None:
+    picture = b64encode(open_reader(own).picture(SECOND).read_bytes()).decode()
+    known, unknown, seen, both, wrong = over_http(
+        agents,
+        ("check_memecoin", {"asked": "coin 1"}),
+        ("check_memecoin", {"asked": str(own / "memecoins" / "catalog.sqlite3")}),
+        ("check_memecoin", {"picture": picture}),
+        ("check_memecoin", {"asked": "coin 1", "picture": picture}),
+        ("check_memecoin", {"picture": "???"}),
+    )
+    (one,) = known["found"]
+    assert (one["token_address"], one["sentence"]) == (SECOND, "no coin like it, in review")
+    assert unknown["found"] == [], "no file of this machine is read for an agent"
+    assert [found["token_address"] for found in seen["found"]] == [SECOND]
+    assert "give one of asked and picture" in both
+    assert "not base64" in wrong

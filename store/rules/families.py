@@ -1,0 +1,246 @@
+"""Who was first: a family of coins as a tree, whose edges say what was done; and what to tell of one coin.
+
+family    the coins joined with one (`store/catalog/families.py`), each below the earlier coin most like it
+check     what the library knows of an address, a ticker, a name or a picture, in sentences
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from store.catalog import confusables, families
+from store.catalog.filters import REJECTED_FOR
+from store.duplicates import findings
+from store.duplicates.findings import Suspect
+from store.reading.reader import Reader
+from store.records import Tier
+
+MOST = 60  # coins of a tree, the oldest; the rest is counted
+_FOUND = 10  # coins that a check tells of
+_DONE = {
+    "exact picture": "same picture",
+    "near picture": "picture changed",
+    "mirrored": "mirrored",
+    "similar embedding": "redrawn or recoloured",
+    "same name": "same name",
+    "same ticker": "same ticker",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One coin of a family, and how it came from another."""
+
+    address: str
+    name: str
+    ticker: str
+    tier: Tier
+    created_at: float  # UNIX seconds
+    approved_at: float | None  # when it first was, if it is
+    rejected_at: float | None  # … likewise
+    reason: str  # of the rejection
+    of: str  # the address of the coin above it; "" for the first
+    done: tuple[str, ...]  # what was done to that one
+    sure: float  # that it is a copy of it, 0 to 1
+
+    @property
+    def standing(self) -> str:
+        """What became of it, in words."""
+        if self.tier == "trash":
+            when = f" {_day(self.rejected_at)}" if self.rejected_at else ""
+            return f"rejected{when}" + (f": {self.reason}" if self.reason else "")
+        if self.tier == "pending":
+            return "in review"
+        return "approved" + (f" {_day(self.approved_at)}" if self.approved_at else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The first coin, then each other below an earlier one, oldest first."""
+
+    members: tuple[Member, ...]
+    count: int  # of all of them
+
+    @property
+    def first(self) -> Member:
+        """The coin that was there first."""
+        return self.members[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the library knows of one coin that was asked for."""
+
+    member: Member
+    original: str  # the name of the coin that it is a copy of; "" for none
+    copies: int  # of it, if it is the first of its family
+    how: str = ""  # how the picture that was asked for is like this coin's; "" if the coin itself was
+
+    @property
+    def sentence(self) -> str:
+        """Such as "copy of Dogecoin (mirrored, 97 %), rejected 2026-11-02: copycat"."""
+        one = self.member
+        if self.original:
+            said = f"copy of {self.original} ({', '.join([*one.done, _percent(one.sure)])})"
+        elif self.copies:
+            said = f"first of its family, {self.copies:,} like it"
+        else:
+            said = "no coin like it"
+        told = f"{said}, {one.standing}"
+        return f"like {one.name} ({self.how}): {told}" if self.how else told
+
+
+def family(reader: Reader, address: str) -> Family:
+    """The coin's family; it alone if no other belongs to it. Raises UnknownRecord."""
+    reader.get(address)
+    with reader.catalog.one_moment() as db:
+        rows = _rows(db, address)
+        shown = rows[:MOST]
+        if all(row["address"] != address for row in shown):
+            shown += [row for row in rows if row["address"] == address]
+        place = _places(rows)
+        return Family(tuple(_member(db, row, _above(db, row["address"], place)) for row in shown), len(rows))
+
+
+def _rows(db: sqlite3.Connection, address: str) -> list[sqlite3.Row]:
+    """The coins of a family, oldest first."""
+    kin, of = families.select(address)
+    query = (
+        f"SELECT r.* FROM records r WHERE r.id IN (SELECT record FROM ({kin})) ORDER BY created_at, address"
+    )
+    return db.execute(query, of).fetchall()
+
+
+def _places(rows: Sequence[sqlite3.Row]) -> dict[str, int]:
+    return {row["address"]: number for number, row in enumerate(rows)}
+
+
+def _above(db: sqlite3.Connection, address: str, place: dict[str, int]) -> Suspect | None:
+    """The earlier coin that this one is most likely a copy of; the first one, where none is alike."""
+    earlier = [
+        one
+        for one in findings.suspects(db, address)
+        if place.get(one.other, len(place)) < place[address]
+        and not (one.judgement and one.judgement.verdict == "different")
+    ]
+    judged = [one for one in earlier if one.judgement and one.judgement.verdict == "copy of"]
+    return max(judged or earlier, key=lambda one: (one.confidence, -place[one.other]), default=None)
+
+
+def _member(db: sqlite3.Connection, row: sqlite3.Row, above: Suspect | None) -> Member:
+    approved, rejected = db.execute(
+        "SELECT min(at) FILTER (WHERE after ->> 'tier' IN ('approved', 'library')), "
+        "max(at) FILTER (WHERE after ->> 'tier' = 'trash' AND before ->> 'tier' IS NOT 'trash') "
+        "FROM history WHERE address = ?",
+        [row["address"]],
+    ).fetchone()
+    reason = db.execute(f"SELECT {REJECTED_FOR} FROM records r WHERE r.id = ?", [row["id"]]).fetchone()[0]
+    is_judged = above is not None and above.judgement is not None and above.judgement.verdict == "copy of"
+    return Member(
+        row["address"], row["name"], row["ticker"], row["tier"], row["created_at"],
+        approved if row["tier"] in ("approved", "library") else None,
+        rejected if row["tier"] == "trash" else None,
+        (reason or "") if row["tier"] == "trash" else "",
+        above.other if above else "",
+        _what_was_done(row["name"], above) if above else (),
+        1.0 if is_judged else above.confidence if above else 0.0,
+    )  # fmt: skip
+
+
+def _what_was_done(name: str, above: Suspect) -> tuple[str, ...]:
+    said = [_DONE[one.kind] for one in above.findings if one.kind in _DONE]
+    if above.has_other_letters:
+        said.append("other lettering")
+    if any(one.kind == "confusable name" for one in above.findings):
+        letters = [piece for piece in confusables.compared_names(name, above.name)[0] if piece.note]
+        said += [piece.note.replace("read as", "for") for piece in letters[:3]] or ["name spelt alike"]
+    elif any(one.kind == "confusable ticker" for one in above.findings):
+        said.append("ticker spelt alike")
+    if above.judgement and above.judgement.verdict == "copy of":
+        said.append(f"so judged by {above.judgement.actor}")
+    return tuple(said) or ("alike",)
+
+
+def check(reader: Reader, asked: str) -> list[Told]:
+    """What the library knows of an address, a ticker or a name, however it is spelt; best match first."""
+    with reader.catalog.one_moment() as db:
+        return [_told(db, address) for address in _called(db, asked.strip())]
+
+
+def check_picture(reader: Reader, content: bytes) -> list[Told]:
+    """What the library knows of coins with this picture, or one like it, nearest first.
+
+    Raises BadPicture if it cannot be read.
+    """
+    prints = reader.duplicates.like_picture(content)
+    with reader.catalog.one_moment() as db:
+        return _like_picture(db, prints)[:_FOUND]
+
+
+def _told(db: sqlite3.Connection, address: str, *, how: str = "") -> Told:
+    rows = _rows(db, address)
+    place = _places(rows)
+    own = _member(db, rows[place[address]], _above(db, address, place))
+    original = next((row["name"] for row in rows if row["address"] == own.of), "")
+    return Told(own, original, len(rows) - 1 if place[address] == 0 else 0, how)
+
+
+def _like_picture(db: sqlite3.Connection, prints: Sequence[tuple[str, findings.Kind, float]]) -> list[Told]:
+    """Coins with this picture, or one like it, nearest first."""
+    told: list[Told] = []
+    for picture, kind, sure in prints[:_FOUND]:
+        how = f"{_DONE[kind]}, {_percent(sure)}"
+        rows = db.execute(
+            "SELECT address FROM records WHERE image_hash = ? ORDER BY created_at LIMIT ?", [picture, _FOUND]
+        )
+        told += [_told(db, row[0], how=how) for row in rows.fetchall()]
+    return told
+
+
+def _called(db: sqlite3.Connection, asked: str) -> list[str]:
+    """Coins of this address, or that read as this ticker or name: exact ones first, then oldest."""
+    by_address = db.execute("SELECT address FROM records WHERE folded = ?", [asked.lower()]).fetchall()
+    if by_address:
+        return [row[0] for row in by_address]
+    spelt = confusables.spelling(asked, asked.removeprefix("$"))
+    rows = db.execute(
+        "SELECT r.address FROM spellings s JOIN records r ON r.id = s.record "
+        "WHERE (s.ticker_skeleton = :ts AND :t <> '') OR (s.name_skeleton = :ns AND :n <> '') "
+        "ORDER BY s.ticker = :t OR s.name = :n DESC, r.tier = 'trash', r.created_at LIMIT :most",
+        {
+            "ts": spelt.ticker_skeleton, "t": spelt.ticker, "ns": spelt.name_skeleton, "n": spelt.name,
+            "most": _FOUND,
+        },
+    )  # fmt: skip
+    return [row[0] for row in rows]
+
+
+def as_json(told: Told) -> dict[str, Any]:
+    """What is told, for programs."""
+    one = told.member
+    return {
+        "token_address": one.address,
+        "token_name": one.name,
+        "ticker": one.ticker,
+        "tier": one.tier,
+        "sentence": told.sentence,
+        "copy_of": one.of or None,
+        "done": list(one.done),
+        "sure": one.sure if one.of else None,
+        "copies": told.copies,
+        "created_at": one.created_at,
+        "approved_at": one.approved_at,
+        "rejected_at": one.rejected_at,
+        "reason": one.reason,
+        "picture": told.how or None,
+    }
+
+
+def _day(at: float | None) -> str:
+    return datetime.fromtimestamp(at or 0, UTC).strftime("%Y-%m-%d")
+
+
+def _percent(sure: float) -> str:
+    return f"{100 * sure:.0f} %"

@@ -1,0 +1,128 @@
+"""Who was first: families of coins, the edges of their tree, and what is told of one coin."""
+
+from typing import Any
+
+import pytest
+from PIL import ImageOps
+
+from store.catalog import filter_syntax
+from store.errors import BadPicture, UnknownRecord
+from store.importing.candidate import Candidate
+from store.library import Library
+from store.rules import families
+from tests.store.conftest import address, coin
+from tests.store.duplicates.copies import drawing, jpg, normalised_picture
+from tests.store.rules.conftest import COPY, ORIGINAL, OTHER, copied
+
+
+def found(library: Library, line: str) -> list[str]:
+    read = filter_syntax.parsed(line)
+    assert read.faults == []
+    return sorted(library.addresses(read.filter))
+
+
+def pictured(number: int, image: Any, **more: Any) -> Candidate:
+    return Candidate(f"coin {number}", coin(number, **more).sidecar, normalised_picture(image))
+
+
+@pytest.fixture
+def dogs(library: Library) -> Library:
+    """Dogecoin; its picture mirrored; its name in other letters with another picture; and a stranger."""
+    library.add(
+        [
+            pictured(1, drawing(1), token_name="Dogecoin", ticker="DOGE"),
+            pictured(2, ImageOps.mirror(drawing(1)), token_name="Woof", ticker="WOOF"),
+            pictured(3, drawing(2), token_name="Dоgecoin", ticker="DОGE"),  # Cyrillic o
+            pictured(4, drawing(3), token_name="Rocket", ticker="DOGE"),
+        ]
+    )
+    library.duplicates.examine()
+    return library
+
+
+def test_pictures_and_spellings_make_a_family_and_a_ticker_alone_does_not(dogs: Library) -> None:
+    kin = sorted([ORIGINAL, COPY, OTHER])
+    assert found(dogs, f"family:{ORIGINAL}") == found(dogs, f"family:{COPY}") == kin
+    assert found(dogs, f"family:{address(4)}") == [address(4)]
+    assert found(dogs, "family:Dogecoin") == kin
+    assert found(dogs, "family:$doge") == sorted([*kin, address(4)])
+    assert found(dogs, f"-family:{COPY}") == [address(4)]
+    assert found(dogs, "family:nothing") == []
+
+
+def test_verdicts_join_and_separate(dogs: Library) -> None:
+    dogs.duplicates.judge(address(4), "copy of", [ORIGINAL], actor="ann")
+    assert address(4) in found(dogs, f"family:{COPY}")
+    dogs.duplicates.judge(COPY, "different", [ORIGINAL], actor="ann")
+    assert ORIGINAL not in found(dogs, f"family:{COPY}")
+    dogs.undo(actor="ann")
+    assert ORIGINAL in found(dogs, f"family:{COPY}")
+
+
+def test_a_line_with_a_family_is_written_as_it_was_read() -> None:
+    for line in ("family:Dogecoin", 'family:"to the moon"', "-family:DOGE"):
+        assert filter_syntax.written(filter_syntax.parsed(line).filter) == line
+    assert filter_syntax.parsed("family:").faults == ["family: needs a value"]
+
+
+def test_edges_say_what_was_done(dogs: Library) -> None:
+    dogs.approve([ORIGINAL])
+    dogs.reject([COPY], reason="copycat")
+    tree = families.family(dogs, OTHER)
+    assert tree.count == 3
+    assert (tree.first.address, tree.first.of) == (ORIGINAL, "")
+    assert tree.first.standing.startswith("approved 20")
+    mirrored, lettered = tree.members[1:]
+    assert (mirrored.of, mirrored.done) == (ORIGINAL, ("mirrored",))
+    assert mirrored.standing.endswith(": copycat")
+    assert lettered.of == ORIGINAL
+    assert lettered.done == ("cyrillic small letter o, for o",)
+
+
+def test_a_coin_alone_is_its_own_family(dogs: Library) -> None:
+    tree = families.family(dogs, address(4))
+    assert [member.address for member in tree.members] == [address(4)]
+    with pytest.raises(UnknownRecord):
+        families.family(dogs, address(9))
+
+
+def test_a_check_tells_of_a_copy_and_what_became_of_it(dogs: Library) -> None:
+    dogs.reject([COPY], reason="copycat")
+    (told,) = families.check(dogs, COPY.upper().replace("0X", "0x"))
+    day = families.family(dogs, COPY).members[1].standing
+    assert told.sentence.startswith("copy of Dogecoin (mirrored, 9")
+    assert told.sentence.endswith(f" %), {day}")
+    assert families.as_json(told)["copy_of"] == ORIGINAL
+    original, *others = families.check(dogs, "doge")
+    assert original.sentence == "first of its family, 2 like it, in review"
+    assert {one.member.address for one in others} == {OTHER, address(4)}
+    assert families.check(dogs, "cat") == []
+    assert families.check(dogs, "") == []
+
+
+def test_a_judged_copy_is_told_with_who_judged(dogs: Library) -> None:
+    dogs.duplicates.judge(address(4), "copy of", [ORIGINAL], actor="ann")
+    (told,) = families.check(dogs, "rocket")
+    assert told.sentence == "copy of Dogecoin (same ticker, so judged by ann, 100 %), in review"
+
+
+def test_a_picture_is_told_with_the_coins_that_have_one_like_it(dogs: Library) -> None:
+    told = families.check_picture(dogs, jpg(drawing(1)))
+    assert [one.member.address for one in told] == [ORIGINAL, COPY]
+    assert told[0].sentence == (
+        "like Dogecoin (same picture, 100 %): first of its family, 2 like it, in review"
+    )
+    assert told[1].sentence.startswith("like Woof (mirrored, 9")
+    assert families.check_picture(dogs, jpg(drawing(9))) == []
+    with pytest.raises(BadPicture):
+        families.check_picture(dogs, b"text")
+
+
+def test_a_wave_of_one_picture_is_found_at_once_and_its_tree_has_a_limit(library: Library) -> None:
+    library.add([copied(number, of=1) for number in range(1, families.MOST + 21)])
+    assert len(found(library, f"family:{ORIGINAL}")) == families.MOST + 20
+    newest = address(families.MOST + 20)
+    tree = families.family(library, newest)
+    assert (tree.count, len(tree.members)) == (families.MOST + 20, families.MOST + 1)
+    assert tree.members[-1].address == newest
+    assert tree.members[-1].of == ORIGINAL
