@@ -41,6 +41,7 @@ Metadata = Mapping[str, Any]
 Make = Callable[[str, str, Metadata, str], Entry]  # id, text, metadata, when it was added
 
 _OF_MEMORIES = {"timestamp", "tags", "user_id", "agent_id", "run_id", "memory_type"}
+_BY_NAME = {"memories": "memories", "mem0": "memories", "langchain": "documents"}  # of entries without fields
 _TEXTS = ("data", "memory", "text", "content", "page_content")  # of an entry without a document
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?")
 
@@ -59,13 +60,15 @@ _COINS = frozenset(COLLECTIONS.values())
 
 def kind_of(name: str, keys: set[str]) -> str:
     """The kind of memory that a collection with these metadata belongs to; "" if none is known."""
+    if {"data", "hash"} <= keys:  # mem0's, whatever else a person put there
+        return "memories"
     if "world_id" in keys:
         return "world_lore"
     if "session_id" in keys:
         return "session_memory"
     if keys & {"protocol", "page_label", "_node_content"} or ("source" in keys and not keys & _OF_MEMORIES):
         return "documents"
-    return "memories" if keys & _OF_MEMORIES or name in ("memories", "mem0") else ""
+    return "memories" if keys & _OF_MEMORIES else _BY_NAME.get(name, "")
 
 
 def text_of(entry: ForeignEntry) -> str:
@@ -125,6 +128,12 @@ ENTRIES: Mapping[str, Make] = {
     "world_lore": lore_entry,
     "session_memory": session_entry,
 }
+
+
+_OWNER = {
+    "world_lore": {"world_id": "unnamed"},
+    "session_memory": {"session_id": "unnamed"},
+}  # of what a person says is of this kind
 
 
 def tags_of(value: Any) -> list[str]:
@@ -255,15 +264,18 @@ class _TextCollection:
 class ChromaTexts:
     """Folders such as `chroma_db/` and `data/chroma/`, and the worlds next to them."""
 
-    name = "chroma-texts"
     title = "Memories, lore and sessions in a Chroma"
+
+    def __init__(self, kind: str = "") -> None:
+        """With a kind of memory, every collection of texts is taken as this one."""
+        self.name, self._kind = kind or "chroma-texts", kind
 
     def recognise(self, path: Path) -> DataSurvey | None:
         """The collections of texts below this path, and files of worlds; None if there are neither."""
         refused: list[Refusal] = []
-        collections = list(_collections(path, refused))
+        collections = list(_collections(path, refused, kind=self._kind))
         worlds = [one for one in find_worlds(path) if isinstance(one, WorldFile)]
-        if not (collections or worlds):
+        if not (collections or worlds or refused):
             return None
         refused += [one for one in find_worlds(path) if isinstance(one, Refusal)]
         papers = [one for one in collections if one.kind == "documents"]
@@ -280,7 +292,7 @@ class ChromaTexts:
         """Take all of it as one decision; vectors of the kind's own model are reused."""
         adoption = Adoption(memory, survey, request, progress)
         kinds = set()
-        for one in _collections(survey.path, adoption.report.refused):
+        for one in _collections(survey.path, adoption.report.refused, kind=self._kind):
             if progress.cancelled:
                 return adoption.report
             try:
@@ -337,7 +349,9 @@ def _entries(
             if kind == "documents":
                 entry = document_entry(id, text, given.metadata, pages)
             else:
-                entry = ENTRIES[kind](id, text, given.metadata, added.get(id, ""))
+                owner = _OWNER.get(kind, {}) if adoption.report.system == kind else {}
+                metadata = {**owner, **given.metadata}
+                entry = ENTRIES[kind](id, text, metadata, added.get(id, ""))
             entry.vector, entry.model = as_vector(_bytes(given)), model
         except ValueError as error:
             adoption.refuse(id, str(error))
@@ -357,8 +371,11 @@ def _bytes(entry: ForeignEntry) -> bytes | None:
     return None if entry.vector is None else entry.vector.tobytes()
 
 
-def _collections(path: Path, refused: list[Refusal]) -> Iterator[_TextCollection]:
-    """The collections of texts at this path and below it; others are refused, coins left to their system."""
+def _collections(path: Path, refused: list[Refusal], *, kind: str) -> Iterator[_TextCollection]:
+    """The collections of texts at this path and below it; others are refused, coins left to their system.
+
+    With a `kind`, all that have texts are of it.
+    """
     for folder in _folders(path):
         contents = read_contents(folder)
         if contents.fault:
@@ -368,19 +385,22 @@ def _collections(path: Path, refused: list[Refusal]) -> Iterator[_TextCollection
                 continue
             try:
                 keys = metadata_keys(folder, one)
-                kind = kind_of(one.name, keys) if one.has_documents or keys & {*_TEXTS} else ""
+                has_texts = one.has_documents or bool(keys & {*_TEXTS})
+                known = (kind or kind_of(one.name, keys)) if has_texts else ""
             except (OSError, sqlite3.Error) as error:
                 refused.append(Refusal(one.name, f"it cannot be read: {error}"))
                 continue
-            if kind:
-                yield _TextCollection(folder, one, kind)
+            if known:
+                yield _TextCollection(folder, one, known)
             elif one.count:
-                lacks = (
-                    "no kind of memory is known that has such entries" if one.has_documents else "no texts"
-                )
                 fields = ", ".join(sorted(keys)) or "no fields"
-                what = f"{one.count:,} entries of {one.dimension or 0:,} numbers with {fields}"
-                refused.append(Refusal(one.name, f"{lacks}: {what}"))
+                what = (
+                    f"a collection of {one.count:,} entries of {one.dimension or 0:,} numbers with {fields}"
+                )
+                remedy = (
+                    f"no kind of memory is known that has these; say which with --as {', --as '.join(TITLES)}"
+                )
+                refused.append(Refusal(one.name, f"{what}: {remedy if has_texts else 'it has no texts'}"))
 
 
 def _folders(path: Path) -> Iterator[Path]:

@@ -1,13 +1,16 @@
-"""Agents' memories in files of other programs: knowledge graphs of MCP's memory server, and SQLite tables.
+"""Agents' memories in files of other programs: knowledge graphs, exports in JSON, and SQLite tables.
 
 MCP memory server     https://github.com/modelcontextprotocol/servers (src/memory): a line for each
                       entity and relation; each observation, and each relation, is a memory
-mcp-memory-service    https://github.com/doobidoo/mcp-memory-service: the table `memories`
+mcp-memory-service    https://github.com/doobidoo/mcp-memory-service: the table `memories`, and its export
+mem0                  https://github.com/mem0ai/mem0: what `get_all` returns
 """
 
 import json
+import re
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,23 +18,38 @@ from typing import Any
 from store.adopting.chroma_texts import memory_entry
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, FoundKind
 from store.adopting.texts import Adoption, Entry
-from store.disk.files import read_regular
+from store.disk.files import open_regular, read_regular
 from store.disk.sqlite_identity import CATALOG_ID, MEMORY_ID, opened_foreign
 from store.memory.memory import Memory
+from store.outcome import Refusal
 from store.progress import Progress, batches
 
 _TABLE = "memories"
-# Columns of a table of memories, by what they are; the first that is there counts.
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
+# Names of fields, by what they are; the first that is there counts.
+_FIELDS: Mapping[str, tuple[str, ...]] = {
     "text": ("content", "text", "memory", "document", "body"),
     "id": ("content_hash", "uuid", "memory_id", "id"),
     "timestamp": ("created_at_iso", "created_at", "timestamp", "created", "updated_at"),
+    "more": ("metadata",),  # an object with further fields
+    "deleted": ("deleted_at",),  # if it has a value, the memory was deleted
 }
-_GRAPHS = (".json", ".jsonl", ".ndjson")
+_LISTS = ("memories", "results")  # where an export in JSON has its memories
+_TELLING = {
+    "content_hash",
+    "hash",
+    "user_id",
+    "agent_id",
+    "memory_type",
+}  # one of them is in each of an export
+_MADE = re.compile(rb"CREATE TABLE (?:IF NOT EXISTS )?[\"'`\[]?memories\b")
+_IS_GRAPH = re.compile(rb'"type"\s*:\s*"(?:entity|relation)"')
+_JSON = (".json", ".jsonl", ".ndjson")
 _DATABASES = (".db", ".sqlite", ".sqlite3")
-_LARGEST = 100_000_000  # bytes of a graph
+_LARGEST = 100_000_000  # bytes of a file in JSON
+_BEGINNING = 1_000_000  # bytes in which a database says which tables it has
 _DEEPEST = 3  # folders
 _BATCH = 500
+_NAMED = 5  # broken lines of a file
 
 Given = tuple[str, str, dict[str, Any]]  # id, text, and what else is known
 
@@ -44,15 +62,16 @@ class MemoryFiles:
 
     def recognise(self, path: Path) -> DataSurvey | None:
         """The files with memories at this path; None if there is none."""
-        found = []
+        found, refused = list[FoundKind](), list[Refusal]()
         for file in _files(path):
-            try:
-                count = sum(1 for _ in _memories(file))
-            except (OSError, ValueError, sqlite3.Error):
-                continue  # of another kind: only what has memories is known here
-            if count:
-                found.append(FoundKind("memories", count, file.name))
-        return DataSurvey(self.name, self.title, path, tuple(found)) if found else None
+            given = [*_memories(file)]
+            faults = [one for one in given if isinstance(one, Refusal)]
+            refused += faults
+            if len(given) > len(faults):
+                found.append(FoundKind("memories", len(given) - len(faults), file.name))
+        if not (found or refused):
+            return None
+        return DataSurvey(self.name, self.title, path, tuple(found), tuple(refused))
 
     def adopt(
         self, memory: Memory, survey: DataSurvey, request: AdoptionRequest, progress: Progress
@@ -62,17 +81,18 @@ class MemoryFiles:
         passages = memory.passages["memories"]
         for file in _files(survey.path):
             progress.what = f"reading {file.name}"
-            try:
-                for batch in batches(_memories(file), _BATCH):
-                    adoption.take(passages, list(_entries(adoption, batch)))
-            except (OSError, ValueError, sqlite3.Error):
-                continue
+            for batch in batches(_memories(file), _BATCH):
+                adoption.take(passages, list(_entries(adoption, batch)))
         adoption.embed(passages)
         return adoption.report
 
 
-def _entries(adoption: Adoption, batch: list[Given]) -> Iterator[Entry]:
-    for id, text, metadata in batch:
+def _entries(adoption: Adoption, batch: list[Given | Refusal]) -> Iterator[Entry]:
+    for given in batch:
+        if isinstance(given, Refusal):
+            adoption.report.refused.append(given)
+            continue
+        id, text, metadata = given
         try:
             yield memory_entry(id, text, metadata, "")
         except ValueError as error:
@@ -85,40 +105,94 @@ def _files(path: Path) -> Iterator[Path]:
         return
     for file in sorted(path.rglob("*")) if path.is_dir() else []:
         is_near = len(file.relative_to(path).parts) <= _DEEPEST
-        if is_near and file.suffix.lower() in (*_GRAPHS, *_DATABASES) and file.is_file():
+        if is_near and file.suffix.lower() in (*_JSON, *_DATABASES) and file.is_file():
             yield file
 
 
-def _memories(file: Path) -> Iterator[Given]:
-    """The memories of a file. Raises ValueError, OSError or sqlite3.Error for a file of another kind."""
-    if file.suffix.lower() in _GRAPHS:
-        yield from _graph(read_regular(file, limit=_LARGEST))
-    elif file.suffix.lower() in _DATABASES:
-        yield from _table(file)
+def _memories(file: Path) -> Iterator[Given | Refusal]:
+    """The memories of a file, and what of it cannot be read; nothing of a file of another kind."""
+    try:
+        if file.suffix.lower() in _JSON:
+            content = read_regular(file, limit=_LARGEST)
+            whole = _object(content.decode("utf-8-sig", "replace"))
+            if whole and "type" not in whole:
+                yield from _export(whole)
+            elif _IS_GRAPH.search(content):
+                yield from _graph(file, content)
+        elif file.suffix.lower() in _DATABASES:
+            yield from _table(file)
+    except (OSError, sqlite3.Error) as error:
+        if isinstance(error, sqlite3.Error) and _has_memories(file):
+            yield Refusal(file.name, f"its table of memories cannot be read to its end: {error}")
 
 
-def _graph(content: bytes) -> Iterator[Given]:
-    """Observations and relations, in their order."""
-    for line in content.decode("utf-8-sig").splitlines():
+def _graph(file: Path, content: bytes) -> Iterator[Given | Refusal]:
+    """Observations and relations in their order; lines of other types are passed over."""
+    left_out = 0
+    for number, line in enumerate(content.splitlines(), start=1):
         if not line.strip():
             continue
-        one = json.loads(line)
-        match one:
-            case {"type": "entity", "name": str(name), "observations": [*observations]}:
-                kind = one.get("entityType")
-                for text in observations:
+        try:
+            yield from _facts(json.loads(line.decode("utf-8-sig")))
+        except (ValueError, RecursionError) as error:
+            left_out += 1
+            if left_out <= _NAMED:
+                yield Refusal(f"{file.name}, line {number}", f"it is no JSON: {error}")
+    if (more := left_out - _NAMED) > 0:
+        yield Refusal(file.name, f"{more:,} more lines are no JSON")
+
+
+def _facts(one: Any) -> Iterator[Given]:
+    match one:
+        case {"name": str(name), "observations": [*observations]}:
+            kind = one.get("entityType")
+            for given in observations:
+                text = given.get("content") if isinstance(given, dict) else given
+                if isinstance(text, str):
                     yield _fact(f"{name}: {text}", [name, *([kind] if isinstance(kind, str) else [])])
-            case {"type": "relation", "from": str(left), "to": str(right), "relationType": str(verb)}:
-                yield _fact(f"{left} {verb} {right}", [left, right])
-            case {"type": "entity" | "relation"}:
-                continue
-            case _:
-                raise ValueError("it is no knowledge graph")
+        case {"from": str(left), "to": str(right), "relationType": str(verb)}:
+            yield _fact(f"{left} {verb} {right}", [left, right])
 
 
 def _fact(text: str, tags: list[str]) -> Given:
     """The same fact has the same id in every copy of the graph."""
     return f"mcp-{sha256(text.encode()).hexdigest()[:16]}", text, {"tags": tags}
+
+
+def _export(whole: Mapping[str, Any]) -> Iterator[Given]:
+    """A graph, or a list of memories, in one JSON value."""
+    match whole:
+        case {"entities": [*entities], "relations": [*relations]}:
+            for one in (*entities, *relations):
+                yield from _facts(one)
+        case _:
+            lists = (whole[name] for name in _LISTS if isinstance(whole.get(name), list))
+            rows = [one for one in next(lists, []) if isinstance(one, dict)]
+            if rows and all(_TELLING & row.keys() for row in rows):
+                yield from _rows(rows)
+
+
+def _rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Given]:
+    """Memories by the names of their fields."""
+    for number, row in enumerate(rows, start=1):
+        by = {what: next((one for one in names if one in row), "") for what, names in _FIELDS.items()}
+        if not by["text"] or (by["deleted"] and row[by["deleted"]]):
+            continue
+        used = {*by.values(), "id", "embedding"}
+        metadata = {
+            name: value for name, value in row.items() if name not in used and value not in (None, "")
+        }
+        metadata = {**_object(row.get(by["more"])), **metadata}
+        if by["timestamp"]:
+            metadata["timestamp"] = row[by["timestamp"]]
+        yield str(row[by["id"]] if by["id"] else number), str(row[by["text"]] or ""), metadata
+
+
+def _object(given: Any) -> Mapping[str, Any]:
+    if isinstance(given, str):
+        with suppress(ValueError, RecursionError):
+            given = json.loads(given)
+    return given if isinstance(given, dict) else {}
 
 
 def _table(file: Path) -> Iterator[Given]:
@@ -127,17 +201,14 @@ def _table(file: Path) -> Iterator[Given]:
         if application in (CATALOG_ID, MEMORY_ID):
             return
         db.row_factory = sqlite3.Row
-        names = [row["name"] for row in db.execute(f"PRAGMA table_info({_TABLE})")]
-        columns = {what: next((one for one in known if one in names), "") for what, known in _COLUMNS.items()}
-        if not columns["text"]:
-            return
-        for number, row in enumerate(db.execute(f"SELECT * FROM {_TABLE}"), start=1):
-            used = {*columns.values(), "id", "embedding"}
-            metadata = {name: row[name] for name in names if name not in used and row[name] not in (None, "")}
-            if columns["timestamp"]:
-                metadata["timestamp"] = row[columns["timestamp"]]
-            yield (
-                str(row[columns["id"]] if columns["id"] else number),
-                str(row[columns["text"]] or ""),
-                metadata,
-            )
+        if {row["name"] for row in db.execute(f"PRAGMA table_info({_TABLE})")} & {*_FIELDS["text"]}:
+            yield from _rows(dict(row) for row in db.execute(f"SELECT * FROM {_TABLE}"))
+
+
+def _has_memories(file: Path) -> bool:
+    """Whether a database that cannot be read has a table of memories."""
+    try:
+        with open_regular(file) as opened:
+            return bool(_MADE.search(opened.read(_BEGINNING)))
+    except OSError:
+        return False

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from store.adopting import texts
-from store.adopting.chroma_texts import ChromaTexts
+from store.adopting.chroma_texts import TITLES, ChromaTexts
 from store.adopting.coins import CaptionedPictures, ClassFolders, Tables, TokenLists
 from store.adopting.conversations import Conversations
 from store.adopting.documents import DocumentRows
@@ -30,6 +30,7 @@ MEMORY_SYSTEMS: tuple[MemorySystem, ...] = (
     TranscriptDatabases(),
     Conversations(),
 )
+_BY_KIND: tuple[MemorySystem, ...] = tuple(map(ChromaTexts, TITLES))  # only by their names
 
 
 def recognise(path: Path, *, system: str = "") -> list[DataSurvey]:
@@ -39,11 +40,12 @@ def recognise(path: Path, *, system: str = "") -> list[DataSurvey]:
     """
     if not path.exists():
         raise BadSource(f"there is nothing at {path}")
-    candidates = [one for one in (*LIBRARY_SYSTEMS, *MEMORY_SYSTEMS) if system in ("", one.name)]
-    if not candidates:
+    libraries = [one for one in LIBRARY_SYSTEMS if system in ("", one.name)]
+    memories = [one for one in MEMORY_SYSTEMS if not system] or [*filter(None, [memory_system(system)])]
+    if not (libraries or memories):
         raise BadSource(f"no system is called {system!r}; known are {', '.join(names())}")
-    found = [survey for one in candidates if one in MEMORY_SYSTEMS and (survey := one.recognise(path))]
-    coins = (survey for one in candidates if one in LIBRARY_SYSTEMS and (survey := one.recognise(path)))
+    found = [survey for one in memories if (survey := one.recognise(path))]
+    coins = (survey for one in libraries if (survey := one.recognise(path)))
     first = None if found and path.is_file() else next(coins, None)
     return [*([first] if first else []), *found]
 
@@ -68,8 +70,8 @@ def adopt_texts(
 
 
 def names() -> list[str]:
-    """The names of all systems."""
-    return [one.name for one in (*LIBRARY_SYSTEMS, *MEMORY_SYSTEMS)]
+    """The names of all systems, and the kinds that the texts of a Chroma can be taken as."""
+    return [one.name for one in (*LIBRARY_SYSTEMS, *MEMORY_SYSTEMS, *_BY_KIND)]
 
 
 def library_system(name: str) -> LibrarySystem | None:
@@ -79,4 +81,4 @@ def library_system(name: str) -> LibrarySystem | None:
 
 def memory_system(name: str) -> MemorySystem | None:
     """The system of this name, if its data goes into the text memory."""
-    return next((one for one in MEMORY_SYSTEMS if one.name == name), None)
+    return next((one for one in (*MEMORY_SYSTEMS, *_BY_KIND) if one.name == name), None)

@@ -286,3 +286,21 @@ def test_a_chroma_moved_aside_is_offered_and_adopted_from_there(
     (place,) = (tmp_path / "res/memory").glob("foreign-*")
     assert len(adopted(memory, place).taken) == 3
     assert memory.lore.query_lore("crimson_peaks", "dragon fire")[0][0] == next(iter(LORE.values()))
+
+
+def test_an_unknown_collection_is_named_and_taken_as_what_a_person_says(
+    memory: Memory, tmp_path: Path
+) -> None:
+    rows = {"f1": ("A heron stands in the reeds.", {"width": 3}, [0.5] * 8)}
+    reference_chroma.write(tmp_path / "chroma", {"frames": rows})
+    (survey,) = recognise(tmp_path)
+    (refusal,) = survey.refused
+    assert (survey.found, refusal.item) == ((), "frames")
+    assert refusal.reason.startswith("a collection of 1 entries of 8 numbers with width: no kind of memory")
+    assert "--as memories" in refusal.reason
+    for kind in ("memories", "documents", "world_lore", "session_memory"):
+        (survey,) = recognise(tmp_path, system=kind)
+        report = adopt_texts(memory, [survey], AdoptionRequest("", "", ""), Progress())
+        assert (report.taken, report.refused) == (["f1"], [])
+        (row,) = memory.passages[kind].find()
+        assert row[memory.passages[kind].kind.text] == "A heron stands in the reeds."

@@ -92,3 +92,63 @@ def test_other_files_are_none_of_its_business(tmp_path: Path) -> None:
 )
 def test_a_collection_is_told_by_the_fields_of_its_entries(name: str, keys: set[str], kind: str) -> None:
     assert kind_of(name, keys) == kind
+
+
+def test_lines_of_a_graph_that_are_broken_or_of_another_type_cost_themselves_alone(
+    memory: Memory, tmp_path: Path
+) -> None:
+    lines = ['{"type": "_aim", "source": "graph"}', *map(json.dumps, GRAPH), '{"type": "entity", "na']
+    (tmp_path / "memory.jsonl").write_text("\n".join(lines))
+    (survey,) = recognise(tmp_path, system="memory-files")
+    assert [one.item for one in survey.refused] == ["memory.jsonl, line 5"]
+    report = adopted(memory, tmp_path)
+    assert (len(report.taken), [one.item for one in report.refused]) == (3, ["memory.jsonl, line 5"])
+
+
+@pytest.mark.parametrize(
+    ("given", "texts"),
+    [
+        (
+            {"entities": GRAPH[:2], "relations": GRAPH[2:]},
+            {"Alice: Draws frogs", "Alice: Sings", "Alice created RIBBIT"},
+        ),
+        ({"results": [{"id": "1", "memory": "Likes frogs", "hash": "h", "user_id": "ada"}]}, {"Likes frogs"}),
+        ({"memories": [{"content": "Likes reeds", "content_hash": "h", "tags": ["pond"]}]}, {"Likes reeds"}),
+        ({"results": [{"title": "no memory", "content": "a hit of a search"}]}, set()),
+        ({"memories": "none"}, set()),
+    ],
+)  # fmt: skip
+def test_an_export_in_json_is_told_by_its_fields(
+    given: object, texts: set[str], memory: Memory, tmp_path: Path
+) -> None:
+    (tmp_path / "export.json").write_text(json.dumps(given))
+    assert bool(recognise(tmp_path, system="memory-files")) is bool(texts)
+    if texts:
+        assert len(adopted(memory, tmp_path).taken) == len(texts)
+    assert {row["content"] for row in memory.passages["memories"].find()} == texts
+
+
+def test_deleted_memories_stay_deleted_and_their_fields_are_read(memory: Memory, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "sqlite_vec.db")) as db:
+        db.execute("CREATE TABLE memories (content_hash TEXT, content TEXT, metadata TEXT, deleted_at REAL)")
+        db.execute("""INSERT INTO memories VALUES ('h1', 'Likes frogs', '{"tags": ["pond"]}', NULL)""")
+        db.execute("INSERT INTO memories VALUES ('h2', 'Likes toads', '{', 1735689600.5)")
+        db.commit()
+    assert adopted(memory, tmp_path).taken == ["h1"]
+    (row,) = memory.passages["memories"].find()
+    assert json.loads(row["tags"]) == ["pond"]
+
+
+def test_a_damaged_table_of_memories_is_named(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "sqlite_vec.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE memories (content_hash TEXT, content TEXT)")
+        db.executemany("INSERT INTO memories VALUES (?, ?)", [(f"h{n}", "frog " * 200) for n in range(50)])
+        db.commit()
+    content = bytearray(path.read_bytes())
+    content[3 * 4096 : 6 * 4096] = b"\xff" * (3 * 4096)
+    path.write_bytes(content)
+    (survey,) = recognise(tmp_path, system="memory-files")
+    assert "cannot be read to its end" in survey.refused[0].reason
+    report = adopted(memory, tmp_path)
+    assert [one.item for one in report.refused] == ["sqlite_vec.db"]
