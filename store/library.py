@@ -7,7 +7,7 @@ from typing import Any
 
 from store.captions.caption_text import Replacement
 from store.catalog.catalog import DISK_ERRORS
-from store.chroma.follower import LibraryFollower
+from store.chroma.follower import ChromaFollower
 from store.embedding import embedding_cache, reembed
 from store.embedding.active_model import KeptVectors
 from store.embedding.embedding_cache import ModelVectors
@@ -42,7 +42,7 @@ class Library(Reader):
     def _make_shared(self) -> None:
         super()._make_shared()
         self._journal = Journal(self.catalog, self.layout, self._disk)
-        self._follower: LibraryFollower | None = None  # in the process that writes (`store/runtime.py`)
+        self._follower: ChromaFollower | None = None  # in the process that writes (`store/runtime.py`)
         self._erasing = threading.Lock()
         self._found: list[Fault] = []  # files that cannot be taken in
         self._in_flight = in_flight = InFlight()

@@ -12,8 +12,8 @@ from warnings import catch_warnings, simplefilter
 
 from store.catalog import checksums, replication, rows, snapshots
 from store.catalog.catalog import DISK_ERRORS, Catalog, damaged, is_made, opening_errors
-from store.chroma.base_follower import warn_behind
-from store.chroma.follower import LibraryFollower
+from store.chroma import catalog_source
+from store.chroma.follower import warn_behind
 from store.disk.exchange import finish_for_reading
 from store.disk.files import Disk
 from store.disk.layout import Layout
@@ -143,7 +143,7 @@ class LibraryRuntime(Library):
         )  # fmt: skip
         taxonomy_file.finish(catalog, layout, self._disk)
         _ = self.taxonomy  # a broken one is said at once
-        self._follower = follower = LibraryFollower(
+        self._follower = follower = catalog_source.follower(
             catalog, layout, model=lambda: self.model, disk=self._disk
         )
         self._saver = MatrixSaver(catalog, layout, saved=self._resident.release)

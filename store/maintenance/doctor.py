@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from store.catalog import pages, snapshots
 from store.catalog.catalog import DISK_ERRORS, Catalog, is_made
-from store.chroma.follower import LibraryFollower
+from store.chroma import catalog_source
 from store.chroma.place import is_there
 from store.chroma.server import ChromaServer
 from store.disk.aside import KEPT
@@ -321,7 +321,7 @@ def _unopened_chroma(reader: Reader) -> Iterator[DoctorFinding]:
     if not is_there():  # named already
         return
     with contextlib.closing(Catalog(reader.layout.catalog, disk=Disk(), writable=True)) as catalog:
-        for fault in LibraryFollower(catalog, reader.layout, model=lambda: reader.model).check():
+        for fault in catalog_source.follower(catalog, reader.layout, model=lambda: reader.model).check():
             yield DoctorFinding(fault, _REBUILDS)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from store.chroma.collections import Point, made_with
 from store.chroma.comparison import Expected, answer, compare
 from store.chroma.place import collections_at
-from store.memory.chroma.follower import point_of
+from store.memory.chroma_source import point_of
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.places import Places
 from store.memory.kinds import KINDS

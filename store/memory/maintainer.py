@@ -13,10 +13,10 @@ from math import inf
 
 from store.catalog import snapshots
 from store.catalog.catalog import DISK_ERRORS
+from store.chroma.follower import ChromaFollower
 from store.disk.lock import WriterLock, holder
 from store.errors import MemedexError, NotWritten
 from store.jobs.background_worker import Worker
-from store.memory.chroma.follower import MemoryFollower
 from store.memory.engine.database import SUMMED, Database
 from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
@@ -39,11 +39,11 @@ class MemoryMaintainer:
         database: Database,
         kinds: Sequence[Passages],
         *,
-        follower: Callable[[], MemoryFollower],
+        follower: Callable[[], ChromaFollower],
         recover: Callable[[], None],
     ) -> None:
         """`recover` finishes what earlier processes left; called once, when this process takes over."""
-        self.follower: MemoryFollower | None = None  # once this process keeps the memory
+        self.follower: ChromaFollower | None = None  # once this process keeps the memory
         self._lock = lock
         self._places = places
         self._database = database
@@ -89,8 +89,10 @@ class MemoryMaintainer:
             with suppress(MemedexError, *DISK_ERRORS):  # the next opening does it
                 if self._may_keep():
                     self._tidy_up()
+        lag = self.follower.close(progress, longest=longest) if self.follower else ""
+        if self._watch.has_begun:
             self._keep_copies()
-        return self.follower.close(progress, longest=longest) if self.follower else ""
+        return lag
 
     def release(self) -> None:
         """Let another process take over."""

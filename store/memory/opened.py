@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from store.catalog.catalog import DISK_ERRORS
-from store.chroma.base_follower import warn_behind
+from store.chroma.follower import ChromaFollower, warn_behind
 from store.chroma.place import describe_place
 from store.disk.aside import Aside, finish_moves, moved_aside
 from store.disk.exchange import finish_exchanges, finish_for_reading
@@ -25,7 +25,7 @@ from store.embedding.active_model import with_shared_models
 from store.embedding.protocol import Embedder
 from store.errors import MemedexError, ReadOnly
 from store.memory import memories
-from store.memory.chroma.follower import MemoryFollower, behind
+from store.memory.chroma_source import MemorySource, behind
 from store.memory.decisions import Decisions
 from store.memory.documents import schema
 from store.memory.documents.documents import Documents
@@ -250,7 +250,7 @@ class OpenedMemory(Decisions):
         self.usable[0].record_aside(aside, root=self.places.root)
 
     @property
-    def _follower(self) -> MemoryFollower | None:
+    def _follower(self) -> ChromaFollower | None:
         return self._maintainer.follower if self._maintainer else None
 
     def _wake(self) -> None:
@@ -283,8 +283,9 @@ class OpenedMemory(Decisions):
     def _new_maintainer(self, lock: WriterLock) -> MemoryMaintainer:
         return MemoryMaintainer(
             lock, self.places, self.database, self.usable,
-            follower=lambda: MemoryFollower(
-                self.places, self.usable, note=self._note_aside, disk=self._disk
+            follower=lambda: ChromaFollower(
+                MemorySource(self.places.root, self.usable), self.database, self.places.chroma,
+                into=self.places.folder, note=self._note_aside, disk=self._disk,
             ),
             recover=self._recover,
         )  # fmt: skip

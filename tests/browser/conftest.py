@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from components.shell.session import resources
-from store.chroma.base_follower import ChromaFollower
+from store.chroma.follower import ChromaFollower
 from store.library import Library
 from store.memory import demo
 from store.memory.memory import Memory

@@ -28,7 +28,7 @@ _processes.set_forkserver_preload(
         "pandas",
         "pyarrow",
         "onnxruntime",
-        "store.chroma.base_follower",
+        "store.chroma.follower",
         "store.embedding.offline",
         "store.memory.memory",
         "store.runtime",
@@ -100,7 +100,7 @@ def _run(
     from streamlit.web.cli import main
 
     import store.demo
-    from store.chroma.base_follower import ChromaFollower
+    from store.chroma.follower import ChromaFollower
     from store.embedding.offline import OfflineEmbedder
     from store.jobs.background_worker import Worker
     from tests.resting_workers import wake_comparing, wake_others

@@ -19,7 +19,7 @@ from components.map import requests as map_requests
 from components.shell.page import forms, job_bar, palette
 from components.shell.server import former_addresses, messages, monitoring, pictures
 from components.shell.session import login, resources
-from store.chroma.base_follower import ChromaFollower
+from store.chroma.follower import ChromaFollower
 from store.library import Library
 from store.runtime import open_library
 from store.settings import settings

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from store.chroma.follower import LibraryFollower
+from store.chroma.follower import ChromaFollower
 from store.library import Library
-from store.memory.chroma.follower import MemoryFollower
 from store.runtime import open_library
 from tests.store.conftest import approved_with_caption, coin, fresh_root
 from tests.store.hashed import Hashed
@@ -17,8 +16,8 @@ from tests.store.hashed import Hashed
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     """Coins in every tier; Chroma is off."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LibraryFollower, "wake", lambda self: None)
-        patch.setattr(MemoryFollower, "wake", lambda self: None)
+        patch.setattr(ChromaFollower, "wake", lambda self: None)
+        patch.setattr(ChromaFollower, "wake", lambda self: None)
         with open_library(fresh_root(tmp_path_factory.mktemp("fuzz") / "res"), embedder=Hashed()) as library:
             library.add(coin(number) for number in range(6))
             library.promote(approved_with_caption(library, 6, 7)[:1])

@@ -37,10 +37,10 @@ PAPER = small_pdf("alpha beta on the first page", "", "gamma")
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    from store.memory.chroma.follower import MemoryFollower
+    from store.chroma.follower import ChromaFollower
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MemoryFollower, "wake", lambda self: None)
+        patch.setattr(ChromaFollower, "wake", lambda self: None)
         with Memory.open(tmp_path_factory.mktemp("memory") / "res", embedder=Bags()) as memory:
             yield memory
 

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.shell.page import forms
 from components.shell.session import resources, session
-from store.chroma.base_follower import ChromaFollower
+from store.chroma.follower import ChromaFollower
 from store.jobs.background_worker import Worker
 from store.library import Library
 from store.llm.client import import_litellm

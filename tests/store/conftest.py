@@ -21,7 +21,7 @@ from PIL import Image
 from store import demo
 from store.chroma.collections import INDEX
 from store.chroma.comparison import ask
-from store.chroma.follower import LibraryFollower
+from store.chroma.follower import ChromaFollower
 from store.chroma.process import ServerAway
 from store.disk.images import normalise
 from store.embedding import open_embedder
@@ -132,10 +132,10 @@ def comparison_in_own_process() -> None:
 def keep_chroma_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chroma is updated, and compared with SQLite, in this process."""
     monkeypatch.setattr(
-        "store.chroma.base_follower.ChromaProcess", lambda make, *given, **named: make(*given, **named)
+        "store.chroma.follower.ChromaProcess", lambda make, *given, **named: make(*given, **named)
     )
     monkeypatch.setattr("store.chroma.comparison.ask", _ask_in_process)
-    monkeypatch.setattr("store.memory.chroma.follower.ask", _ask_in_process)
+    monkeypatch.setattr("store.memory.chroma_source.ask", _ask_in_process)
 
 
 def _ask_in_process(module: str, root: str, *more: str, begun: object = None) -> list[str]:
@@ -180,7 +180,7 @@ def closed_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def without_chroma(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chroma is not updated: changes wait in its queue."""
-    monkeypatch.setattr(LibraryFollower, "wake", lambda self: None)
+    monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def demo_library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     root = fresh_root(tmp_path_factory.mktemp("demo") / "res")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("store.chroma.base_follower.ChromaFollower.wake", lambda self: None)
+        patch.setattr("store.chroma.follower.ChromaFollower.wake", lambda self: None)
         with FileLock(folder / "demo-library.lock"):  # one worker makes it for all
             if not (folder / "demo-library").exists():
                 with open_library(root, embedder=open_embedder("offline")) as library:

@@ -9,7 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
-from store.chroma.follower import LibraryFollower
+from store.chroma.follower import ChromaFollower
 from store.library import Library
 from store.permissions import Actor
 from store.runtime import open_library
@@ -34,7 +34,7 @@ def decide(library: Library, person: int) -> None:
 
 
 def main() -> None:
-    LibraryFollower.wake = lambda self: None  # type: ignore[method-assign]
+    ChromaFollower.wake = lambda self: None  # type: ignore[method-assign]
     library = open_library(Path(sys.argv[1]), embedder=Hashed())
     people = [
         threading.Thread(target=decide, args=[library.for_actor(Actor(f"person {number}")), number])

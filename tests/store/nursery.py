@@ -19,7 +19,7 @@ import chromadb  # noqa: F401  imported once, for all children
 
 from store.catalog.filters import Filter
 from store.chroma.collections import INDEX
-from store.chroma.follower import LibraryFollower
+from store.chroma.follower import ChromaFollower
 from store.runtime import open_library
 from tests.store.conftest import coin
 from tests.store.hashed import Hashed
@@ -36,7 +36,7 @@ def write_until_killed(root: Path, seed: int, *, chroma: bool) -> None:
     chance = random.Random(seed)
     INDEX.update(batch_size=2, sync_threshold=2)  # Chroma writes its index often
     if not chroma:
-        LibraryFollower.wake = lambda self: None  # type: ignore[method-assign]
+        ChromaFollower.wake = lambda self: None  # type: ignore[method-assign]
     library = open_library(root, embedder=Hashed())
     say(ready=True)
     waits = chroma  # wait for Chroma only once: waiting slows the writer

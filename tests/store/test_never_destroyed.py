@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from store.catalog.history import MOVE_ASIDE
+from store.chroma.follower import ChromaFollower
 from store.disk.aside import moved_aside
 from store.disk.layout import Layout
 from store.errors import MemedexError
 from store.maintenance import doctor
 from store.memory import doctor as memory_doctor
-from store.memory.chroma.follower import MemoryFollower
 from store.memory.memory import Memory
 from store.runtime import open_library
 from store.writing.salvage import move_foreign_catalog_aside, salvage_if_damaged
@@ -98,7 +98,7 @@ CONTENTS = st.one_of(
 def test_no_file_found_in_a_root_is_destroyed(
     quick_root: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, bytes]
 ) -> None:
-    monkeypatch.setattr(MemoryFollower, "wake", lambda self: None)
+    monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
     root = quick_root / sha256(repr(sorted(files.items())).encode()).hexdigest()[:16] / "res"
     shutil.rmtree(root, ignore_errors=True)
     for name, content in files.items():

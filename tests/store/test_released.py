@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from store.catalog.filters import Filter
+from store.chroma.follower import ChromaFollower
 from store.embedding import reembed
 from store.maintenance import doctor
-from store.memory.chroma.follower import MemoryFollower
 from store.memory.memory import Memory
 from store.memory.trust import replay
 from store.runtime import open_library
@@ -57,7 +57,7 @@ def test_a_library_keeps_its_coins_captions_vectors_and_history(released: Path) 
 def test_a_memory_keeps_its_entries_and_takes_new_ones(
     released: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(MemoryFollower, "wake", lambda self: None)
+    monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
     with Memory.open(released, models=lambda name: Bags()) as memory:
         assert not memory.status().faults
         texts = {kind: passages.find() for kind, passages in memory.passages.items() if kind != "transcripts"}
@@ -76,7 +76,7 @@ def test_a_memory_keeps_its_entries_and_takes_new_ones(
 def test_contexts_that_a_released_version_kept_as_lines_are_still_listed(
     released: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(MemoryFollower, "wake", lambda self: None)
+    monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
     kept = released / "memory" / "contexts.jsonl"
     lines = [
         {

@@ -31,7 +31,7 @@ from components.shell.page import forms, undo
 from components.shell.page.forms import Button, Press, _Form
 from components.shell.server.messages import Sender
 from store.catalog.filters import Filter
-from store.chroma.follower import LibraryFollower
+from store.chroma.follower import ChromaFollower
 from store.disk.files import Disk
 from store.errors import LoginEnded
 from store.jobs.runner import Runner
@@ -79,7 +79,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> None:
     """A library with the coins, which each run copies."""
     DeliveryMachine.prepared = fresh_root(tmp_path_factory.mktemp("delivery") / "res")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LibraryFollower, "wake", lambda self: None)
+        patch.setattr(ChromaFollower, "wake", lambda self: None)
         with open_library(DeliveryMachine.prepared, embedder=Hashed()) as library:
             library.add(coin(number) for number in COINS)
             approved_with_caption(library, *COINS[-2:])
@@ -141,7 +141,7 @@ class DeliveryMachine(RuleBasedStateMachine):
         self.root = Path(tempfile.mkdtemp(dir=self.prepared.parent)) / "res"
         shutil.copytree(self.prepared, self.root)
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(LibraryFollower, "wake", lambda self: None)
+        self.patch.setattr(ChromaFollower, "wake", lambda self: None)
         self.patch.setattr(Runner, "wake", lambda self: None)  # jobs are worked on explicitly, below
         self.patch.setattr(decisions, "AT_ONCE", AT_ONCE)
         self.patch.setattr(undo, "AT_ONCE", AT_ONCE)

@@ -24,11 +24,11 @@ ADOPT = """
 import sys
 from pathlib import Path
 from store.adopting.systems import recognise
-from store.chroma.follower import LibraryFollower
+from store.chroma.follower import ChromaFollower
 from store.runtime import open_library
 from store.tasks import adopt
 from tests.store.hashed import Hashed
-LibraryFollower.wake = lambda self: None
+ChromaFollower.wake = lambda self: None
 library = open_library(Path(sys.argv[1]), embedder=Hashed())
 print("going", flush=True)
 job = adopt.start(library, recognise(Path(sys.argv[2])), vectors="openclip:ViT-L-14/openai")

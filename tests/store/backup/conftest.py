@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store.chroma.follower import LibraryFollower
+from store.chroma.follower import ChromaFollower
 from store.library import Library
 from store.runtime import open_library
 from tests.store.conftest import address, approved_with_caption, coin, fresh_root
@@ -37,7 +37,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def source(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
     """A copy of that library for one test; Chroma is updated only when something changes."""
     with monkeypatch.context() as opening:
-        opening.setattr(LibraryFollower, "wake", lambda self: None)
+        opening.setattr(ChromaFollower, "wake", lambda self: None)
         library = reopen(Path(shutil.copytree(made, tmp_path / "res")))
     yield library
     library.close()

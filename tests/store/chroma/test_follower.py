@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from store.catalog.filters import Filter
-from store.chroma import base_follower
+from store.chroma import follower as chroma_follower
 from store.chroma.collections import COLLECTIONS
 from store.chroma.comparison import probe
 from store.chroma.process import ChromaProcess
@@ -233,7 +233,7 @@ def test_who_closes_is_told_why_chroma_is_behind_and_the_next_opening_catches_up
 def test_a_wait_without_patience_leaves_the_rest_to_the_next_opening(
     root: Path, embedder: Hashed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(base_follower, "PATIENCE", 0.0)
+    monkeypatch.setattr(chroma_follower, "PATIENCE", 0.0)
     library = open_library(root, embedder=embedder)
     with library._follower._using:  # as if Chroma were busy
         library.promote(approved_with_caption(library, 1))

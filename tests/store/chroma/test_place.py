@@ -203,7 +203,7 @@ def test_filling_a_server_goes_on_where_it_was_interrupted(
     with open_library(root, embedder=embedder) as library:
         library.promote(approved_with_caption(library, *range(1, 7)))
         assert library.wait_for_chroma(60)
-    monkeypatch.setattr("store.chroma.follower.BATCH", 1)
+    monkeypatch.setattr("store.chroma.catalog_source.BATCH", 1)
     name = COLLECTIONS["entity"]
     brought = killed(server, monkeypatch, name=name, after=4)
     with on(server):
@@ -262,7 +262,7 @@ def test_filling_a_server_with_a_memory_goes_on_where_it_was_interrupted(
         for number in range(6):
             memory.session_memory.add_memory("one", f"q{number}", f"The vault opens at {number}.")
         assert memory.wait_for_chroma(60)
-    monkeypatch.setattr("store.memory.chroma.follower.BATCH", 1)
+    monkeypatch.setattr("store.memory.chroma_source.BATCH", 1)
     brought = killed(server, monkeypatch, name="session_memory", after=4)
     with on(server):
         with closed_behind(Memory.open(tmp_path / "res", embedder=Bags())) as memory:

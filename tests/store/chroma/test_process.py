@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from store.chroma import base_follower, process
+from store.chroma import follower as chroma_follower
+from store.chroma import process
 from store.chroma.collections import FolderCollections, made_with
 from store.chroma.process import ChromaEnded, ChromaFailed, ChromaProcess
 from store.disk.lock import WriterLock
@@ -91,9 +92,9 @@ def test_a_failure_includes_the_last_lines_of_the_process_output(
 @pytest.fixture
 def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait long for the process to end or for the next attempt."""
-    monkeypatch.setattr(base_follower, "TIMEOUT", 0.2)
-    monkeypatch.setattr(base_follower, "PATIENCE", 0.2)
-    monkeypatch.setattr(base_follower, "SERVER_TIMEOUT", 0.2)
+    monkeypatch.setattr(chroma_follower, "TIMEOUT", 0.2)
+    monkeypatch.setattr(chroma_follower, "PATIENCE", 0.2)
+    monkeypatch.setattr(chroma_follower, "SERVER_TIMEOUT", 0.2)
     monkeypatch.setattr(process, "_TIMEOUT", 0.2)
 
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from store.catalog.catalog import Catalog
-from store.chroma import base_follower
+from store.chroma import follower as chroma_follower
 from store.chroma import server as server_module
 from store.chroma.collections import COLLECTIONS
 from store.chroma.process import ServerAway
@@ -108,9 +108,9 @@ def test_the_collections_move_to_a_server_and_back(
 def test_a_server_that_never_answers_holds_up_neither_decisions_nor_the_end_and_is_not_filled_again(
     root: Path, embedder: Hashed, server: ChromaRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(base_follower, "SERVER_TIMEOUT", 0.5)
-    monkeypatch.setattr(base_follower, "TIMEOUT", 0.5)
-    monkeypatch.setattr(base_follower, "PATIENCE", 0.5)
+    monkeypatch.setattr(chroma_follower, "SERVER_TIMEOUT", 0.5)
+    monkeypatch.setattr(chroma_follower, "TIMEOUT", 0.5)
+    monkeypatch.setattr(chroma_follower, "PATIENCE", 0.5)
     with open_library(root, embedder=embedder) as library:
         library.promote(approved_with_caption(library, 1, 2, 3))
         assert library.wait_for_chroma(60)
@@ -286,7 +286,7 @@ def test_a_server_that_comes_back_empty_is_filled_without_a_model(
 def test_a_server_that_comes_back_empty_is_noticed_without_a_decision(
     root: Path, embedder: Hashed, on_server: ChromaRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(base_follower, "LOOK", 0.1)
+    monkeypatch.setattr(chroma_follower, "LOOK", 0.1)
     with open_library(root, embedder=embedder) as library:
         library.promote(approved_with_caption(library, 1, 2))
         assert follows(library)
@@ -315,7 +315,7 @@ def test_others_collections_in_place_of_ours_are_noticed_without_a_decision(
         library.promote(approved_with_caption(library, 1))
         assert follows(library)
     ours = on_server.folder.with_name("ours")
-    monkeypatch.setattr(base_follower, "LOOK", 0.1)
+    monkeypatch.setattr(chroma_follower, "LOOK", 0.1)
     with open_library(root, embedder=embedder) as library:
         on_server.kill()
         on_server.folder.rename(ours)
@@ -335,7 +335,7 @@ def test_others_collections_in_place_of_ours_are_noticed_without_a_decision(
 def test_a_memory_on_a_server_that_comes_back_empty_is_filled_again(
     tmp_path: Path, on_server: ChromaRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(base_follower, "LOOK", 0.1)
+    monkeypatch.setattr(chroma_follower, "LOOK", 0.1)
     with Memory.open(tmp_path / "res", embedder=Bags()) as memory:
         memory.session_memory.add_memory("one", "dawn", "The vault opens at dawn.")
         assert eventually(lambda: memory.wait_for_chroma(5))

@@ -109,7 +109,7 @@ def test_warnings_and_thread_failures_are_printed_as_one_sentence_each(
         try:
             refuse()
         except OSError:
-            logging.getLogger("store.chroma.base_follower").warning("Chroma is behind", exc_info=True)
+            logging.getLogger("store.chroma.follower").warning("Chroma is behind", exc_info=True)
             logging.getLogger("store.jobs").warning(
                 "it failed: [Errno 24] Too many open files", exc_info=True
             )

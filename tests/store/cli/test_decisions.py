@@ -151,7 +151,7 @@ def test_a_command_succeeds_and_warns_when_chroma_fails(
     def refuse(*arguments: object, **options: object) -> NoReturn:
         raise OSError("too many open files")
 
-    monkeypatch.setattr("store.chroma.base_follower.ChromaProcess", refuse)
+    monkeypatch.setattr("store.chroma.follower.ChromaProcess", refuse)
     done = run("promote", CAPTIONED)
     assert done.returncode == 0
     assert "Chroma does not follow (OSError: too many open files); nothing is lost" in done.stderr

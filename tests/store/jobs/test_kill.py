@@ -31,10 +31,10 @@ KILLS = 3
 GO_ON = """
 import signal, sys
 from pathlib import Path
-from store.chroma.follower import LibraryFollower
+from store.chroma.follower import ChromaFollower
 from store.runtime import open_library, open_reader
 from tests.store.hashed import Hashed
-LibraryFollower.wake = lambda self: None
+ChromaFollower.wake = lambda self: None
 library = open_library(Path(sys.argv[1]), embedder=Hashed())
 library.jobs.resume_interrupted()
 print("going", flush=True)

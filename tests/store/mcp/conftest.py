@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from store.chroma.follower import ChromaFollower
 from store.mcp.access import Access
 from store.memory import demo
-from store.memory.chroma.follower import MemoryFollower
 from store.memory.memory import Memory
 from store.runtime import LibraryRuntime, open_library, open_reader
 from tests.browser.coins import COINS
@@ -21,7 +21,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library of four coins and the demo memory, with models that need no weights."""
     root = tmp_path_factory.mktemp("agents") / "res"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MemoryFollower, "wake", lambda self: None)
+        patch.setattr(ChromaFollower, "wake", lambda self: None)
         with open_library(root, embedder=Hashed()) as library:
             library.add([coin.candidate() for coin in COINS])
             library.approve([coin.address for coin in COINS])
@@ -33,7 +33,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def access(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Access]:
-    monkeypatch.setattr(MemoryFollower, "wake", lambda self: None)
+    monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
     monkeypatch.setattr("store.mcp.access.open_embedder", lambda name: Bags())
     monkeypatch.setattr("store.embedding.active_model.open_embedder", lambda name: Hashed())
     opened = Access(

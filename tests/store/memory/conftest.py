@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from store.memory.chroma.follower import MemoryFollower
+from store.chroma.follower import ChromaFollower
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 
@@ -29,7 +29,7 @@ def chroma() -> None:
 def _without_chroma(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not update Chroma in other tests: opening it takes longer than the rest of the test."""
     if "chroma" not in request.fixturenames:
-        monkeypatch.setattr(MemoryFollower, "wake", lambda self: None)
+        monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
 
 
 @pytest.fixture

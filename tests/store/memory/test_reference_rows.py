@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from store.memory.chroma.follower import MemoryFollower
+from store.chroma.follower import ChromaFollower
 from store.memory.memory import Memory
 from store.memory.story.sessions import exchange
 from store.memory.text.tokens import count_tokens
@@ -55,7 +55,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     (session / "transcript.jsonl").write_text("\n".join(map(json.dumps, TALK)))
     (session / "events.jsonl").write_text("\n".join(map(json.dumps, HAPPENED)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MemoryFollower, "wake", lambda self: None)
+        patch.setattr(ChromaFollower, "wake", lambda self: None)
         with Memory.open(folder / "res", embedder=Bags()) as opened:
             opened.transcripts.import_sessions([session])
             yield opened

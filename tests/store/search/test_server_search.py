@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from store.catalog.filters import Filter
 from store.catalog.words import WordShares
-from store.chroma.follower import LibraryFollower
+from store.chroma.follower import ChromaFollower
 from store.chroma.server import EVERYTHING, Limits, Nearest
 from store.embedding.protocol import Vector
 from store.library import Library
@@ -65,7 +65,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Eighty records, half of them without one of the facets; to be copied."""
     root = fresh_root(tmp_path_factory.mktemp("made") / "res")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LibraryFollower, "wake", lambda self: None)
+        patch.setattr(ChromaFollower, "wake", lambda self: None)
         with open_library(root, embedder=Hashed()) as library:
             addresses = approved_with_own_words(library, *range(80))
             for one in addresses[::2]:

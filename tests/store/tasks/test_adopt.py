@@ -8,11 +8,10 @@ import pytest
 
 from store.adopting.chroma_texts import ChromaTexts
 from store.adopting.systems import recognise
-from store.chroma.follower import LibraryFollower
+from store.chroma.follower import ChromaFollower
 from store.disk.files import Disk
 from store.jobs import Job
 from store.library import Library
-from store.memory.chroma.follower import MemoryFollower
 from store.memory.memory import Memory
 from store.runtime import open_library
 from store.tasks import adopt
@@ -28,7 +27,7 @@ from tests.store.world import FullDisk
 
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
-    monkeypatch.setattr(LibraryFollower, "wake", lambda self: None)
+    monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
     with closing(open_library(tmp_path / "res", embedder=Hashed())) as library:
         yield library
 
@@ -36,7 +35,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """The one of this process, which a job uses as well."""
-    monkeypatch.setattr(MemoryFollower, "wake", lambda self: None)
+    monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
     with closing(Memory.open(tmp_path / "res", embedder=Bags())) as memory:
         yield memory
 
@@ -134,7 +133,7 @@ def test_an_adoption_that_meets_a_full_disk_fails_or_waits_and_can_be_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, state: str, why: str
 ) -> None:
     disk = FullDisk(step)
-    monkeypatch.setattr(LibraryFollower, "wake", lambda self: None)
+    monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
     three_tier_library(tmp_path / "other", range(3))
     with open_library(tmp_path / "res", embedder=Hashed(), disk=Disk(before=disk)) as library:
         job = adopt.start(library, recognise(tmp_path / "other"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from store.chroma.follower import LibraryFollower
+from store.chroma.follower import ChromaFollower
 from store.library import Library
 from store.runtime import open_library
 from tests.store.conftest import approved_with_caption, coin, fresh_root
@@ -47,7 +47,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library with records in every tier; a template that each test copies."""
     root = fresh_root(tmp_path_factory.mktemp("prepared") / "res")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LibraryFollower, "wake", lambda self: None)
+        patch.setattr(ChromaFollower, "wake", lambda self: None)
         with open_library(root, embedder=Hashed()) as library:
             library.add(coin(number) for number in (0, 1, 2, 3, 8, 20))
             library.approve([*APPROVED, TRASH[0]])

@@ -15,7 +15,7 @@ import pytest
 
 from store.catalog.filters import Filter
 from store.chroma.comparison import probe
-from store.chroma.follower import LibraryFollower
+from store.chroma.follower import ChromaFollower
 from store.library import Library
 from store.runtime import open_library
 from tests.length import repeated
@@ -56,7 +56,7 @@ def test_a_process_killed_at_any_moment_keeps_all_acknowledged_changes(
         verbs += acknowledged
         cut_short += before != after
         with monkeypatch.context() as patch:
-            patch.setattr(LibraryFollower, "wake", lambda self: None)
+            patch.setattr(ChromaFollower, "wake", lambda self: None)
             with open_library(root, embedder=Hashed()) as library:
                 found = states(library)
                 assert found in (before, after), f"kill {number}"

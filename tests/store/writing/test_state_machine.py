@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from store.chroma.collections import INDEX
-from store.chroma.follower import LibraryFollower
+from store.chroma.follower import ChromaFollower
 from store.disk.files import Disk
 from store.library import Library
 from store.runtime import open_library
@@ -41,7 +41,7 @@ class LibraryMachine(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else None)).resolve()
         self.root = fresh_root(self.folder / "res")
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(LibraryFollower, "wake", lambda self: None)  # Chroma is updated explicitly, below
+        self.patch.setattr(ChromaFollower, "wake", lambda self: None)  # Chroma is updated explicitly, below
         self.patch.setitem(INDEX, "batch_size", 2)  # so that Chroma writes index files
         self.patch.setitem(INDEX, "sync_threshold", 2)
         self.embedder = Hashed()

@@ -1,4 +1,4 @@
-"""Chroma follows all kinds in a thread of its own; on failure it only lags behind."""
+"""The entries of all kinds, as Chroma follows them."""
 
 import json
 import sqlite3
@@ -7,44 +7,22 @@ from pathlib import Path
 from secrets import token_hex
 
 from store.catalog.catalog import OWNER
-from store.chroma.base_follower import BATCH, ChromaFollower
 from store.chroma.collections import Point, made_with
 from store.chroma.comparison import ask
-from store.chroma.place import ChromaFolder, ServerPlace
+from store.chroma.follower import BATCH, Closable
 from store.chroma.process import ChromaProcess
-from store.chroma.server import ChromaServer
-from store.disk.aside import Aside
-from store.disk.files import Disk
 from store.memory.engine.inputs import for_chroma
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
-from store.memory.engine.places import Places
-
-_PLACE = "chroma_place"  # in `meta`: the name of the place that was followed last
 
 
-class MemoryFollower(ChromaFollower):
-    """Brings each collection up to the last line of its kind's `changes`."""
+class MemorySource:
+    """The entries of each kind; its collection is brought up to the last line of its `changes`."""
 
-    def __init__(
-        self,
-        places: Places,
-        kinds: Sequence[Passages],
-        *,
-        note: Callable[[Aside], None],
-        disk: Disk | None = None,
-    ) -> None:
-        server = ChromaServer.configured()
-        files = ChromaFolder(
-            places.chroma,
-            into=places.folder,
-            owners=self._owners,
-            note=note,
-            disk=disk or Disk(),
-        )
-        place = ServerPlace(server) if server else None
-        super().__init__(does="updating the memory's search index", noun="entries", files=files, server=place)
-        self._places = places
+    does, noun = "updating the memory's search index", "entries"
+
+    def __init__(self, root: Path, kinds: Sequence[Passages]) -> None:
+        self._root = root
         self._kinds = kinds
 
     @property
@@ -52,75 +30,43 @@ class MemoryFollower(ChromaFollower):
         """How many entries Chroma does not have yet."""
         return sum(behind(kind) for kind in self._kinds)
 
-    def rebuild(self) -> None:
-        """Rebuild collections from SQLite's vectors; needs no model."""
-        self._queue_everything()
-        self.retry()
-
     @property
-    def _marker(self) -> Path:
-        """The file that exists from before Chroma's first write until a clean end."""
-        return self._places.folder / "chroma.dirty"
+    def has_any(self) -> bool:
+        """Whether Chroma should have an entry by now."""
+        return any(_cursor(kind) and not kind.database.meta("chroma_rebuild") for kind in self._kinds)
 
-    def _mark_dirty(self) -> None:
-        if not self._marker.exists():
-            disk = Disk()
-            disk.write(self._marker, b"")
-            disk.fsync_folders([self._marker.parent])
+    def faults(self, begun: Callable[[Closable], None]) -> list[str]:
+        """Differences between Chroma and SQLite, found by another process."""
+        return ask("store.memory.chroma_check", str(self._root), json.dumps(self.owners()), begun=begun)
 
-    def _mark_clean(self) -> None:
-        if self._marker.exists() and not self._marker.stat().st_size:  # the marker of ours is empty
-            self._marker.unlink(missing_ok=True)
-
-    def _record_begun(self) -> None:
-        for kind in self._kinds:
-            if kind.database.meta(_PLACE) != self._place.name:
-                kind.database.set_meta(_PLACE, self._place.name)
-
-    @property
-    def _is_dirty(self) -> bool:
-        return bool(self._kinds) and (self._marker.exists() or self._is_lost or self._must_rebuild)
-
-    @property
-    def _must_rebuild(self) -> bool:
-        return any(kind.database.meta(_PLACE) != self._place.name for kind in self._kinds)
-
-    @property
-    def _is_lost(self) -> bool:
-        return not self._place.has_files and any(
-            _cursor(kind) and not kind.database.meta("chroma_rebuild") for kind in self._kinds
-        )
-
-    def _probe(self) -> list[str]:
-        owners = json.dumps(self._owners())
-        return ask("store.memory.chroma_check", str(self._places.root), owners, begun=self._began)
-
-    def _owners(self) -> Mapping[str, str]:
+    def owners(self) -> Mapping[str, str]:
         """The collection of each usable kind, and the token of its database."""
         return {kind.kind.name: kind.database.meta(OWNER) for kind in self._kinds}
 
-    def _metadata(self) -> Mapping[str, Mapping[str, str]]:
+    def metadata(self) -> Mapping[str, Mapping[str, str]]:
+        """The metadata of each kind's collection."""
         for kind in self._kinds:
             if not kind.database.meta(OWNER):
                 kind.database.set_meta(OWNER, token_hex(16))
-        owners = self._owners()
+        owners = self.owners()
         return {kind.kind.name: made_with(kind.model, owners[kind.kind.name]) for kind in self._kinds}
 
-    def _queue_everything(self) -> None:
-        for kind in self._kinds:
-            kind.database.set_meta("chroma_rebuild", "1")
+    def queue_everything(self, db: sqlite3.Connection) -> None:
+        """Have every kind refilled."""
+        rebuild = [(kind.kind.key("chroma_rebuild"),) for kind in self._kinds]
+        db.executemany("INSERT OR REPLACE INTO meta VALUES (?, '1')", rebuild)
 
-    def _drain(self, chroma: ChromaProcess) -> None:
+    def drain(self, chroma: ChromaProcess, *, is_ending: Callable[[], bool]) -> None:
+        """Bring what each kind lacks."""
         for kind in self._kinds:
-            if not self._closing and behind(kind):
-                self._mark_dirty()
+            if not is_ending() and behind(kind):
                 if kind.database.meta("chroma_rebuild"):
-                    self._refill(kind, chroma)
-                self._follow_changes(kind, chroma)
+                    self._refill(kind, chroma, is_ending)
+                self._follow_changes(kind, chroma, is_ending)
 
-    def _follow_changes(self, kind: Passages, chroma: ChromaProcess) -> None:
+    def _follow_changes(self, kind: Passages, chroma: ChromaProcess, is_ending: Callable[[], bool]) -> None:
         table = kind.kind.table
-        while not self._closing and not kind.database.meta("chroma_rebuild"):
+        while not is_ending() and not kind.database.meta("chroma_rebuild"):
             with kind.database.reading() as db:
                 rows = db.execute(
                     f"SELECT c.number AS change_, c.id AS id_, p.* FROM changes c LEFT JOIN {table} p "
@@ -139,11 +85,11 @@ class MemoryFollower(ChromaFollower):
             chroma.put(kind.kind.name, points, gone=[row["id_"] for row in rows])
             kind.database.set_meta("chroma_cursor", str(rows[-1]["change_"]))
 
-    def _refill(self, kind: Passages, chroma: ChromaProcess) -> None:
+    def _refill(self, kind: Passages, chroma: ChromaProcess, is_ending: Callable[[], bool]) -> None:
         """From the table itself, because `changes` lacks what did not change since a purge."""
         upto, last = self._refilled(kind, chroma)
         rebuild = kind.kind.key("chroma_rebuild")
-        while not self._closing:
+        while not is_ending():
             with kind.database.reading() as db:
                 rows = db.execute(
                     f"SELECT rowid AS rowid_, * FROM {kind.kind.table} WHERE rowid > ? "

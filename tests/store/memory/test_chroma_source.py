@@ -59,7 +59,6 @@ def test_a_lost_or_damaged_chroma_is_rebuilt_without_a_model(
     for file in memory_with_lore.places.chroma.rglob("*"):
         if file.is_file():
             file.write_bytes(b"rubbish")
-    (memory_with_lore.places.folder / "chroma.dirty").touch()  # as after an unclean end
     bags.fails = True
     memory = reopen()
     assert memory.wait_for_chroma(120)
@@ -71,8 +70,8 @@ def test_a_lost_or_damaged_chroma_is_rebuilt_without_a_model(
 def test_the_dirty_marker_remains_until_chroma_is_checked(
     memory_with_lore: Memory, reopen: Callable[[], Memory]
 ) -> None:
+    memory_with_lore.database.set_meta("chroma_dirty", "1")
     memory_with_lore.close()
-    marker = memory_with_lore.places.folder / "chroma.dirty"
-    marker.touch()
-    reopen().close()
-    assert marker.exists()
+    memory = reopen()
+    memory.close()
+    assert reopen().database.meta("chroma_dirty")

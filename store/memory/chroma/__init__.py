@@ -1,1 +1,0 @@
-"""The text memory's collections in Chroma, and the follower that keeps them current."""
