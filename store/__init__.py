@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         store_memory,
     )
     from store.operations import CaptionSource
-    from store.outcome import ImportReport, Outcome, Refusal
+    from store.outcome import ImportReport, Outcome, Refusal, by_reason
     from store.permissions import OPERATOR, Actor, may_view
     from store.progress import Progress
     from store.reading.reader import Reader, Status
@@ -80,7 +80,7 @@ _FROM = {
             "search_memory store_memory"
         ),
         "operations": "CaptionSource",
-        "outcome": "ImportReport Outcome Refusal",
+        "outcome": "ImportReport Outcome Refusal by_reason",
         "permissions": "Actor OPERATOR may_view",
         "progress": "Progress",
         "reading.reader": "Reader Status",
@@ -138,6 +138,7 @@ __all__ = [
     "Taxonomy",
     "add_lore",
     "add_memory",
+    "by_reason",
     "candidates",
     "check_replica",
     "close_all",

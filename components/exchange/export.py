@@ -28,7 +28,10 @@ _ABOUT = {
     "jsonl": "One line of JSON for each coin, all it holds, and the pictures.",
     "csv": "A table for spreadsheets, and the pictures.",
     "imagefolder": "What Hugging Face's datasets read: pictures and metadata.jsonl.",
+    "parquet": "Parquet with the pictures inside, as Hugging Face's datasets store them.",
+    "coco": "Pictures, and their captions as COCO's annotations.",
     "txt": "Each picture with its text file, as trainers of LoRAs expect.",
+    "tokenlist": "A Token List by the standard's schema, and the pictures; without captions.",
 }
 _PLACES: dict[str, list[Tier]] = {
     "All but rejected": [tier for tier in TIERS if tier != "trash"],
@@ -36,6 +39,8 @@ _PLACES: dict[str, list[Tier]] = {
 }
 _FORMS = {
     "reference": "Original folder layout with Chroma (re-importable)",
+    "parquet": "Parquet",
+    "coco": "COCO captions",
     "tokenlist": "Token List",
 }  # what the others are called, people know
 

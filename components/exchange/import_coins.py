@@ -6,30 +6,73 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from components.exchange import import_preview
 from components.shell import format
 from components.shell.page import forms, job_bar, uploads
 from components.shell.page.forms import Button, Field
 from components.shell.server import server_paths
 from components.shell.session import resources
 from store import ImportReport, Job, Library, Progress, candidates
-from store.importing import RemoteLogo, endings, uploaded
+from store.importing import RemoteLogo, endings, preview, uploaded
 from store.tasks import adopt
 
 _JOB = "memedex.import"
+_LOOKED_AT = "memedex.import_looked_at"  # in a session's state: the path whose preview is shown
 _BRINGS_COINS = {"brings": "coins"}  # the options of such a job that ends with the program
 _NOTES = 20
 
 
 def show(library: Library) -> None:
-    """Both ways, side by side."""
+    """Both ways, side by side, and below them what would come in."""
     left, right = st.columns(2, gap="large")
     with left:
-        _drop(library)
-    with right:
-        if server_paths.can_be_named():
+        files, place = _drop()
+    if server_paths.can_be_named():
+        with right:
             _path(library)
+    choices = _of_files(files) if files else preview.Choices()
+    with place:
+        label = f"Import {format.counted(len(files), 'file')}" if files else "Import files"
+        forms.show(
+            "import-files", library,
+            partial(_import_dropped, library, files, choices, job_bar.watcher(_JOB)),
+            button=Button(label, kind="primary", disabled=not files), after_run=True,
+        )  # fmt: skip
+    if looked_at := _looked_at():
+        _of_path(library, looked_at[0])
+
+
+def _of_files(files: Sequence[UploadedFile]) -> preview.Choices:
+    """Show what dropped files would bring; returns what the person chose."""
+    about = tuple((file.file_id, file.name) for file in files)
+    dropped = [(file.name, file.getvalue()) for file in files]
+    return import_preview.show(
+        lambda choices, shown: uploaded(dropped, choices=choices, preview=shown), about=about
+    )
+
+
+def _of_path(library: Library, path: Path) -> None:
+    """Show what a path would bring, and offer to import it as the person chose."""
+    choices = import_preview.show(
+        lambda choices, shown: candidates([path], choices=choices, preview=shown),
+        about=(str(path), forms.times_confirmed("import-path")),
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        forms.show(
+            "import-previewed", library,
+            partial(_import_previewed, library, _looked_at(), choices, job_bar.watcher(_JOB)),
+            button=Button(f"Import {path.name}", kind="primary"), after_run=True,
+        )  # fmt: skip
+        st.button("Not now", key="import-not", on_click=_looked_at().clear)
+
+
+def _looked_at() -> list[Path]:
+    """The path that this session looks at, if any."""
+    found: list[Path] = st.session_state.setdefault(_LOOKED_AT, [])
+    return found
 
 
 def section(library: Library) -> None:
@@ -41,58 +84,84 @@ def section(library: Library) -> None:
             show(library)
 
 
-def _drop(library: Library) -> None:
+def _drop() -> tuple[list[UploadedFile], DeltaGenerator]:
+    """The files dropped here, and the place of the button that imports them."""
     files = uploads.files(
         "Drop files here",
         endings(),
-        "Pictures, JSON, tables, zip",
+        "Pictures, JSON, tables, archives",
         form="import-files",
-        hint="Pictures, alone or with sidecars, texts or a table; lists of coins; a zip of any of these.",
+        hint="Pictures, alone or with sidecars, texts or a table; lists of coins; an archive of these.",
     )
     files += uploads.folder("Drop a folder here", "Folders, with all in them", form="import-files")
-    label = f"Import {format.counted(len(files), 'file')}" if files else "Import files"
-    forms.show(
-        "import-files", library, partial(_import_dropped, library, files, job_bar.watcher(_JOB)),
-        button=Button(label, kind="primary", disabled=not files), after_run=True,
-    )  # fmt: skip
+    return files, st.container()
 
 
 def _path(library: Library) -> None:
-    field = Field(
-        "path", "Or give a path on this machine",
-        placeholder=server_paths.placeholder("/home/me/tokens  or  tokens/tokenlist.json"),
-        help="A token list, a folder or a zip; a folder with a token list is read through the list.",
-        required=True,
-    )  # fmt: skip
+    fields = [
+        Field(
+            "path", "Or give a path on this machine",
+            placeholder=server_paths.placeholder("/home/me/tokens  or  tokens/tokenlist.json"),
+            help="A list of coins, a folder or an archive; a folder with a token list is read through it.",
+            required=True,
+        ),
+        Field("then", "Then", kind="base"),
+    ]  # fmt: skip
     forms.show(
         "import-path", library,
-        partial(_import_path, library, server_paths.naming(), job_bar.watcher(_JOB)),
-        fields=[field], button=Button("Import path", kind="primary"),
+        partial(_import_path, library, server_paths.naming(), _looked_at(), job_bar.watcher(_JOB)),
+        fields=fields, button=Button("Import path", kind="primary"),
+        second=Button("Look first", help="Say what each file is and what would be refused."),
     )  # fmt: skip
 
 
 def _import_dropped(
-    library: Library, files: Sequence[UploadedFile], watch: Callable[[Job], Job], _: Mapping[str, Any]
+    library: Library,
+    files: Sequence[UploadedFile],
+    choices: preview.Choices,
+    watch: Callable[[Job], Job],
+    _: Mapping[str, Any],
 ) -> str:
     dropped = [(file.name, file.getvalue()) for file in files]
     name = dropped[0][0] if len(dropped) == 1 else format.counted(len(dropped), "file")
 
     def add(progress: Progress) -> ImportReport:
-        return library.add(uploaded(dropped), source=name, progress=progress)
+        return library.add(uploaded(dropped, choices=choices), source=name, progress=progress)
 
     watch(begin(library, f"Import {name}", add))
     return ""
 
 
 def _import_path(
-    library: Library, name: Callable[[str], Path], watch: Callable[[Job], Job], given: Mapping[str, Any]
+    library: Library,
+    name: Callable[[str], Path],
+    looked_at: list[Path],
+    watch: Callable[[Job], Job],
+    given: Mapping[str, Any],
 ) -> str:
     found = server_paths.existing(name, given["path"])
+    looked_at[:] = [found] if given["then"] else []
+    return "" if looked_at else _import(library, found, preview.Choices(), watch, given)
 
+
+def _import_previewed(
+    library: Library,
+    looked_at: list[Path],
+    choices: preview.Choices,
+    watch: Callable[[Job], Job],
+    given: Mapping[str, Any],
+) -> str:
+    return _import(library, looked_at.pop(), choices, watch, given)
+
+
+def _import(
+    library: Library, path: Path, choices: preview.Choices, watch: Callable[[Job], Job], _: Mapping[str, Any]
+) -> str:
     def add(progress: Progress) -> ImportReport:
-        return library.add(candidates([found]), source=found.name, progress=progress)
+        found = candidates([path], choices=choices)
+        return library.add(found, source=path.name, progress=progress)
 
-    watch(begin(library, f"Import {found.name}", add))
+    watch(begin(library, f"Import {path.name}", add))
     return ""
 
 

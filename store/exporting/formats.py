@@ -23,10 +23,12 @@ from store.chroma.collections import COLLECTIONS
 from store.chroma.foreign import CollectionWriter, Texts, WriterProcess
 from store.chroma.process import ChromaFailed
 from store.disk.csv import inert
+from store.disk.images import SIDE
 from store.disk.layout import Layout
 from store.errors import BadSource
 from store.exporting import token_list
 from store.importing import Refusal
+from store.importing.names import COIN
 from store.importing.tables import MORE
 from store.progress import Progress, batches
 from store.records import CAPTION_FACETS, Facet, Record, chroma_metadata, sidecar_bytes
@@ -35,9 +37,10 @@ HALF = ".memedex-export-"  # how the folder of an export that is not complete is
 _LOCK = ".lock"  # next to it
 _BATCH = 200  # records handed over at once
 _CHUNK = 1 << 20
+_PART = 100_000_000  # bytes of pictures in one Parquet file, which is read whole
 
 VectorsOf = Callable[[str], Mapping[Facet, bytes]]
-Format = Literal["reference", "jsonl", "csv", "imagefolder", "txt", "tokenlist"]
+Format = Literal["reference", "jsonl", "csv", "imagefolder", "parquet", "coco", "txt", "tokenlist"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 TEXTS: tuple[str, ...] = (JOINED, *CAPTION_FACETS)  # the contents of the files of the format txt
@@ -205,8 +208,9 @@ def export(
 
     `reference` is a library's own layout, with its five collections if `vectors_of` gives the stored vectors;
     `jsonl` one file of whole sidecars, `csv` a table for spreadsheets, `imagefolder` the layout of Hugging
-    Face's datasets, `txt` each picture with its text file for LoRA trainers: all facets and tags in
-    one line, or with `texts` one facet alone; a table, which trainers ignore, has the rest.
+    Face's datasets, `parquet` the same with the pictures inside, `coco` pictures with COCO's captions, `txt`
+    each picture with its text file for LoRA trainers: all facets and tags in one line, or with `texts` one
+    facet alone; a table, which trainers ignore, has the rest.
     `tokenlist` is a Token List without captions, whose version follows from the list `previous`. The export
     appears complete or, if cancelled, not at all. Raises BadSource for an unknown format or if the
     destination exists.
@@ -216,6 +220,8 @@ def export(
         "jsonl": _jsonl,
         "csv": _csv,
         "imagefolder": _imagefolder,
+        "parquet": _parquet,
+        "coco": _coco,
         "txt": partial(_txt, texts=texts),
         "tokenlist": partial(_token_list, previous=previous),
     }
@@ -315,6 +321,69 @@ def _imagefolder(pairs: Iterable[tuple[Record, bytes]], place: ExportTarget) -> 
             name = f"{record.address}.jpg"
             place.write(name, picture)
             table.write(_line(_row(record, name)))
+
+
+def _parquet(pairs: Iterable[tuple[Record, bytes]], place: ExportTarget) -> None:
+    """Files of at most `_PART` bytes of pictures, with `image` as Hugging Face's datasets store pictures."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    text, texts = (
+        pa.string(),
+        ("token_address", "token_name", "ticker", "description", *CAPTION_FACETS, "tier"),
+    )
+    schema = pa.schema(
+        [
+            ("image", pa.struct([("bytes", pa.binary()), ("path", text)])),
+            *((name, text) for name in texts),
+            *(("created_at", pa.int64()), ("tags", pa.list_(text)), (MORE, text)),
+        ],
+        metadata={"huggingface": json.dumps({"info": {"features": {"image": {"_type": "Image"}}}})},
+    )
+    for number, part in enumerate(_parts(pairs)):
+        with place.open(f"data/part-{number:05}.parquet") as file, ParquetWriter(file, schema) as writer:
+            for batch in batches(part, _BATCH):
+                rows = [
+                    _row(record, "") | {"image": {"bytes": picture, "path": f"{record.address}.jpg"}}
+                    for record, picture in batch
+                ]
+                writer.write_table(pa.Table.from_pylist(rows, schema))
+
+
+def _parts(pairs: Iterable[tuple[Record, bytes]]) -> Iterator[list[tuple[Record, bytes]]]:
+    part: list[tuple[Record, bytes]] = []
+    size = 0
+    for record, picture in pairs:
+        if part and size + len(picture) > _PART:
+            yield part
+            part, size = [], 0
+        part.append((record, picture))
+        size += len(picture)
+    yield part  # without coins, an empty table
+
+
+def _coco(pairs: Iterable[tuple[Record, bytes]], place: ExportTarget) -> None:
+    """COCO's captions: one annotation for each facet, and the whole coin beside its picture's entry."""
+    made: dict[str, list[Any]] = {"images": [], "annotations": [], "categories": []}
+    for number, (record, picture) in enumerate(pairs, start=1):
+        name = f"{record.address}.jpg"
+        place.write(f"images/{name}", picture)
+        made["images"].append(
+            {"id": number, "file_name": name, "width": SIDE, "height": SIDE, COIN: record.as_json()}
+        )
+        made["annotations"] += [
+            {
+                "id": len(CAPTION_FACETS) * number + place_of,
+                "image_id": number,
+                "facet": facet,
+                "caption": text,
+            }
+            for place_of, facet in enumerate(CAPTION_FACETS)
+            if (text := record.caption.get(facet))
+        ]
+    place.write(
+        "annotations/captions.json", _line({"info": {"description": "Memedex"}, "licenses": [], **made})
+    )
 
 
 def _csv(pairs: Iterable[tuple[Record, bytes]], place: ExportTarget) -> None:

@@ -17,7 +17,9 @@ from store.outcome import Refusal
 if TYPE_CHECKING:
     from store.importing.preview import Choices, ImportPreview
 
-__all__ = ["Candidate", "Refusal", "RemoteLogo", "candidates", "captions", "endings", "uploaded"]
+__all__ = [
+    "Candidate", "Refusal", "RemoteLogo", "candidates", "captions", "endings", "names", "preview", "uploaded",
+]  # fmt: skip
 
 
 def endings() -> list[str]:

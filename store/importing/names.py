@@ -62,6 +62,7 @@ PICTURES: tuple[tuple[str | int, ...], ...] = (
     ("files", 0, "uri"),
     ("content", "files", 0, "uri"),
 )
+COIN = "coin"  # the key of COCO's images under which our own export keeps the whole coin
 # Texts for the whole caption, where nothing says which facet they are.
 WHOLE = ("caption", "text", "captions", "comment")
 # What wraps a list of coins, the first that is there; without one of these, whatever holds rows.

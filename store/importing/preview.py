@@ -12,6 +12,7 @@ from store.importing.candidate import Candidate, RemoteLogo, WithoutPicture
 from store.importing.names import FIELDS, Texts
 from store.importing.tables import counts_as
 from store.outcome import Refusal, by_reason
+from store.records import is_made_up
 
 _NAMED = 3  # files of a kind that are named
 _COLUMNS = 1_000  # of a kind
@@ -67,7 +68,7 @@ class FileKind:
         """What the texts beside the pictures are taken for; "" if there are none."""
         if not self.tagged and not self.captioned:
             return ""
-        return f"{self.tagged:,} texts are tags, {self.captioned:,} are sentences (the caption's entity)"
+        return f"texts: {self.tagged:,} hold tags, {self.captioned:,} a sentence (the caption's entity)"
 
     def lines(self) -> list[str]:
         """All of it for a terminal, except what is refused."""
@@ -92,7 +93,11 @@ class FileKind:
             *(key for key in flat if key not in FIELDS),
         ]
         texts = {key: ", ".join(map(str, flat[key])) if key == "tags" else str(flat[key]) for key in keys}
-        return {key: text for key, text in texts.items() if text and key != "tags_categories"}
+        return {
+            key: text
+            for key, text in texts.items()
+            if text not in ("", "None") and key != "tags_categories" and not is_made_up(text)
+        }
 
     def as_json(self) -> dict[str, Any]:
         """All of it for a script."""

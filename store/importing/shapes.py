@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from store.importing.metadata import address_in, chain_id, pictured
-from store.importing.names import FILES, INNER, LISTS, NAMES, plain
+from store.importing.names import COIN, FILES, INNER, LISTS, NAMES, plain
 
 Rows = list[Any]
 _DEEPEST = 6  # objects around a list
@@ -186,25 +186,29 @@ def _coco(value: Mapping[str, Any]) -> Rows:
         str(one.get("id")): one.get("name") for one in value.get("categories") or [] if isinstance(one, dict)
     }
     captions: defaultdict[str, list[str]] = defaultdict(list)
+    facets: defaultdict[str, dict[str, str]] = defaultdict(dict)
     tags: defaultdict[str, list[str]] = defaultdict(list)
     for one in value["annotations"]:
         if isinstance(one, dict):
             image = str(one.get("image_id"))
             if isinstance(one.get("caption"), str):
                 captions[image].append(one["caption"])
+                facets[image][str(one.get("facet"))] = one["caption"]
             if isinstance(name := names.get(str(one.get("category_id"))), str):
                 tags[image].append(name)
-    return [
-        _said(
-            one["file_name"],
-            captions[str(one.get("id"))],
-            tags[str(one.get("id"))],
-            coco_url=one.get("coco_url"),
-        )
-        if isinstance(one, dict) and isinstance(one.get("file_name"), str)
-        else one
-        for one in value["images"]
-    ]
+    rows: Rows = []
+    for one in value["images"]:
+        if not (isinstance(one, dict) and isinstance(name := one.get("file_name"), str)):
+            rows.append(one)
+            continue
+        image, coin = str(one.get("id")), one.get(COIN)
+        if isinstance(coin, dict) and "token_address" in coin:  # of our own export
+            caption = coin.get("caption")
+            said = {**(caption if isinstance(caption, dict) else {}), **facets[image]}
+            rows.append({"file_name": name, **coin, "caption": said if said or caption is not None else None})
+        else:
+            rows.append(_said(name, captions[image], tags[image], coco_url=one.get("coco_url")))
+    return rows
 
 
 def _said(name: str, captions: list[str], tags: list[str], **more: Any) -> dict[str, Any]:

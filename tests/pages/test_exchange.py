@@ -7,6 +7,8 @@ import pytest
 
 from components.captions import import_captions
 from components.editor.rows import EditorRow
+from store.catalog.filters import Filter
+from store.exporting import FORMATS
 from store.importing.captions import captions_at
 from store.library import Library
 from store.tasks.import_captions import preview
@@ -26,6 +28,14 @@ def test_filtered_coins_are_exported_as_a_downloadable_zip(library: Library) -> 
     assert out.name in words(opened("settings")), "also for another session"
     shown = preview(library, captions_at([out], facet="entity"))
     assert (shown.same, shown.changes, shown.refused) == (len(COINS), [], [])
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_is_described(library: Library, form: str) -> None:
+    app = opened("settings")
+    app.selectbox(key="export-format").set_value(form)
+    rerun(app)
+    assert not app.exception
 
 
 def test_captions_are_imported_after_a_preview_and_undone_as_one(
@@ -48,6 +58,31 @@ def test_captions_are_imported_after_a_preview_and_undone_as_one(
     assert library.get(COINS[0].address).caption["entity"] == "Taken in for 0"
     send(opened(), "undo")
     assert {coin.address: library.get(coin.address).caption for coin in COINS} == before
+
+
+def test_an_import_is_previewed_and_taken_as_a_person_says(empty: Library, tmp_path: Path) -> None:
+    frogs = tmp_path / "frogs"
+    frogs.mkdir()
+    (frogs / "one.png").write_bytes(picture(1))
+    (frogs / "one.txt").write_text("frog, green, très long", encoding="cp1252")
+    (frogs / "t.xlsx").write_bytes(b"PK")
+    app = opened("settings")
+    press(app, "Import path", path=str(frogs), then="Look first")
+    shown = words(app)
+    assert "1 coin would come in" in shown
+    assert "1 hold tags" in shown
+    assert "tags: frog, green, très long" in shown
+    assert "which is not read" in shown
+    assert not empty.counts()["pending"]
+    (texts,) = [one for one in app.segmented_control if one.label == "Texts beside pictures hold"]
+    texts.set_value("sentence")
+    rerun(app)
+    assert "1 a sentence" in words(app)
+    press(app, "Import frogs")
+    finish_jobs()
+    (coin,) = empty.find(Filter())
+    assert coin.caption == {"entity": "frog, green, très long"}
+    assert "Windows" in words(rerun(app))
 
 
 def test_another_programs_folder_is_looked_at_then_taken_over(empty: Library, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ import { keptInTab } from "./storage.js";
  * }} Field
  */
 /** @typedef {{label: string, icon: string, kind: string, help: string, disabled: boolean, key: string}} Button */
-/** @typedef {Data & {place: string, fields: Field[], button: Button, row: boolean}} FormData */
+/** @typedef {Data & {place: string, fields: Field[], button: Button, second: Button | null, row: boolean}} FormData */
 /** @typedef {{read: () => Value, show: (value: Value) => void, lock: (isLocked: boolean) => void}} Access */
 /** @typedef {Access & {input: HTMLInputElement | HTMLTextAreaElement, nodes: HTMLElement[]}} Made */
 /** @typedef {(value: Value) => void} Typed is called with what a person types */
@@ -63,6 +63,7 @@ class Form {
     // These two stay in the document: the browser drops a click on a button that is replaced while it is pressed.
     this.key = el("kbd", { "aria-hidden": "true" });
     this.button = el("button", { type: "submit" }, this.icon, this.label, this.key);
+    this.second = el("button", { type: "button", onclick: () => this.send({ then: this.second.textContent }) });
     this.error = el("div", { class: "error", role: "alert" });
     this.node = el("form", {
       class: "form",
@@ -95,7 +96,7 @@ class Form {
   build({ fields, row }) {
     this.fields = fields.map((field) => drawn(field, (value) => this.typed(field.name, value)));
     this.node.className = row ? "form row" : "form";
-    const foot = el("div", { class: "foot" }, this.button);
+    const foot = el("div", { class: "foot" }, this.button, this.second);
     this.node.replaceChildren(...this.fields.map(({ node }) => node), foot, this.error);
   }
 
@@ -105,9 +106,10 @@ class Form {
     this.draw();
   }
 
-  send() {
+  /** @param {Record<string, Value>} more */
+  send(more = {}) {
     if (this.data.button.disabled || this.lacks) return;
-    this.sending.send(Object.fromEntries(this.fields.map((field) => [field.name, field.read()])));
+    this.sending.send({ ...Object.fromEntries(this.fields.map((field) => [field.name, field.read()])), ...more });
   }
 
   /** Whether a field that has to be filled in is empty. */
@@ -133,6 +135,13 @@ class Form {
     this.button.title = button.help;
     this.button.disabled = isWaiting || button.disabled || this.lacks;
     this.button.setAttribute("aria-busy", String(isWaiting));
+    this.second.hidden = !data.second;
+    if (data.second) {
+      setText(this.second, data.second.label);
+      this.second.className = data.second.kind;
+      this.second.title = data.second.help;
+      this.second.disabled = this.button.disabled;
+    }
     setText(this.error, sending.error);
     this.error.hidden = !sending.error;
     if (sending.request) undecided.add(sending);

@@ -108,6 +108,7 @@ def show(
     send: Send,
     *,
     button: Button,
+    second: Button | None = None,
     fields: Sequence[Field] = (),
     row: bool = False,
     after_run: bool = False,
@@ -119,7 +120,8 @@ def show(
     (`Sent.decision`), so that a crash before the answer does not repeat it. It returns a message for the next
     run of the page, "" for none, or raises MemedexError, whose text is shown at the button. A press with
     `after_run` waits until the page has run with what its other widgets say by then. What does not change the
-    library may be done twice, and asks itself who may do it.
+    library may be done twice, and asks itself who may do it. A `second` button sends its label as the base
+    field `then`.
     """
     times = times_confirmed(key)
     sending = register(key, library, send, button=button, fields=fields, changes_library=changes_library)
@@ -130,6 +132,7 @@ def show(
             "fields": [asdict(field) for field in fields if field.kind != "base"],
             "base": {field.name: field.value for field in fields if field.kind == "base"},
             "button": asdict(button),
+            "second": asdict(second) if second else None,
             "row": row,
             "afterRun": after_run,
             "at": time.time(),

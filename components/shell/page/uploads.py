@@ -10,7 +10,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components.shell import format
 from components.shell.page import forms, streamlit_style, tables
-from store import Refusal
+from store import Refusal, by_reason
 
 _FEW = 5  # refusals that are shown as text, to be read on a phone
 _SHOWN = 1_000  # … in the table of many
@@ -49,11 +49,17 @@ def key_until_sent(form: str, part: str = "files") -> str:
 
 
 def refused(refusals: Sequence[Refusal]) -> None:
-    """What was refused and why: a few as text, many as a table to be opened."""
+    """What was refused and why, by reason: a few as text, many as a table to be opened."""
     if len(refusals) <= _FEW:
         for one in refusals:
             st.markdown(f"**{format.plain(one.item)}**: {format.plain(one.reason, limit=300)}")
         return
+    groups = by_reason(refusals)
+    for reason, found in groups[:_FEW]:
+        first = found[0].item if len(found) == 1 else f"{found[0].item}, …"
+        st.markdown(f"**{len(found):,}**: {format.plain(reason, limit=300)} ({format.plain(first)})")
+    if len(groups) > _FEW:
+        st.caption(f"and {format.counted(len(groups) - _FEW, 'other reason')}, in the table")
     rows = [{"item": refusal.item, "reason": refusal.reason} for refusal in refusals]
     with st.expander(f"Refused and why ({len(rows):,})"):
         tables.show(rows[:_SHOWN], alt="Refused items and reasons")

@@ -4,13 +4,14 @@ import csv
 import json
 import zipfile
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from store.disk.images import normalise
 from store.errors import BadSource
-from store.exporting import export
+from store.exporting import export, formats
 from store.importing import trees
 from store.importing.tables import MAX_ROWS, rows_of
 from tests.length import repeated
@@ -44,6 +45,34 @@ def test_an_export_of_the_largest_table_stays_within_the_zip_limits(tmp_path, pi
     assert trees.MAX_ENTRIES >= 2 * MAX_ROWS + 1
     listed = max(46 + len(entry.filename) + len(entry.extra) for entry in entries)  # bytes in the directory
     assert listed * trees.MAX_ENTRIES <= trees.MAX_DIRECTORY
+
+
+def test_a_parquet_export_is_what_datasets_read_in_parts(tmp_path, picture_of, monkeypatch):
+    monkeypatch.setattr(formats, "_PART", len(picture_of(MINT).read_bytes()) + 1)
+    export(records(), picture_of, destination=tmp_path / "out", format="parquet")
+    parts = sorted((tmp_path / "out" / "data").iterdir())
+    assert [part.name for part in parts] == [f"part-{number:05}.parquet" for number in range(3)]
+    table = pq.read_table(parts[0])
+    assert json.loads(table.schema.metadata[b"huggingface"])["info"]["features"]["image"]["_type"] == "Image"
+    (row,) = table.to_pylist()
+    assert row["image"] == {"path": f"{MINT}.jpg", "bytes": picture_of(MINT).read_bytes()}
+    assert (row["token_address"], row["entity"], row["tags"]) == (MINT, "a dog", ["dog|wolf"])
+
+
+def test_a_coco_export_has_an_annotation_for_each_facet_that_may_be_changed(tmp_path, picture_of):
+    export(records(), picture_of, destination=tmp_path / "out", format="coco")
+    path = tmp_path / "out" / "annotations" / "captions.json"
+    coco = json.loads(path.read_text())
+    assert [image["file_name"] for image in coco["images"]] == [f"{one}.jpg" for one in (MINT, OTHER, THIRD)]
+    of_first = [one for one in coco["annotations"] if one["image_id"] == 1]
+    assert [(one["facet"], one["caption"]) for one in of_first] == [
+        ("entity", "a dog"), ("context", "wow"), ("emotions", "-happy"),
+    ]  # fmt: skip
+    assert len({one["id"] for one in coco["annotations"]}) == len(coco["annotations"])
+    of_first[0]["caption"] = "a cat"
+    path.write_text(json.dumps(coco))
+    changed = imported(tmp_path / "out")[MINT].sidecar["caption"]
+    assert (changed["entity"], changed["context"], changed["visual"]) == ("a cat", "wow", "")
 
 
 def test_the_reference_format_uses_the_reference_layout(tmp_path, picture_of):
