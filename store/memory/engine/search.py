@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.embedding import multilingual
-from store.embedding.protocol import TokenEmbedder
+from store.embedding.protocol import ForeignReader, TokenEmbedder
 from store.errors import ModelUnavailable, NotWritten
 from store.memory.engine import fusion, late_interaction, listing
 from store.memory.engine.embedded_entries import EmbeddedEntries
@@ -106,6 +106,8 @@ class SearchableEntries(EmbeddedEntries):
         model = self._model.embedder
         if not self.kind.has_token_states or not isinstance(model, TokenEmbedder) or self.not_read(question):
             return hits
+        if isinstance(model, ForeignReader) and model.is_foreign(question):
+            return hits  # its words are read by the model that reads English alone
         texts = {hit.row["id"]: str(hit.row[self.kind.text]) for hit in hits[: late_interaction.FIRST]}
         if self.can_write:
             self.add_token_states([*texts])

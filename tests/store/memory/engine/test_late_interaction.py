@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from store.embedding import open_embedder
 from store.embedding.protocol import unit
 from store.memory.engine.late_interaction import closeness, packed, unpacked
 from store.memory.memory import Memory
@@ -87,6 +88,14 @@ def test_what_is_not_among_the_first_never_scores_higher(real: Memory) -> None:
 def test_a_question_in_a_language_that_the_model_does_not_read_is_left_to_words(real: Memory) -> None:
     real.documents.import_document(Path("a.md"), protocol="aave", content=_TEXT)
     assert all("late_interaction" not in hit for hit in real.documents.search("清算价格是多少?"))
+
+
+def test_a_foreign_question_is_not_compared_word_by_word_with_english_passages(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "res") as memory:
+        memory.documents.passages.use(open_embedder("offline"))
+        memory.documents.import_document(Path("a.md"), protocol="aave", content=_TEXT)
+        assert all("late_interaction" not in hit for hit in memory.documents.search("清算价格是多少?"))
+        assert any("late_interaction" in hit for hit in memory.documents.search("What about liquidation?"))
 
 
 def test_a_file_of_before_is_brought_up_to_date(tmp_path: Path) -> None:
