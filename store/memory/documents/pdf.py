@@ -72,15 +72,23 @@ def read(content: bytes, *, name: str, with_tables: bool = False) -> PdfText:
 
     Raises BadSource if it cannot be read, or is more than the limits.
     """
+    from pypdfium2 import PdfiumError
+
     with _opened(content, name) as document:
         if len(document) > MOST_PAGES:
             raise BadSource(
                 f"{name} has {len(document):,} pages; {MOST_PAGES:,} is the limit for one document"
             )
-        raw, types, scanned, length = list[str](), [], list[int](), 0
+        raw, types = list[str](), list[dict[str, deque[_Type]]]()
+        scanned, length = list[int](), 0
         pieces: dict[int, list[_Piece]] = {}
         for number in range(len(document)):
-            sheet = document[number]
+            try:
+                sheet = _sheet(document, number)
+            except PdfiumError:  # a page that is damaged costs itself alone
+                raw.append("")
+                types.append({})
+                continue
             page = sheet.get_textpage()
             raw.append(_raw_text(page))
             if sum(map(is_compared, raw[-1])) < _FEW and _is_picture(sheet):
@@ -159,7 +167,7 @@ def _is_picture(sheet: Any) -> bool:
 def page_pixels(content: bytes, *, name: str, page: int, side: int) -> Any:
     """The picture of this page (counted from 1) as pixels (height, width, BGR), its longer side so long."""
     with _opened(content, name) as document:
-        sheet = document[page - 1]
+        sheet = _sheet(document, page - 1)
         bitmap = sheet.render(scale=side / max(1.0, *sheet.get_size()))
         return bitmap.to_numpy()[:, :, :3].copy()
 
@@ -206,7 +214,7 @@ def _type(page: Any, index: int) -> tuple[float, str, bool]:
 def marks(content: bytes, *, name: str, page: int, passage: str) -> list[Rectangle]:
     """The rectangles of a passage on this page (counted from 1), one for each line or part of one."""
     with _opened(content, name) as document:
-        sheet = document[page - 1]
+        sheet = _sheet(document, page - 1)
         text_page = sheet.get_textpage()
         raw = text_page.get_text_range()
         shown = sheet.get_bbox()
@@ -263,7 +271,7 @@ def page_picture(content: bytes, *, name: str, page: int, scale: float = 2.0) ->
     """A PNG of this page (counted from 1), at 72 dots per inch times `scale`."""
     with _opened(content, name) as document:
         file = BytesIO()
-        sheet = document[page - 1]
+        sheet = _sheet(document, page - 1)
         scale = min(scale, math.sqrt(_MOST_PIXELS / max(1, math.prod(sheet.get_size()))))
         sheet.render(scale=scale).to_pil().save(file, "PNG")
         return file.getvalue()
@@ -299,11 +307,23 @@ def _opened(content: bytes, name: str) -> Iterator["PdfDocument"]:
                 ) from error
             raise BadSource(f"{name} is no PDF, or a damaged one: {error}") from error
         try:
+            if document.get_formtype():
+                document.init_forms()
             yield document
         except PdfiumError as error:
             raise BadSource(f"{name} is damaged: {error}") from error
         finally:
             document.close()
+
+
+def _sheet(document: Any, index: int) -> Any:
+    """A page, with what is filled into its form as a part of it."""
+    sheet = document[index]
+    if not document.get_formtype():
+        return sheet
+    sheet.flatten()
+    sheet.close()
+    return document[index]
 
 
 def _raw_text(page: Any) -> str:

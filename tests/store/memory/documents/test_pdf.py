@@ -1,5 +1,6 @@
 """PDF: refused files, and two real papers read page by page."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO
@@ -16,7 +17,7 @@ from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
 from store.settings import settings
 from tests.store.language_model_server import ADA, running
-from tests.store.memory.documents.small_pdf import small_pdf
+from tests.store.memory.documents.small_pdf import locked_without_password, small_pdf
 
 PAPERS = Path(__file__).resolve().parents[5] / "shared" / "data" / "documents"
 
@@ -59,6 +60,62 @@ def test_scanned_encrypted_and_broken_files_are_refused_with_a_reason(
     with pytest.raises(BadSource, match=reason):
         import_content(memory, name, content, "aave")
     assert memory.documents.sources() == []
+
+
+WHOLE = small_pdf("The vault opens at dawn", "and closes at dusk")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        WHOLE,
+        re.sub(rb"startxref\n\d+", b"startxref\n99999", WHOLE),
+        re.sub(rb"\d{10} 00000 n", b"0000000007 00000 n", WHOLE),
+        WHOLE[: WHOLE.index(b"%%EOF")],
+        b"HTTP/1.1 200 OK\r\n\r\n" + WHOLE,
+        WHOLE + b"<html><script>track()</script></html>" * 40,
+        WHOLE.replace(b"/F1 3 0 R", b"/F7 9 0 R"),
+        WHOLE.replace(b"/BaseFont /Helvetica", b"/BaseFont /NoSuchFon"),
+        WHOLE.replace(b"/Count 2", b"/Count 7"),
+        re.sub(rb"/Length \d+", b"/Length 9", WHOLE),
+        locked_without_password(WHOLE),
+    ],
+    ids=["whole", "startxref", "offsets", "no end", "a header before it", "a page behind it",
+         "no font", "unknown font", "wrong count", "wrong length", "no password"],
+)  # fmt: skip
+def test_a_damaged_or_openly_locked_pdf_is_read_as_viewers_read_it(memory: Memory, content: bytes) -> None:
+    import_content(memory, "paper.pdf", content, "vault")
+    found = {row["page"]: row["content"] for row in memory.documents.passages.find()}
+    assert " ".join(found.values()).split() == [
+        "The",
+        "vault",
+        "opens",
+        "at",
+        "dawn",
+        "and",
+        "closes",
+        "at",
+        "dusk",
+    ]
+    row = memory.documents.passages.find()[0]
+    assert memory.documents.cite(row["id"]).pages[0][1], "its place is marked"
+
+
+@pytest.mark.parametrize("content", [WHOLE[: len(WHOLE) // 3], b"<html>not found</html>", b"\0" * 4_000])
+def test_a_half_pdf_or_another_file_of_its_name_is_refused(memory: Memory, content: bytes) -> None:
+    with pytest.raises(BadSource, match=r"paper\.pdf is no PDF, or a damaged one"):
+        import_content(memory, "paper.pdf", content, "vault")
+
+
+def test_what_is_filled_into_a_form_is_read_and_marked(memory: Memory) -> None:
+    content = small_pdf("Name of the pond", filled="Otter pond")
+    import_content(memory, "form.pdf", content, "vault")
+    (row,) = memory.documents.passages.find()
+    assert row["content"] == "Name of the pond\nOtter pond"
+    (mark,) = marks(content, name="form.pdf", page=1, passage="Otter pond")
+    assert 0.2 < mark[1] < 0.25
+    ink = np.asarray(Image.open(BytesIO(page_picture(content, name="p.pdf", page=1))).convert("L")) < 128
+    assert ink[int(mark[1] * ink.shape[0]) : int(mark[3] * ink.shape[0]) + 1].any(), "it is on the picture"
 
 
 def test_an_upload_with_pdf_content_is_read_as_a_pdf(memory: Memory) -> None:
