@@ -1,4 +1,4 @@
-"""Verbs for rules about coins, `rules VERB …`, and `check`, which tells what is known of one."""
+"""Verbs for rules about coins, `rules VERB …`; for what is known of one (`check`), and what is published."""
 
 from contextlib import suppress
 from functools import partial
@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from store.cli.call import Call
+from store.catalog import filter_syntax
+from store.catalog.filters import Filter
+from store.cli.call import Call, as_json
 from store.cli.jobs import follow
 from store.cli.terminal import plain
 from store.cli.verbs import app, group, rules_about_coins, typed_path, words_of
@@ -246,3 +248,60 @@ def check(
         [families.as_json(one) for one in found],
         [f"{one.member.name} ({one.member.ticker}) {one.member.address}: {one.sentence}" for one in found],
     )
+
+
+@declare("publish")
+def publish(
+    call: Call,
+    folder: Annotated[Path, Argument(metavar="FOLDER", parser=typed_path)],
+    line: Annotated[str, Argument(metavar="LINE", help="only coins that it finds")] = "",
+    name: Annotated[str, Option(metavar="TEXT", help="of the list (Memedex)")] = "Memedex",
+    key: Annotated[
+        Path | None,
+        Option(metavar="FILE", parser=typed_path, help="an Ed25519 private key (publishing-key.pem)"),
+    ] = None,
+) -> int:
+    """Publish approved coins as a signed Token List, and why others were rejected."""
+    from store.rules import publishing  # cryptography comes along
+
+    asked = filter_syntax.parsed(line, base=Filter(tier="approved"))
+    if asked.faults:
+        call.fail(asked.faults[0])
+    with call.reading() as reader:
+        done = call.watch(
+            lambda progress: publishing.publish(
+                reader, folder, key=key, filter=asked.filter, name=name, progress=progress
+            )
+        )
+    if call.json:
+        call.answer_json(
+            {
+                "version": done.version, "tokens": done.tokens, "rejected": done.sheets, "key": done.key,
+                "refused": as_json(done.refused),
+            }
+        )  # fmt: skip
+    call.say(
+        f"published {done.tokens:,} coins as version {done.version}, and why {done.sheets:,} were rejected"
+    )
+    call.say(f"signed by {done.key}")
+    return call.named(done.refused)
+
+
+@declare("verify")
+def verify(
+    call: Call,
+    folder: Annotated[Path, Argument(metavar="FOLDER", parser=typed_path)],
+    key: Annotated[str, Option(metavar="KEY", help="the public key that must have signed it")] = "",
+) -> int:
+    """Check that a published folder is as it was signed."""
+    from store.rules import publishing  # cryptography comes along
+
+    found = publishing.verify(folder, expected=key)
+    if call.json:
+        call.answer_json({"key": found.key, "at": found.at, "files": found.files, "faults": found.faults})
+    for fault in found.faults:
+        call.say(fault)
+    if not found.faults:
+        known = "" if key else "; compare it with the key that you know"
+        call.say(f"{found.files:,} files are as {found.key} signed them at {found.at}{known}")
+    return int(bool(found.faults))

@@ -49,11 +49,11 @@ class Member:
     def standing(self) -> str:
         """What became of it, in words."""
         if self.tier == "trash":
-            when = f" {_day(self.rejected_at)}" if self.rejected_at else ""
+            when = f" {day(self.rejected_at)}" if self.rejected_at else ""
             return f"rejected{when}" + (f": {self.reason}" if self.reason else "")
         if self.tier == "pending":
             return "in review"
-        return "approved" + (f" {_day(self.approved_at)}" if self.approved_at else "")
+        return "approved" + (f" {day(self.approved_at)}" if self.approved_at else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +169,13 @@ def check(reader: Reader, asked: str) -> list[Told]:
         return [_told(db, address) for address in _called(db, asked.strip())]
 
 
+def tell(reader: Reader, address: str) -> Told:
+    """What the library knows of one of its coins. Raises UnknownRecord."""
+    reader.get(address)
+    with reader.catalog.one_moment() as db:
+        return _told(db, address)
+
+
 def check_picture(reader: Reader, content: bytes) -> list[Told]:
     """What the library knows of coins with this picture, or one like it, nearest first.
 
@@ -238,7 +245,8 @@ def as_json(told: Told) -> dict[str, Any]:
     }
 
 
-def _day(at: float | None) -> str:
+def day(at: float | None) -> str:
+    """The day (UTC) of a moment in UNIX seconds."""
     return datetime.fromtimestamp(at or 0, UTC).strftime("%Y-%m-%d")
 
 

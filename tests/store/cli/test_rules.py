@@ -86,3 +86,19 @@ def test_a_coin_is_told_by_its_address_its_name_and_its_picture(run: Run, tmp_pa
     assert (nothing.returncode, nothing.stderr) == (0, "nothing like it is known\n")
     assert "No such file" in run("check", "gone.png").stderr
     assert "is no picture" in run("check", __file__).stderr
+
+
+def test_a_published_folder_is_verified_without_a_library(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    done = run("publish", str(folder), "--json")
+    key = json.loads(done.stdout)["key"]
+    assert "as version 1.0.0" in done.stderr
+    shutil.rmtree(tmp_path / "res")
+    found = run("verify", str(folder), "--key", key)
+    assert (found.returncode, found.stdout) == (0, "")
+    assert f"files are as {key} signed them" in found.stderr
+    (folder / "tokenlist.json").write_text("{}")
+    wrong = run("verify", str(folder), "--json")
+    assert wrong.returncode == 1
+    assert json.loads(wrong.stdout)["faults"] == ["tokenlist.json was changed after it was signed"]
+    assert run("publish", str(folder), "colour:red").returncode == 2
