@@ -101,6 +101,10 @@ def _found(memory: Memory, kind: str, where: dict[str, Any], *, before: float | 
             "Order", list(sorts), key=f"sort_{kind}", bind="query-params", width=150,
             label_visibility="collapsed",
         )  # fmt: skip
+    session = where.get("session_id") if kind == "transcript_vectors" else None
+    if is_read and isinstance(session, str) and not (words or before or sorts[sort]):
+        _conversation(memory, session)
+        return
     conditions: dict[str, Any] = {"words": words or "", "where": where, "before": before}
     total = passages.count(**conditions)
     page = _page(kind, total)
@@ -117,12 +121,21 @@ def _found(memory: Memory, kind: str, where: dict[str, Any], *, before: float | 
     _tools(memory, kind, rows, chosen, conditions=conditions, total=total)
 
 
-def _page(kind: str, total: int) -> int:
+def _conversation(memory: Memory, session: str) -> None:
+    """A session from its first message to its last one, whatever of it is embedded."""
+    about = [one for one in memory.transcripts.sessions() if one["session_id"] == session]
+    total = sum(one["messages"] for one in about)
+    page = _page("transcript_vectors", total, what=format.counted(total, "message"))
+    messages = memory.transcripts.reading(session, offset=(page - 1) * _PER_PAGE, limit=_PER_PAGE)
+    reader.conversation(messages, title=next((one["title"] for one in about if one["title"]), session))
+
+
+def _page(kind: str, total: int, *, what: str = "") -> int:
     pages, key = max(1, -(-total // _PER_PAGE)), f"page_{kind}"
     if st.session_state.get(key, 1) > pages:  # deleted away, or an old link
         st.session_state[key] = pages
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(counted(kind, total), width="stretch")
+        st.caption(what or counted(kind, total), width="stretch")
         if pages == 1:
             return 1
         return st.pagination(pages, key=key, bind="query-params", max_visible_pages=5)

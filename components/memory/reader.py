@@ -9,9 +9,10 @@ import streamlit as st
 from components.memory import entry_link
 from components.memory.kinds import TYPES, place_of, text_of
 from components.memory.markup import highlight
-from store.memory.values import Row, pages_of
+from store.memory.values import ReadMessage, Row, pages_of
 
 _LONGEST = 20_000  # characters of one entry; its drawer has all of it
+_LINE = 80  # characters of what is folded
 _EXCHANGE = re.compile(r"User: (.*?)\nAI: (.*)", re.DOTALL)
 _WRAPPED = re.compile(r"(?<=\S)\n(?=[a-z])")  # a sentence that goes on in the next line of its file
 _GROUPS = {"world_lore": "world_id", "session_memory": "session_id", "documents": "source",
@@ -27,6 +28,25 @@ def show(kind: str, rows: Sequence[Row], *, words: str) -> None:
             parts.append(f"<h2>{escape(own)}</h2>")
             group = own
         parts += _entry(kind, row, words)
+    st.html(f'<div class="mdx-read">{"".join(parts)}</div>')
+
+
+def conversation(messages: Sequence[ReadMessage], *, title: str) -> None:
+    """One session as a person reads it: what was said, and folded between it what tools and thoughts say."""
+    parts = [f"<h2>{escape(title)}</h2>"]
+    for message in messages:
+        at = f" · {message.ts[:16].replace('T', ' ')}" if message.ts else ""
+        for number, (kind, text) in enumerate(message.parts):
+            label = escape(f"{TYPES.get(kind, kind)}{'' if number else at}")
+            shown = escape(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …")
+            if speaker := _SPEAKERS.get(kind):
+                parts.append(_said(speaker, label, shown))
+            else:
+                line = escape(" ".join(text[:_LINE].split()))
+                parts.append(
+                    f'<div class="mdx-aside"><details><summary>{label} · {line}</summary>'
+                    f'<p class="mdx-text">{shown}</p></details></div>'
+                )
     st.html(f'<div class="mdx-read">{"".join(parts)}</div>')
 
 

@@ -5,6 +5,7 @@ from functools import partial
 
 import streamlit as st
 
+from components.memory import tree
 from components.memory.kinds import counted
 from components.shell import format
 from components.shell.page import forms
@@ -74,9 +75,28 @@ def _recorded(memory: Memory, session: str) -> None:
             since, until = ((one[end] or "")[:16].replace("T", " ") for end in ("since", "until"))
             facts = f"{format.counted(one['messages'], 'message')} · {since} to {until}"
             project, user = format.plain(one["project_slug"] or "no project"), format.plain(one["user_id"])
-            st.markdown(f"**{project}** · {user} · {facts}", width="stretch")
+            name = f"**{format.plain(one['title'])}** · {project}" if one["title"] else f"**{project}**"
+            st.markdown(f"{name} · {user} · {facts}", width="stretch")
             remove = partial(memory.transcripts.remove_session, session, user_id=one["user_id"])
             _removing(memory, f"remove-{one['user_id']}-{session}", remove, "Remove session")
+    _related(memory, session)
+
+
+def _related(memory: Memory, session: str) -> None:
+    """Links to the session that this one belongs to, and to its helpers and versions."""
+    if not (related := memory.transcripts.related(session)):
+        return
+    with st.container(horizontal=True, gap="small"):
+        for one in related:
+            is_above = session.startswith(f"{one}/")
+            label = "Belongs to" if is_above else "Version" if "/version-" in one else "Helper"
+            own = one.removeprefix(f"{session}/").removeprefix("version-").removeprefix("agent-")
+            name = format.plain(one if is_above else own)
+            st.button(
+                f"{label} {name}", key=f"related-{one}", type="tertiary",
+                icon=":material/arrow_upward:" if is_above else ":material/subdirectory_arrow_right:",
+                on_click=tree.open_session, args=(one,),
+            )  # fmt: skip
 
 
 def _forgetting(memory: Memory, key: str) -> None:

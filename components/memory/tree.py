@@ -1,10 +1,11 @@
 """The tree of Browse: kinds, projects, and below them worlds, sessions or protocols, with counts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
 from components.memory.kinds import KINDS
+from components.shell import format
 from components.shell.page import streamlit_style
 from store import Memory
 
@@ -46,18 +47,39 @@ def projects(memory: Memory) -> list[str]:
 def _scope(memory: Memory, kind: str, chosen: list[str], on_change: Callable[[], None]) -> str | None:
     source = "transcript_vectors" if kind == EVENTS else kind
     found = _scopes(memory, kind, chosen)
+    titles = _titles(memory) if source == "transcript_vectors" else {}
     label, names = KINDS[source].scope.capitalize(), [_ALL, *found]
     if len(found) <= _FEW:
         scope = st.radio(
             label, names, key=f"scope_{source}", bind="query-params", on_change=on_change,
-            captions=["", *(f"{count:,}" for count in found.values())],
+            captions=["", *(_below(titles.get(name, ""), count) for name, count in found.items())],
         )  # fmt: skip
     else:
         scope = st.selectbox(
             label, names, key=f"scope_of_{source}", bind="query-params", help="Type to search among them.",
-            on_change=on_change,
+            on_change=on_change, format_func=lambda name: _with_title(name, titles),
         )  # fmt: skip
     return None if scope == _ALL else scope
+
+
+def open_session(id: str) -> None:
+    """Choose this session in the tree, however it is drawn."""
+    for key in ("scope_transcript_vectors", "scope_of_transcript_vectors"):
+        if key in st.session_state:
+            st.session_state[key] = id
+
+
+def _titles(memory: Memory) -> dict[str, str]:
+    sessions = memory.transcripts.sessions()
+    return {one["session_id"]: format.plain(one["title"]) for one in sessions if one["title"]}
+
+
+def _below(title: str, count: int) -> str:
+    return f"{title} · {count:,}" if title else f"{count:,}"
+
+
+def _with_title(name: str, titles: Mapping[str, str]) -> str:
+    return f"{titles[name]} · {name}" if name in titles else name
 
 
 def _scopes(memory: Memory, kind: str, chosen: list[str]) -> dict[str, int]:

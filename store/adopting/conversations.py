@@ -5,13 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, FoundKind
-from store.adopting.texts import Adoption, Entry
+from store.adopting.texts import VERB, Adoption, Entry
 from store.adopting.transcripts import bare_entries
+from store.memory.engine import foreign_metadata
 from store.memory.engine.inputs import as_json
+from store.memory.engine.passages import Passages
 from store.memory.memory import Memory
 from store.memory.text.extraction import readable
 from store.memory.transcripts.files import NAMED, Session, read_sessions
-from store.memory.transcripts.intake import TranscriptReport, id_of
+from store.memory.transcripts.intake import TranscriptReport, facts_id, id_of
 from store.memory.transcripts.messages import Message
 from store.memory.transcripts.session_ids import SessionIds
 from store.progress import Progress, batches
@@ -57,6 +59,8 @@ class Conversations:
                 chunks = [chunk for one in messages for chunk in bare_entries(one, besides=set())]
                 adoption.take(transcripts.passages, chunks)
             progress.done = done + 1
+            if session.title:
+                _take_title(adoption, transcripts.passages, session)
             adoption.report.refused += session.refused
             for sentence in session.unread[:NAMED]:
                 adoption.note(sentence)
@@ -70,6 +74,13 @@ class Conversations:
 
 def _sessions(path: Path) -> Iterator[Session]:
     return (one for one in read_sessions(path, only_known=True) if isinstance(one, Session))
+
+
+def _take_title(adoption: Adoption, passages: Passages, session: Session) -> None:
+    id = facts_id(session.user_id, session.session_id)
+    with passages.change(VERB, actor=adoption.actor, decision=adoption.decision) as change:
+        if not foreign_metadata.of(change.db, change.kind, [id]):
+            foreign_metadata.store(change, id, {"title": session.title})
 
 
 def _message(session: Session, place: int, message: Message) -> Entry:

@@ -26,6 +26,7 @@ from store.memory.text.token_chunks import chunk_text
 from store.memory.text.tokens import count_tokens
 from store.memory.transcripts import events
 from store.memory.transcripts.files import project_of
+from store.memory.transcripts.intake import facts_id
 from store.memory.transcripts.messages import text_of
 from store.outcome import Refusal
 from store.progress import Progress, batches
@@ -528,7 +529,7 @@ class _Taking:
             "adopt", actor=self._adoption.actor, decision=self._adoption.decision
         ) as change:
             for row in self._tables.sessions():
-                id = f"session:{row.get('user_id')}:{row.get('session_id')}"
+                id = facts_id(str(row.get("user_id")), str(row.get("session_id")))
                 if not foreign_metadata.of(change.db, change.kind, [id]):
                     foreign_metadata.store(change, id, session_metadata(row))
 

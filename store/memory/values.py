@@ -49,6 +49,7 @@ from store.memory.text.recursive_chunks import OVERLAP as CHUNK_OVERLAP
 from store.memory.transcripts.events import EventColumn, EventFilter
 from store.memory.transcripts.search import BY_WORDS, MessageHit, Mode
 from store.memory.transcripts.search import RESULTS as MESSAGES
+from store.memory.transcripts.transcripts import ReadMessage
 from store.memory.trust.difference import EntryDifference
 from store.memory.trust.merge import MergePreview
 from store.memory.trust.recall import Recall
@@ -64,8 +65,9 @@ __all__ = [
     "EntryDifference", "EventColumn", "EventFilter", "FoundMemories", "FoundMemory", "GivenEntry",
     "ImportedDocument", "InvalidInput", "KeptContext", "MemoryDecision", "MemoryFigures", "MemoryFinding",
     "Mention", "MergePreview", "MessageHit", "Mode", "Omission", "PassageHit", "ProbeCandidate",
-    "ProbeMessage", "Recall", "ReplayedEntry", "ReviewItem", "Row", "SearchFilters", "Section", "Stored",
-    "UnknownEntry", "WhatIf", "Where", "changed_meanwhile", "checked_count", "checked_moment", "coins_in",
-    "coins_near", "compared", "configured_model", "exchange", "has_memory", "marked_page", "memory_key",
-    "memory_settings", "nearest", "offered", "pages_of", "parse_world", "reviews_agents", "salvage_damaged",
+    "ProbeMessage", "ReadMessage", "Recall", "ReplayedEntry", "ReviewItem", "Row", "SearchFilters",
+    "Section", "Stored", "UnknownEntry", "WhatIf", "Where", "changed_meanwhile", "checked_count",
+    "checked_moment", "coins_in", "coins_near", "compared", "configured_model", "exchange", "has_memory",
+    "marked_page", "memory_key", "memory_settings", "nearest", "offered", "pages_of", "parse_world",
+    "reviews_agents", "salvage_damaged",
 ]  # fmt: skip

@@ -106,6 +106,31 @@ def test_a_recorded_session_reads_as_a_conversation_with_its_tools_folded(memory
     )
 
 
+def test_a_conversation_shows_its_title_and_leads_to_its_versions_and_helpers(
+    memory: Memory, tmp_path: Path
+) -> None:
+    said = [
+        {"uuid": "1", "parent_message_uuid": "0", "sender": "human", "text": "Who lives here?"},
+        {"uuid": "2", "parent_message_uuid": "1", "sender": "assistant", "content": [
+            {"type": "thinking", "thinking": "Look first."}, {"type": "text", "text": "A heron."},
+        ]},
+        {"uuid": "3", "parent_message_uuid": "1", "sender": "assistant", "text": "A frog."},
+    ]  # fmt: skip
+    (tmp_path / "conversations.json").write_text(json.dumps([
+        {"uuid": "pond-1", "name": "Pond <lore>", "current_leaf_message_uuid": "2", "chat_messages": said},
+    ]))  # fmt: skip
+    memory.transcripts.import_sessions([tmp_path])
+    app = opened("memory", view="Browse", kind="Transcripts", scope_transcript_vectors="pond-1")
+    text = shown(app)
+    assert "<h2>Pond &lt;lore&gt;</h2>" in text
+    assert text.index("Who lives here?") < text.index("Look first.") < text.index("A heron.")
+    assert "A frog." not in text
+    press(app, "Version 3")
+    assert "A frog." in shown(app)
+    press(app, "Belongs to pond\\-1")
+    assert "A heron." in shown(app)
+
+
 def test_papers_and_worlds_read_in_their_order(memory: Memory) -> None:
     paper = read(kind="Papers", scope_documents="harbor")
     assert (

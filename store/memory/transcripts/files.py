@@ -65,6 +65,8 @@ class Session:
     unread: list[str] = field(default_factory=list)  # values of messages that mean nothing
     source: str = ""  # the program that wrote it; "" for messages by themselves
     skipped: Counter[str] = field(default_factory=Counter)  # records of other kinds than messages
+    title: str = ""  # that its program or a person gave it; of files of lines, known once they are read
+    title_rank: int = 9  # which of its source's kinds of titles it has
     earlier_id: str = ""  # which versions up to 1.1.2 gave it, if it has another now
 
 
@@ -305,12 +307,21 @@ def _describe(
         session.session_id = id
     if user := _text(record, ("user_id", "user")):
         session.user_id = user
+    _entitle(session, record, source)
     if project := _text(record, source.project):
         session.project_slug = project
     elif (folder := _text(record, source.folder)) and not session.project_slug:
         session.project_slug = PureWindowsPath(folder).name or None
     if parent := _text(record, source.parent):
         session.session_id = f"{parent}/{session.session_id}"
+
+
+def _entitle(session: Session, record: Record, source: Source) -> None:
+    """Give a session its title: the last one of the first kind that its records have."""
+    for rank, path in enumerate(source.titles):
+        if rank <= session.title_rank and (text := text_of(at(record, path))) and text.strip():
+            session.title, session.title_rank = masked(text.strip(), Counter()), rank
+            return
 
 
 def _text(record: Record, paths: Iterable[str]) -> str | None:
@@ -348,6 +359,8 @@ def _taken(
         try:
             if not isinstance(record, Mapping):
                 raise ValueError("it is no object")
+            if source.titles and not source.parts:
+                _entitle(session, record, source)
             for message in messages_of(source, record):
                 is_message = True
                 ts = _time((message, record), session, item) or default
@@ -398,6 +411,7 @@ def _database(path: Path) -> Iterator[Session | Refusal]:
             continue
         session = Session(_name(path.stem), source="llm")
         _describe(session, conversation, PLAIN, ids=("id",))
+        session.title = masked(conversation["title"] or "", Counter())
         session.messages = partial(_taken, conversation["messages"], session, PLAIN)
         yield session
 

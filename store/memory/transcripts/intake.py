@@ -11,7 +11,7 @@ from typing import Any, Self
 from uuid import NAMESPACE_URL, uuid5
 
 from store.disk.sqlite_values import marks
-from store.memory.engine import vector_cache
+from store.memory.engine import foreign_metadata, vector_cache
 from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.engine.passages import Passages
 from store.memory.text.extraction import extract_all_embeddable_content, readable
@@ -119,6 +119,8 @@ class Intake:
             report.notes.append(f"{session.session_id}: {more:,} more values that cannot be read")
         if progress.done > before:
             report.sessions.append(session.session_id)
+            if session.title:
+                self._write(_store_title, session)
         elif not (session.refused or session.unread or session.skipped or progress.cancelled):
             report.refused.append(Refusal(session.session_id, "it holds no message and no event"))
 
@@ -251,6 +253,22 @@ def _take_events(
         report.masked += line.get("masked", {})
     report.events += added
     report.present += len(rows) - added
+
+
+def _store_title(passages: Passages, _: TranscriptReport, session: Session) -> None:
+    id = facts_id(session.user_id, session.session_id)
+    with passages.database.writing() as db:
+        facts = foreign_metadata.of(db, KIND, [id]).get(id, {})
+        if facts.get("title") != session.title:
+            text = json.dumps({**facts, "title": session.title})
+            db.execute(
+                "INSERT OR REPLACE INTO adopted (kind, id, metadata) VALUES (?, ?, ?)", [KIND.name, id, text]
+            )
+
+
+def facts_id(user: str, session: str) -> str:
+    """Under which id it is stored what is known of a session besides its messages."""
+    return f"session:{user}:{session}"
 
 
 def id_of(session: Session, sequence: int) -> str:

@@ -54,6 +54,7 @@ def conversations(path: Path) -> Iterator[dict[str, Any] | Refusal]:
             db.text_factory = lambda text: text.decode("utf-8", "replace")
             db.row_factory = sqlite3.Row
             tables = _tables(db)
+            titles = dict(db.execute("SELECT id, name FROM conversations").fetchall())
             for id, rows in groupby(db.execute(_RESPONSES), key=lambda row: row["conversation"]):
                 system, messages = "", list[Mapping[str, Any]]()
                 for row in rows:
@@ -64,7 +65,7 @@ def conversations(path: Path) -> Iterator[dict[str, Any] | Refusal]:
                     asked = _joined(row["system"], below["system_fragments"])
                     messages += _exchange(row, below, system="" if asked == system else asked)
                     system = asked
-                yield {"id": id, "messages": messages}
+                yield {"id": id, "title": titles.get(id), "messages": messages}
     except sqlite3.Error as error:
         yield Refusal(str(path), f"cannot be read: {error}")
 

@@ -59,6 +59,7 @@ class Source:
     head: str = ""  # the sign of the record that describes the session
     session: tuple[str, ...] = ("session_id", "sessionId")
     parent: tuple[str, ...] = ()  # the session that began this one
+    titles: tuple[str, ...] = ()  # of a conversation; the first kind counts, and of it the last one
     project: tuple[str, ...] = ("project_slug", "project")
     folder: tuple[str, ...] = ()  # in which the program ran; its name is the project
     time: tuple[str, ...] = ()  # of a conversation whose messages have none
@@ -89,7 +90,7 @@ SOURCES = (
         parts=(("mapping", ""),),
         branches=Branches("id", "parent", "current_node"),
         message="message", role=("author.role",),
-        session=("conversation_id", "id"),
+        session=("conversation_id", "id"), titles=("title",),
         expand=programs.chatgpt,
     ),
     Source(
@@ -97,25 +98,25 @@ SOURCES = (
         parts=(("chat_messages", ""),),
         branches=Branches("uuid", "parent_message_uuid", "current_leaf_message_uuid"),
         role=("sender",), attached=("attachments[].extracted_content",),
-        session=("uuid",), project=(),
+        session=("uuid",), titles=("name",), project=(),
     ),
     Source(
         "Open WebUI's export", ("chat.history.messages",),
         parts=(("chat.history.messages", ""),),
         branches=Branches("id", "parentId", "chat.history.currentId"),
-        session=("id",),
+        session=("id",), titles=("title", "chat.title"),
     ),
     Source(
         "LibreChat's export", ("conversationId messages[]",),
         parts=(("messages", ""),),
         branches=Branches("messageId", "parentMessageId"),
         role=("isCreatedByUser", "sender"), roles={"True": "user", "False": "assistant"},
-        session=("conversationId",),
+        session=("conversationId",), titles=("title",),
     ),
     Source(
         "Gemini CLI", ("sessionId projectHash messages[]",),
         parts=(("messages", ""),),
-        role=("type",), kinds=frozenset({"user", "gemini"}),
+        role=("type",), kinds=frozenset({"user", "gemini"}), titles=("summary",),
         expand=programs.gemini_cli,
     ),
     Source(
@@ -153,7 +154,7 @@ SOURCES = (
     Source(
         "Continue", ("sessionId history[].message",),
         parts=(("history", ""),),
-        folder=("workspaceDirectory",),
+        titles=("title",), folder=("workspaceDirectory",),
     ),
     Source(
         "OpenAI's batches", ("custom_id body", "custom_id response.body"),
@@ -235,7 +236,8 @@ SOURCES = (
         ),
         message="message", summary="isCompactSummary=True", kinds=frozenset({"user", "assistant"}),
         also=(("attachment.type=queued_command", "attachment.prompt", "user"),),  # typed while it worked
-        head="message", folder=("cwd",), branches=Branches("uuid", "parentUuid"), aside="isSidechain=True",
+        head="message", titles=("customTitle", "aiTitle", "summary"), folder=("cwd",),
+        branches=Branches("uuid", "parentUuid"), aside="isSidechain=True",
     ),
     Source(
         "Claude Code on the web", ("loglines[]",),

@@ -1,10 +1,13 @@
 """Recorded sessions: imported, stored without vectors, embedded by content type."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from store.memory.engine.change import ADOPTED
 from store.memory.engine.entries import Row
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_percentage, checked_text
@@ -12,13 +15,13 @@ from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
 from store.memory.engine.reembedding import embed_new
 from store.memory.engine.vector_cache import UNKNOWN
-from store.memory.text.extraction import ContentType
+from store.memory.text.extraction import ContentType, extract_all_embeddable_content
 from store.memory.text.token_chunks import SIZES, chunk_text
 from store.memory.transcripts import events
 from store.memory.transcripts import search as transcripts_search
 from store.memory.transcripts.events import EventColumn, EventFilter
 from store.memory.transcripts.files import read_sessions
-from store.memory.transcripts.intake import Intake, TranscriptReport
+from store.memory.transcripts.intake import Intake, TranscriptReport, facts_id
 from store.memory.transcripts.search import FoundMessages, MessageHit, Mode
 from store.outcome import Refusal
 from store.progress import Progress
@@ -34,6 +37,16 @@ _EVENT_COLUMNS: Mapping[EventColumn, str] = {
 
 
 AWAITED = 500  # chunks, which take a minute; a gigabyte of sessions would take hours
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMessage:
+    """A message to read; `parts` are texts with what they are, as content types or the role."""
+
+    id: str
+    role: str
+    ts: str | None
+    parts: tuple[tuple[str, str], ...]
 
 
 class Transcripts:
@@ -121,6 +134,9 @@ class Transcripts:
             where, values = "session_id = ?", [session_id]
             if user_id is not None:
                 where, values = f"{where} AND user_id = ?", [session_id, user_id]
+            users = f"SELECT DISTINCT user_id FROM transcripts WHERE {where}"
+            for (user,) in change.db.execute(users, values).fetchall():
+                change.remove(facts_id(user, session_id), table=ADOPTED)
             removed = 0
             for table in ("transcript_vectors", "events", "transcripts"):
                 ids = [row[0] for row in change.db.execute(f"SELECT id FROM {table} WHERE {where}", values)]
@@ -181,14 +197,39 @@ class Transcripts:
                 check_known(name, self.passages.counts(column), what=what)
 
     def sessions(self) -> list[dict[str, Any]]:
-        """Every session with its user, project, number of messages and time, latest first."""
+        """Every session with its title, user, project, number of messages and time, latest first."""
         with self.passages.database.reading() as db:
             rows = db.execute(
                 "SELECT user_id, session_id, max(project_slug) AS project_slug, count(*) AS messages, "
                 "min(ts) AS since, max(ts) AS until FROM transcripts GROUP BY user_id, session_id "
                 "ORDER BY until DESC, session_id"
+            ).fetchall()
+            query = (
+                "SELECT id, json_extract(metadata, '$.title') FROM adopted WHERE kind = ? AND id > 'session:'"
             )
-            return [dict(row) for row in rows]
+            titles = dict(db.execute(query, [self.passages.kind.name]).fetchall())
+            return [
+                {**row, "title": titles.get(facts_id(row["user_id"], row["session_id"])) or ""}
+                for row in rows
+            ]
+
+    def related(self, session_id: str) -> list[str]:
+        """The session that this one belongs to, if there is one, and its own helpers and versions."""
+        above = session_id.rpartition("/")[0]
+        with self.passages.database.reading() as db:
+            rows = db.execute(
+                "SELECT DISTINCT session_id FROM transcripts WHERE session_id = ? "
+                "OR (session_id > ? AND session_id < ?) ORDER BY session_id",
+                [above, f"{session_id}/", f"{session_id}0"],
+            )
+            return [row[0] for row in rows]
+
+    def reading(
+        self, session_id: str, *, user_id: str | None = None, offset: int = 0, limit: int = 100
+    ) -> list[ReadMessage]:
+        """A page of a session as a person reads it: each message in its parts, in their order."""
+        rows = self.messages(session_id, user_id=user_id, offset=offset, limit=limit)
+        return [ReadMessage(row["id"], row["role"], row["ts"], tuple(_parts(row))) for row in rows]
 
     def messages(
         self, session_id: str, *, user_id: str | None = None, offset: int = 0, limit: int = 100
@@ -256,6 +297,17 @@ class Transcripts:
             count = report.messages + report.changed + report.events
             with self.passages.database.writing() as db:
                 self.passages.begin(db, "import", actor=actor).record_final("sessions", "", {}, count=count)
+
+
+def _parts(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Thoughts, then what was said, then calls and results; all of another role's text as one part."""
+    found = extract_all_embeddable_content({"role": row["role"], "content": json.loads(row["content"])})
+    order: tuple[ContentType, ...] = (
+        "assistant_thinking", "user_query", "assistant_response", "tool_call", "tool_output",
+    )  # fmt: skip
+    named = row["role"] in ("user", "assistant", "tool")
+    parts = [(one, text) for one in order if (text := found[one])] if named else []
+    yield from parts or ([(row["role"], row["text_content"])] if row["text_content"] else [])
 
 
 def _pieces(row: Row) -> list[dict[str, Any]]:

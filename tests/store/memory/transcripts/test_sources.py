@@ -450,6 +450,25 @@ def test_a_session_that_begins_with_many_other_lines_has_the_id_of_its_file(
     assert report.notes == ["150 lines without a message (file-history-snapshot)"]
 
 
+@pytest.mark.parametrize(
+    ("name", "titles"),
+    [
+        ("ChatGPT's export", {"c1": "Pond", "c2": "Tools"}),
+        ("Claude.ai's export", {UUID: "Pond", OTHER: "Again"}),
+        ("Claude Code", {UUID: "Pond"}),
+        ("Codex", {}),
+    ],
+)
+def test_a_conversation_keeps_its_title(
+    name: str, titles: dict[str, str], memory: Memory, tmp_path: Path
+) -> None:
+    path = written(CASES[name], tmp_path)
+    for _ in range(2):
+        memory.transcripts.import_sessions([path])
+        known = {one["session_id"]: one["title"] for one in memory.transcripts.sessions() if one["title"]}
+        assert known == titles
+
+
 def test_an_export_comes_in_from_the_archive_that_was_downloaded(memory: Memory, tmp_path: Path) -> None:
     case = CASES["Claude.ai's export"]
     with ZipFile(tmp_path / "data-2026-05-01.zip", "w") as archive:
