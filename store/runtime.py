@@ -169,9 +169,10 @@ class LibraryRuntime(Library):
         with contextlib.suppress(MemedexError, *DISK_ERRORS):  # they wait
             decisions.carry_out_waiting(self)
 
-    def work_in_background(self) -> None:
+    def work_in_background(self, *, after: float = 0.0) -> None:
         """Do a dashboard's background work, now and after each change, until the library is closed.
 
+        What is not urgent begins `after` so many seconds, so that the first page has the processor to itself.
         Workers look for duplicates, embed pictures without a vector, read pictures, apply the rules that act
         by themselves, copy the catalog once a day (`store/catalog/snapshots.py`), finish decisions that the
         disk kept waiting, carry out those of agents (`store/mcp/decisions.py`), and supply dashboards on
@@ -204,7 +205,7 @@ class LibraryRuntime(Library):
             if settings().agents:
                 self._deciding.wake()
         for worker in self._workers:
-            worker.wake()
+            worker.wake(after=after if worker.is_unhurried else 0.0)
 
     def _stamp_for_replicas(self) -> None:
         replication.stamp(self.catalog, now=time.time())

@@ -84,6 +84,11 @@ class Worker:
         return self._thread is not None
 
     @property
+    def is_unhurried(self) -> bool:
+        """Whether it yields to others."""
+        return self._is_unhurried
+
+    @property
     def is_closing(self) -> bool:
         """Whether the worker ends after its present piece of work."""
         return self._is_closing

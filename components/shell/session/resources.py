@@ -38,6 +38,7 @@ from store.settings import settings
 log = logging.getLogger(__name__)
 
 _READ_ONLY = "memedex.read_only"
+_FIRST_PAGE = 3.0  # seconds for which the first page has the processor for itself
 _CHECKED_AGAIN = 600.0  # seconds at most until a damaged replica is checked again
 
 
@@ -165,7 +166,7 @@ class _Opening(threading.Thread):
     def run(self) -> None:
         try:
             library = open_library(self._root, progress=self._progress, files_later=True)
-            library.work_in_background()
+            library.work_in_background(after=_FIRST_PAGE)
             library.jobs.resume_interrupted()
             if inbox := settings().inbox:
                 library.watch_inbox(inbox)
