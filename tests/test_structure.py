@@ -53,7 +53,7 @@ store/memory/inspect store/memory/exporting
 store/memory/context
 store/memory
 store/memory/opened store/memory/kinds store/memory/maintainer store/memory/decisions
-store/memory/transcripts store/memory/documents store/memory/story store/memory/memories store/memory/status
+store/memory/transcripts store/memory/documents store/memory/story store/memory/memories
 store/memory/text store/memory/chroma_source
 store/memory/engine
 store/reading store/writing

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
+from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -38,7 +39,6 @@ from store.memory.engine.retrievals import take_in_lines
 from store.memory.kinds import NAMES, OpenedKinds
 from store.memory.maintainer import MemoryMaintainer
 from store.memory.memories import Memories
-from store.memory.status import MemoryStatus
 from store.memory.story import lore, sessions
 from store.memory.story.lore import Lore
 from store.memory.story.sessions import Sessions
@@ -49,6 +49,20 @@ from store.permissions import OPERATOR, Actor
 from store.progress import Progress
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStatus:
+    """The memory's health, in words for a page."""
+
+    can_write: bool
+    counts: dict[str, int]  # entries of each kind
+    models: dict[str, str]
+    to_embed: dict[str, int]  # entries without a vector of their kind's model
+    chroma_behind: int  # entries
+    chroma_fault: str  # "" while Chroma follows
+    faults: dict[str, str] = field(default_factory=dict)  # kind → why its file cannot be used, what to do
+    moved_aside: tuple[str, ...] = ()  # what others left in the way, and where it lies now
 
 
 class OpenedMemory(Decisions):
