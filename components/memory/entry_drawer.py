@@ -47,6 +47,8 @@ def show_if_open(library: Library, memory: Memory) -> None:
 def _drawer(library: Library, memory: Memory, kind: str, row: Row) -> None:
     _text(library, memory, kind, row)
     if kind == "documents":
+        if memory.can_write:
+            _recut(library, memory, row)
         _pages(memory, row)
     chosen = st.segmented_control(
         "About", [*_PARTS, "Coins"], default="Context", required=True,
@@ -93,6 +95,30 @@ def _text(library: Library, memory: Memory, kind: str, row: Row) -> None:
     if is_saved or is_deleted:
         entry_link.close_entry()
     if is_saved or is_deleted or is_recalled:
+        st.rerun()
+
+
+def _recut(library: Library, memory: Memory, row: Row) -> None:
+    """Make a passage one with the next, or two; undo takes it back."""
+
+    def merge(sent: Sent) -> str:
+        memory.documents.merge_with_next(row["id"], decision=sent.decision)
+        return "Merged with the passage after it; undo parts them."
+
+    def split(given: Sent) -> str:
+        memory.documents.split(row["id"], given["at"], decision=given.decision)
+        return "Split in two; undo joins them."
+
+    with st.expander("Merge or split", icon=":material/call_split:"):
+        is_done = forms.show(
+            f"passage-merge-{row['id']}", library, merge,
+            button=Button("Merge with the next passage", icon="merge"),
+        ) | forms.show(
+            f"passage-split-{row['id']}", library, split,
+            fields=[Field("at", "The second part begins with", placeholder="its first words, as they stand")],
+            button=Button("Split", icon="call_split"),
+        )  # fmt: skip
+    if is_done:
         st.rerun()
 
 

@@ -48,6 +48,7 @@ VERBS = {  # as they read in a history
     "cut long chunks": "cut",
     "edit": "edited",
     "merge": "merged",
+    "split": "split",
     "accept": "accepted",
     "remove": "removed",
     "remove document": "removed",

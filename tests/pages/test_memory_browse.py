@@ -208,6 +208,26 @@ def test_papers_list_their_files_and_can_be_removed_with_undo(memory: Memory) ->
     assert set(memory.documents.protocols()) == {"harbor", "millrace"}
 
 
+def test_a_passage_of_a_paper_is_split_and_merged_in_its_drawer_with_undo(memory: Memory) -> None:
+    first = memory.documents.passages.find(where={"protocol": "harbor"})[0]
+    count, words_ = memory.documents.passages.count(), first["content"].split()
+    beginning = " ".join(words_[10:14])
+    entry = {"entry": f"documents:{first['id']}"}
+    send(
+        opened("memory", view="Browse", kind="Papers", **entry), f"passage-split-{first['id']}", at=beginning
+    )
+    halves = memory.documents.passages.find(where={"protocol": "harbor"})[:2]
+    assert memory.documents.passages.count() == count + 1
+    assert " ".join(one["content"] for one in halves).split() == words_
+    assert halves[1]["content"].startswith(beginning)
+    send(opened("memory", view="Browse", kind="Papers", **entry), f"passage-merge-{first['id']}")
+    assert memory.documents.passages.get(first["id"])["content"] == first["content"]
+    for left in (count + 1, count):
+        send(opened("memory", view="Browse", kind="Papers", **entry), "undo-memory")
+        assert memory.documents.passages.count() == left
+    assert memory.documents.passages.get(first["id"]) == first
+
+
 def test_papers_of_before_are_offered_their_sections(memory: Memory) -> None:
     (source,) = (one for one in memory.documents.sources() if one.protocol == "harbor")
     assert f"sections-{source.id}" not in _forms()

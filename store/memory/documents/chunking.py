@@ -8,6 +8,7 @@ from typing import Any
 
 from store.memory.documents.headers_footers import bodies
 from store.memory.documents.headings import Heading, headings, section
+from store.memory.documents.readings import is_compared
 from store.memory.engine.cjk_search import join_lines
 from store.memory.text.recursive_chunks import LONGEST, OVERLAP, split_recursively
 
@@ -87,6 +88,13 @@ def parts(pages: Sequence[str], row: Place) -> list[tuple[int, str]]:
 
     The texts are "" if the passage was edited.
     """
+    found = texts_at(pages, row)
+    is_edited = join_lines("\n".join(text for _, text in found)) != row["content"]
+    return [(page, "") for page, _ in found] if is_edited else found
+
+
+def texts_at(pages: Sequence[str], row: Place) -> list[tuple[int, str]]:
+    """What each page, from 1, has at the place of this row."""
     found = []
     all_bodies = bodies(pages)
     for page in range(row["page"], row["last_page"] + 1):
@@ -95,8 +103,23 @@ def parts(pages: Sequence[str], row: Place) -> list[tuple[int, str]]:
         last = row["span_end"] if page == row["last_page"] else len(text)
         spans = [(max(begin, first), min(until, last)) for begin, until in all_bodies[page - 1]]
         found.append((page, "\n".join(text[begin:until].strip() for begin, until in spans if begin < until)))
-    is_edited = join_lines("\n".join(text for _, text in found)) != row["content"]
-    return [(page, "") for page, _ in found] if is_edited else found
+    return found
+
+
+def place_of_letter(pages: Sequence[str], row: Place, number: int) -> tuple[int, int]:
+    """The page, from 1, and the offset there of a letter of this row's passage, counted from 0."""
+    all_bodies = bodies(pages)
+    for page in range(row["page"], row["last_page"] + 1):
+        text = pages[page - 1]
+        first = row["span_start"] if page == row["page"] else 0
+        last = row["span_end"] if page == row["last_page"] else len(text)
+        for begin, until in all_bodies[page - 1]:
+            for at in range(max(begin, first), min(until, last)):
+                if is_compared(text[at]):
+                    if not number:
+                        return page, at
+                    number -= 1
+    raise ValueError(f"the passage has {number:,} letters less")
 
 
 def _with_headings(

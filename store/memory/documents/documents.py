@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
-from uuid import uuid4
+from uuid import UUID, uuid4, uuid5
 
 from store.catalog.words import content_words
 from store.disk.files import Disk, content_hash
@@ -15,14 +15,15 @@ from store.memory.documents import files, pdf, readings
 from store.memory.documents.chunking import DocumentChunk, cut, parts, sections
 from store.memory.documents.headings import sections_named
 from store.memory.documents.parser import DocumentText, marks, recognised
-from store.memory.documents.readings import Rectangle
+from store.memory.documents.readings import Rectangle, is_compared
 from store.memory.documents.recognition import ALPHABETS
+from store.memory.documents.recutting import halves, joined
 from store.memory.documents.schema import NO_PAGE, SECTIONS, DocumentSource
 from store.memory.engine import foreign_metadata
 from store.memory.engine.entries import Row
-from store.memory.engine.errors import InvalidInput
+from store.memory.engine.errors import InvalidInput, changed_meanwhile
 from store.memory.engine.fusion import words_in
-from store.memory.engine.inputs import LONGEST_QUESTION, checked_count, checked_text
+from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, checked_count, checked_text
 from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
 from store.pictures.picture_texts import INSTALL_READER, can_read
@@ -246,6 +247,79 @@ class Documents:
                     change.upsert({**known, "section": name})
             change.upsert({**asdict(source), "has_sections": SECTIONS}, table="sources")
         return sum(name != "" for name in names)
+
+    def merge_with_next(self, id: str, *, actor: str = "", decision: str | None = None) -> Row:
+        """Make a passage and the one after it one; undo parts them again. Returns the passage.
+
+        Raises UnknownEntry, and InvalidInput if it is the last of its paper.
+        """
+        if self.passages.decided(decision) is not None:
+            return self.passages.get(id)
+        row = self.passages.get(id)
+        of_paper = {name: row[name] for name in ("protocol", "source")}
+        rows = self.passages.find(where=of_paper, limit=None)
+        number = [one["id"] for one in rows].index(id)
+        if number + 1 == len(rows):
+            raise InvalidInput("it is the last passage of its paper")
+        following = rows[number + 1]
+        changed = joined(row, following, self._texts(row))
+        checked_text(changed["content"], what="the passage", most=LONGEST)
+        self._recut("merge", {id: changed}, [row, following], removed=[following["id"]], actor=actor,
+                    decision=decision)  # fmt: skip
+        return self.passages.get(id)
+
+    def split(
+        self, id: str, beginning: str, *, actor: str = "", decision: str | None = None
+    ) -> tuple[Row, Row]:
+        """Make a passage two, of which the second begins with these words; undo joins them again.
+
+        Raises UnknownEntry, and InvalidInput unless the words are in the passage, after others.
+        """
+        row = self.passages.get(id)
+        second = str(uuid5(UUID(int=0), f"{id} {decision or uuid4()}"))
+        if self.passages.decided(decision) is None:
+            at = row["content"].find(beginning.strip())
+            if not beginning.strip() or not any(map(is_compared, row["content"][: max(at, 0)])):
+                raise InvalidInput("the second part has to begin with words from within the passage")
+            before, after = halves(row, at, self._texts(row))
+            self._recut("split", {id: before, second: after}, [row], actor=actor, decision=decision)
+        return self.passages.get(id), self.passages.get(second)
+
+    def _recut(
+        self,
+        verb: str,
+        changed: Mapping[str, Mapping[str, Any]],
+        known: Sequence[Row],
+        *,
+        removed: Sequence[str] = (),
+        actor: str,
+        decision: str | None,
+    ) -> None:
+        """Write passages that are cut otherwise, the first known one being what new ones are made from."""
+        vectors, model = self.passages.embed([one["content"] for one in changed.values()])
+        with self.passages.change(verb, actor=actor, decision=decision) as change:
+            rows = [change.row("documents", one["id"]) for one in known]
+            for row, before in zip(rows, known, strict=True):
+                if row is None or row["content"] != before["content"]:
+                    raise changed_meanwhile(before["id"])
+            for (id, columns), vector in zip(changed.items(), vectors, strict=True):
+                own = {"id": id, "vector": vector, "embedding_model": model}
+                change.upsert({**(rows[0] or {}), **columns, **own})
+            for id in removed:
+                change.remove(id)
+        self.passages.changed()
+        self.passages.add_token_states([*changed])
+
+    def _texts(self, row: Row) -> list[str]:
+        """The text of each page of a passage's paper; none if its file is not there."""
+        with self.passages.database.reading() as db:
+            found = db.execute(
+                "SELECT * FROM sources WHERE protocol = ? AND source = ?", [row["protocol"], row["source"]]
+            ).fetchone()
+        try:
+            return self._text(DocumentSource(**found)).pages if found else []
+        except BadSource:
+            return []
 
     def remove_document(
         self, protocol: str, source: str, *, actor: str = "", decision: str | None = None

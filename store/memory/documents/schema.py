@@ -14,10 +14,10 @@ KIND = MemoryKind(
     scope="protocol",
     filters=("source", "page", "protocol"),
     more_filters=("section",),
-    order="protocol, source, page, chunk_index",
+    order="protocol, source, page, chunk_index, span_start",
     written="(SELECT s.imported_at FROM sources s WHERE s.id = protocol || '/' || documents.source)",
     siblings=("protocol", "source"),
-    sequence=("chunk_index",),
+    sequence=("chunk_index", "span_start"),  # the halves of a split passage have one number
     has_token_states=True,
     least=0.35,  # docs/memory.md has what it refuses
 )
