@@ -9,7 +9,7 @@ from store.errors import LibraryStuck, NotWritten
 from store.records import Tier
 
 _MANY = 20  # values that cannot be read for one reason are named each, more as a number
-_QUOTED = re.compile(r"“[^”]*”|'[^']*'|\"[^\"]*\"")  # what a reason says of its item alone
+_QUOTED = re.compile(r"“[^”]*”|'[^'…]*['…]|\"[^\"…]*[\"…]")  # what a reason says of its item alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@
 
 A PNG's chunks are those of https://www.w3.org/TR/png-3; those that say nothing about its pixels are left
 out, since one damaged or huge text would cost the picture. The pixels of a JPEG that lacks its end marker
-are complete if bytes put in the marker's place change none of them.
+are complete if bytes put in the marker's place change none of them, or if only refinements are missing.
 """
 
 import re
@@ -25,7 +25,7 @@ _STARTS = (
 )
 _BRANDS = {b"avif", b"avis", b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1"}
 _HEIF = _BRANDS - {b"avif", b"avis"}
-_SVG = re.compile(rb"^\s*(?:<\?xml[^>]*>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<(?:svg:)?svg[\s/>]", re.DOTALL)
+_SVG = re.compile(rb"^\s*(?:<\?xml[^>]*>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<(?:[\w-]+:)?svg[\s/>]", re.DOTALL)
 _MARK = b"\xef\xbb\xbf"  # of UTF-8
 _CHUNKS = {b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"iCCP", b"eXIf", b"acTL",
            b"fcTL", b"fdAT", b"sBIT"}  # fmt: skip
@@ -34,12 +34,14 @@ _LONGEST = (
 )
 _PIXELS = {b"IDAT", b"fdAT"}
 _END = b"\xff\xd9"  # of a JPEG
+_SCAN = re.compile(rb"\xff\xda\0", re.DOTALL)
 _ELSEWHERE = re.compile(
     r"""(\bhref\s*=\s*)(["'])(?!\s*(?:\#|data:image/(?!svg))).*?\2""", re.DOTALL | re.IGNORECASE
 )
 _ENTITIES = re.compile(r"<!DOCTYPE[^>\[]*\[.*?\]\s*>", re.DOTALL | re.IGNORECASE)
-_ROOT = re.compile(r"<(?:svg:)?svg\b[^>]*>", re.DOTALL)
+_ROOT = re.compile(r"<(?:[\w-]+:)?svg\b[^>]*>", re.DOTALL)
 _BOX = re.compile(r"""\bviewBox\s*=\s*["']\s*[-\d.e+]+[\s,]+[-\d.e+]+[\s,]+([\d.e+]+)[\s,]+([\d.e+]+)""")
+_DPI = 96  # as browsers have it
 _NARROWEST = 40  # times as long as wide
 
 
@@ -71,6 +73,8 @@ def with_end(content: bytes) -> bytes | None:
 
     if not content.startswith(_JPEG) or content.rstrip(b"\0").endswith(_END):
         return None
+    if sketch := _with_first_passes(content):
+        return sketch
     found = []
     for filling in (b"", b"\x55" * 4096):  # data that a decoder takes for pixels, if it still wants some
         try:
@@ -79,6 +83,27 @@ def with_end(content: bytes) -> bytes | None:
         except Exception:  # noqa: BLE001  decoders raise anything at all on a damaged file
             return None
     return content.rstrip(b"\xff") + _END if found[0] == found[1] else None
+
+
+def _with_first_passes(content: bytes) -> bytes | None:
+    """The complete scans of a progressive JPEG that is cut, if these have the first pass of each coefficient.
+
+    Scans as in ITU-T T.81, annex G: one with a high bit position of 0 is a first pass, others refine it.
+    """
+    frame = content.rfind(b"\xff\xc2\0")
+    if frame < 0 or len(content) < frame + 10:
+        return None
+    names = content[frame + 10 : frame + 10 + 3 * content[frame + 9] : 3]
+    found: dict[int, set[int]] = {name: set() for name in names}
+    cut = max(content.rfind(b"\xff\xda\0"), content.rfind(b"\xff\xc4\0"))  # the scan, or its table
+    for scan in (match.start() for match in _SCAN.finditer(content, frame, cut)):
+        count = content[scan + 4]
+        first, last, bits = content[scan + 5 + 2 * count : scan + 8 + 2 * count]
+        for name in content[scan + 5 : scan + 5 + 2 * count : 2]:
+            if bits >> 4 == 0 and name in found:
+                found[name].update(range(first, last + 1))
+    is_whole = bool(found) and all(len(coefficients) == 64 for coefficients in found.values())
+    return content[:cut] + _END if is_whole else None
 
 
 def _is_svg(beginning: bytes) -> bool:
@@ -119,7 +144,8 @@ def _drawn(content: bytes, *, side: int) -> bytes:
     wide, high = _proportions(text)
     if max(wide, high) > _NARROWEST * min(wide, high):
         raise BadPicture(f"the SVG drawing is more than {_NARROWEST} times as long as wide")
-    draw = partial(svg_to_bytes, svg_string=text, skip_system_fonts="<text" not in text)
+    # Lengths in points and millimetres are nothing without a resolution.
+    draw = partial(svg_to_bytes, svg_string=text, skip_system_fonts="<text" not in text, dpi=_DPI)
     try:
         return bytes(draw(width=side) if wide >= high else draw(height=side))
     except ValueError as error:

@@ -19,6 +19,7 @@ from store.importing.candidate import Candidate, RemoteLogo, WithoutPicture, sho
 from store.importing.metadata import (
     FILLED_IN,
     address_in,
+    chain_id,
     date_of,
     is_url,
     one_line,
@@ -40,7 +41,7 @@ from store.importing.pictures import (
 from store.importing.preview import Choices, FileKind, ImportPreview
 from store.importing.trees import Tree, folder_of, folders_above, picture_bytes, stem, suffix
 from store.outcome import Refusal
-from store.records import MAX_NAME, REQUIRED_FACETS, Tier, checked_address, made_up_address
+from store.records import MAX_NAME, REQUIRED_FACETS, Tier, checked_address, is_made_up, made_up_address
 
 COLLECTIONS = re.compile(r"(?:meme_image|(?:entity|context|visual|emotions)_caption)_embeddings")
 _LIBRARY = re.compile(r"(?:^|/)rag_db/(?:metadata/|chroma\.sqlite3$)")
@@ -449,7 +450,15 @@ class _Reading:
         if not found:
             self.unread.add(name)
         text, encoding = self._text(name)
-        value = tables.parsed(text)
+        try:
+            value = tables.parsed(text)
+        except BadSource:
+            rows = list(islice(tables.rows_of(text.encode(), suffix=".jsonl"), tables.MAX_ROWS + 1))
+            if len(rows) < 2 or not all(isinstance(row, dict) for _, row in rows[:2]):
+                raise
+            self.unread.discard(name)
+            yield from self._rows(name, rows, title="JSON Lines", encoding=encoding)
+            return
         self.unread.discard(name)
         if listed := shapes.entries(value):
             rows = list(islice(tables.listed(listed.rows), tables.MAX_ROWS + 1))
@@ -529,6 +538,8 @@ class _Reading:
         if "token_address" not in sidecar:
             whole = content if isinstance(content, bytes) else picture_bytes(self.tree, picture)
             sidecar["token_address"] = _address_in(picture) or made_up_address(whole)
+        if (chain := _chain_in(picture)) and not is_made_up(sidecar["token_address"]):
+            sidecar.setdefault("chainId", chain)
         return Candidate(item, sidecar, content, picture_name=_name_from(picture))
 
 
@@ -565,10 +576,10 @@ def _lack(value: Mapping[str, Any]) -> str:
             isinstance(one, dict) and keys <= one.keys() for one in value.values()
         ):
             return known
-    if "tokens" in value and "token_address" not in value:
-        return f'its "tokens" is no list: {_LISTS}'
     if any(value.get(key) for keys in NAMES.values() for key in keys):
         return "no picture: none in the import has the same name"
+    if "tokens" in value:
+        return f'its "tokens" is no list: {_LISTS}'
     return f"it has no name and no address of a coin, and is no list of coins: {_LISTS}"
 
 
@@ -592,7 +603,16 @@ def _name_from(name: str) -> str:
 
 def _address_in(name: str) -> str | None:
     """The address in a picture's path: its own name, or that of its folder, as token lists have them."""
-    return address_in(stem(name)) or address_in(folder_of(name).rpartition("/")[2])
+    own = stem(name).rpartition(":")[2]  # erc20:0x…, as CAIP-19 has them
+    return address_in(own) or address_in(folder_of(name).rpartition("/")[2])
+
+
+def _chain_in(name: str) -> int | None:
+    """The chain in the path of a picture that is called by an address, as `solana` or `eip155:56`."""
+    if not _address_in(name):
+        return None
+    parts = (part for part in reversed(folder_of(name).split("/")) if not part.isdigit())
+    return next(filter(None, map(chain_id, parts)), None)
 
 
 def _outermost(name: str, folders: set[str]) -> str | None:

@@ -51,8 +51,9 @@ class Pictures:
             self._inside.setdefault(folder_of(name), []).append(name)
             if is_logo(name):
                 self._logos.setdefault(folder_of(name), []).append(name)
-            if stem(name).lower().startswith("0x"):
-                self._hex.setdefault(stem(name).lower(), []).append(name)
+            bare = stem(name).lower().rpartition(":")[2]
+            if bare.startswith("0x"):
+                self._hex.setdefault(bare, []).append(name)
             parts = tuple(name.lower().split("/"))
             for end in {parts[-1:], parts[-2:]}:
                 self._endings.setdefault(end, []).append(name)
@@ -183,10 +184,9 @@ def _absolute(reference: str) -> tuple[str, ...] | None:
 
 
 def endings(references: Iterable[object]) -> Counter[str]:
-    """How often each last part occurs among these references."""
-    return Counter(
-        reference.rstrip("/").rpartition("/")[2] for reference in references if isinstance(reference, str)
-    )
+    """How many different references have each last part."""
+    different = {reference for reference in references if isinstance(reference, str)}
+    return Counter(reference.rstrip("/").rpartition("/")[2] for reference in different)
 
 
 def _missing(reference: str, *, is_remote: bool) -> str:

@@ -10,6 +10,7 @@ One shape is one entry of `_SHAPES`: what people call it, by what it is recognis
     LLaVA            https://github.com/haotian-liu/LLaVA/blob/main/docs/Finetune_Custom_Data.md
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from store.importing.metadata import address_in, chain_id, pictured
 from store.importing.names import COIN, FILES, INNER, LISTS, NAMES, plain
 
 Rows = list[Any]
+_PICTURE = re.compile(r"\.(?:png|jpe?g|webp|gif|bmp|avif|tiff?|svg)$", re.IGNORECASE)
 _DEEPEST = 6  # objects around a list
 _KOHYA = {"caption", "tags", "train_resolution", "latents_npz", "train_resolution_bucket"}
 _NAMED = (
@@ -64,8 +66,8 @@ def single(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _is_coin(value: Mapping[str, Any]) -> bool:
     """Whether it is one coin, rather than what surrounds a list of them."""
-    keys = set(map(plain, value))
-    return bool(keys & _SAY) or any(isinstance(value.get(name), str) for name in ("logoURI", "image"))
+    texts = {plain(key) for key, one in value.items() if isinstance(one, str)}
+    return bool(texts & (_SAY | {"logouri", "image"}))
 
 
 def _is_row(value: Any) -> bool:
@@ -170,8 +172,7 @@ def _is_kohya(value: Any) -> bool:
 def _is_captions(value: Any) -> bool:
     """A picture's name → its caption."""
     return isinstance(value, dict) and all(
-        isinstance(one, str | list) and "." in key[-6:] and not key.lower().startswith("http")
-        for key, one in value.items()
+        isinstance(one, str | list) and _PICTURE.search(key) for key, one in value.items()
     )
 
 

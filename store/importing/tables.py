@@ -6,12 +6,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from store.disk.csv import as_typed
 from store.errors import BadSource
 from store.importing import encodings
-from store.importing.metadata import GIVEN, caption_columns, meaning, pictured, unfolded
+from store.importing.metadata import GIVEN, address_in, caption_columns, meaning, pictured, unfolded
 from store.importing.names import FILES, KEPT, LEFT_OUT, NAMES, PERHAPS, PICTURES, WHOLE, plain
 from store.records import CAPTION_FACETS
 
@@ -66,10 +67,11 @@ def parsed(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
+    found = dict(reversed(pairs)) if len(dict(pairs)) < len(pairs) else dict(pairs)
     if len(found) < len(pairs):
         twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise BadSource(f"the key {twice[:40]!r} is in it twice")
+        if not address_in(twice):  # of a map by address, the first coin counts
+            raise BadSource(f"the key {twice[:40]!r} is in it twice")
     return found
 
 
@@ -184,16 +186,15 @@ def picture_reference(row: dict[str, Any]) -> Any:
 def metadata_of(row: dict[str, Any]) -> dict[str, Any]:
     """The row as metadata: facet columns become the caption, and the column `more` is expanded.
 
-    Raises BadSource if `more` is no JSON object, or for more than MAX_COLUMNS columns.
+    A column `more` that is no JSON object is kept as it is.
     """
     rest = caption_columns(row)
     more = rest.pop(MORE, None)
     if isinstance(more, str) and more:
-        more = parsed(more)
-    if more in (None, ""):
-        return rest
-    if not isinstance(more, dict):
-        raise BadSource(f"its column {MORE} must be a JSON object")
+        with suppress(BadSource):
+            more = parsed(more)
+    if not isinstance(more, dict):  # a stranger's column of this name
+        return rest if more in (None, "") else {**rest, MORE: more}
     caption, further = rest.get("caption"), more.get("caption")
     merged = {**more, **rest}
     if isinstance(caption, dict) and isinstance(further, dict):

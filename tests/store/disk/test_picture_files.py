@@ -84,8 +84,9 @@ def test_a_file_with_all_pixels_is_a_picture_whatever_it_is_called(content: byte
     assert images.normalise(images.normalise(content)) == images.normalise(content)
 
 
-@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
-@pytest.mark.parametrize("progressive", [False, True])
+@pytest.mark.parametrize(
+    ("share", "progressive"), [(0.3, False), (0.6, False), (0.9, False), (0.3, True), (0.6, True)]
+)
 def test_a_picture_that_lacks_pixels_is_refused(share: float, progressive: bool) -> None:
     whole = saved("JPEG", progressive=progressive, quality=98)
     with pytest.raises(BadPicture, match="cut short"):
@@ -93,6 +94,31 @@ def test_a_picture_that_lacks_pixels_is_refused(share: float, progressive: bool)
     png = saved("PNG")
     with pytest.raises(BadPicture, match="cut short"):
         images.decode(png[: int(len(png) * share)])
+
+
+def test_a_progressive_picture_without_its_last_refinement_is_whole() -> None:
+    whole = saved("JPEG", progressive=True, quality=90)
+    scans = [at for at in range(len(whole)) if whole.startswith(b"\xff\xda\0", at)]
+    for cut in (scans[-1] + 20, scans[-1] - 2, len(whole) - 2):
+        assert looks_like_the_drawing(whole[:cut])
+    with pytest.raises(BadPicture, match="cut short"):
+        images.decode(whole[: scans[2] + 20])
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        'svg width="64.000000pt" height="64pt" viewBox="0 0 9 9"',
+        'svg width="20mm" height="20mm" viewBox="0 0 9 9"',
+        'ns0:svg xmlns:ns0="http://www.w3.org/2000/svg" viewBox="0 0 9 9"',
+    ],
+)
+def test_a_drawing_may_be_measured_in_points_and_have_a_prefix(root: str) -> None:
+    prefix = "ns0:" if root.startswith("ns0:") else ""
+    square = f'<{prefix}rect width="9" height="9" fill="#c00"/>'
+    drawing = f'<{root} xmlns="http://www.w3.org/2000/svg">{square}</{prefix}svg>'
+    assert is_picture(drawing.encode())
+    assert images.decode(drawing.encode()).getpixel((9, 9))[0] > 150
 
 
 def test_an_icon_is_read_at_its_largest_size() -> None:

@@ -238,6 +238,8 @@ TWO = {"a.png": png(), "b.png": png("red")}
         pytest.param({"m.json": [{"id": "a", "image": "a.png", "conversations": [
                      {"from": "human", "value": "?"}, {"from": "gpt", "value": "a frog"}]}]},
                      {"a": ("a frog", [])}, id="llava"),
+        pytest.param({"m.json": b'{"file": "a.png", "text": "a"}\n{"file": "b.png", "text": "b"}', **TWO},
+                     {"a": ("a", []), "b": ("b", [])}, id="lines in json"),
         pytest.param({"m.jsonl": '{"file_name": "a.png", "text": "é"}'.encode("utf-16")},
                      {"a": ("é", [])}, id="utf-16"),
         pytest.param({"t.csv": "file_name,text\na.png,一只青蛙\n".encode("gbk")},
@@ -324,3 +326,33 @@ def test_what_is_known_and_not_read_is_named(tmp_path: Path, name: str, content:
     [found] = candidates([written(tmp_path / "in", name, content)])
     assert isinstance(found, Refusal)
     assert reason in found.reason
+
+
+def test_a_path_says_address_and_chain_of_its_picture(tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        f"metadata/eip155:56/erc20:{EVM}.json",
+        {**FROG, "logo": f"./icons/eip155:56/erc20:{EVM}.svg"},
+    )
+    written(tmp_path, f"icons/eip155:56/erc20:{EVM}.svg", svg())
+    written(tmp_path, f"blockchains/base/assets/{EVM}/logo.png", png())
+    coins = [one.sidecar for one in candidates([tmp_path]) if isinstance(one, Candidate)]
+    assert {(coin["token_name"], coin["token_address"], coin["chainId"]) for coin in coins} == {
+        ("Frog", EVM.lower(), 56), (EVM, EVM.lower(), 8453),
+    }  # fmt: skip
+
+
+def test_an_address_that_a_map_has_twice_costs_no_other_coin(tmp_path: Path) -> None:
+    other = json.dumps({"name": "Other", "logo": "a.png"})
+    listed = f'{{"{EVM}": {json.dumps({**FROG, "logo": "a.png"})}, "{SOLANA}": {other}, "{EVM}": {other}}}'
+    written(tmp_path, "map.json", listed.encode())
+    written(tmp_path, "a.png", png())
+    coins = [one.sidecar for one in candidates([tmp_path]) if isinstance(one, Candidate)]
+    assert sorted(coin["token_name"] for coin in coins) == ["Frog", "Other"]
+
+
+def test_coins_that_name_the_same_picture_all_have_it(tmp_path: Path) -> None:
+    written(tmp_path, "images/old.svg", svg())
+    rows = [{"address": address, "name": address[:4], "logo": "old.svg"} for address in (SOLANA, OTHER)]
+    written(tmp_path, "map.json", rows)
+    assert [type(one) for one in candidates([tmp_path])] == [Candidate, Candidate]
