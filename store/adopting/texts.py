@@ -19,7 +19,9 @@ from store.memory.engine.foreign_vectors import model_name, unit
 from store.memory.engine.passages import Passages
 from store.memory.engine.reembedding import embed_new
 from store.memory.engine.vector_cache import UNKNOWN, text_hash
+from store.memory.kinds import TRANSCRIPTS
 from store.memory.memory import Memory
+from store.memory.transcripts.transcripts import AWAITED
 from store.outcome import Refusal
 from store.progress import Progress, batches
 
@@ -99,6 +101,12 @@ class Adoption:
             query = f"SELECT count(*) FROM {passages.kind.table} WHERE vector IS NULL"
             (missing,) = db.execute(query).fetchone()
         if not missing:
+            return
+        if passages.kind.name == TRANSCRIPTS and missing > AWAITED:
+            self.note(
+                f"{missing:,} chunks are found by words alone; "
+                f"`memory model {passages.model} --kind {TRANSCRIPTS}` embeds them"
+            )
             return
         self.progress.what = "embedding (found by words already)"
         self.progress.total, self.progress.done = missing, 0

@@ -277,17 +277,18 @@ def adopt(
             f"nothing that is known was found in {path}; `import` takes lists, tables and pictures"
         )
     for survey in surveys:
-        _describe(survey, call)
+        described(survey, call)
     if note := together(surveys):
         call.say(note)
     if dry_run:
         if call.json:
             call.answer_json([_survey_json(survey) for survey in surveys])
         return 1 if any(survey.refused for survey in surveys) else 0
-    return _print_adoption(_adopted(surveys, vectors, call), report, call)
+    return _print_adoption(adopted(surveys, vectors, call), report, call)
 
 
-def _adopted(surveys: "Sequence[DataSurvey]", vectors: str, call: Call) -> "AdoptionReport":
+def adopted(surveys: "Sequence[DataSurvey]", vectors: str, call: Call) -> "AdoptionReport":
+    """Take over what was found, texts alone without a library. Raises BadSource if it came to no end."""
     from store.adopting.systems import library_system
     from store.tasks import adopt as task
 
@@ -329,7 +330,8 @@ def _print_adoption(report: "AdoptionReport", path: Path | None, call: Call) -> 
     return call.named(report.refused)
 
 
-def _describe(survey: "DataSurvey", call: Call) -> None:
+def described(survey: "DataSurvey", call: Call) -> None:
+    """Say what would come in, and what would be refused."""
     call.say(f"{survey.title} in {survey.path}")
     for one in survey.found:
         call.say(f"  {one.count:,} {one.what} ({one.where}){f': {one.note}' if one.note else ''}")
