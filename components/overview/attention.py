@@ -12,6 +12,7 @@ from store.jobs import background_worker
 _MOST = 3
 _REVIEW, _CAPTIONS = places.to("Review"), places.to("Captions")
 _APPROVED, _ACTIVITY = places.to("Approved"), places.to("Activity")
+_RULES = ("Rules", places.RULES, ":material/trending_down:")
 _SYSTEM_STATUS = ("System status", places.STATUS, ":material/monitor_heart:")
 
 
@@ -44,11 +45,19 @@ def _needs(library: Library) -> list[tuple[str, str, places.Link, str]]:
         (ready, "ready to promote", "Promote", _APPROVED, ":material/task_alt:"),
         (promoted, "being promoted", "Follow", _ACTIVITY, ":material/hourglass_top:"),
     )
+    broken = [one for one in library.rules.all().values() if one.told]
     return [
         *(
             (f":red[{what}] {format.plain(fault, limit=200)}", *_SYSTEM_STATUS)
             for what, fault in faults
             if fault
+        ),
+        *(
+            (
+                f"**Rule {format.plain(one.name)}** is only shown now: {format.plain(one.told, limit=200)}",
+                *_RULES,
+            )
+            for one in broken
         ),
         *(
             (f"**{format.counted(coins, 'coin')}** {what}", label, link, icon)

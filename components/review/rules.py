@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.grid import Mark
 from components.shell import format
-from components.shell.page import forms, job_bar, places, views
+from components.shell.page import forms, job_bar, places, undo, views
 from components.shell.page.forms import Button
 from components.shell.server import pictures
 from components.shell.session import presenter, safe_mode
@@ -19,6 +19,7 @@ from store.rules import preview, rule, running
 NEW = "New rule"
 _SHOWN = 24  # coins as pictures; the number says how many there are
 _NAMED = 20  # contradictions
+_RUNS = 5
 _SIDE = 48  # px
 _DOES: Mapping[str, str] = {
     "reject": "Reject",
@@ -58,6 +59,8 @@ def show(library: Library) -> None:
         _buttons(library, before, draft, found)
     _now(library, found)
     _past(library, found)
+    if before:
+        _runs(library, before)
 
 
 def _draft(library: Library, before: rule.Rule | None, key: str) -> rule.Rule | None:
@@ -228,6 +231,27 @@ def _past(library: Library, found: preview.Preview) -> None:
             _strip(library, [case.address for case in found.agreements])
     for said in found.limits:
         st.caption(said)
+
+
+def _runs(library: Library, saved: rule.Rule) -> None:
+    """Its last runs, each with what takes it back, whoever began it."""
+    rows = [(run, library.decision(run.decision)) for run in running.runs(library, saved.name)[:_RUNS]]
+    if any(decided for _, decided in rows):
+        st.subheader("Runs", anchor=False)
+    for run, decided in rows:
+        if decided is None:  # it has not begun, or nothing was left to do
+            continue
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            who = "by itself" if run.actor == saved.actor else f"by {format.plain(presenter.name(run.actor))}"
+            coins = format.counted(decided.count, "coin")
+            st.markdown(f"{coins} {who}, {format.ago(run.at)}", width="content")
+            if decided.is_undone:
+                st.caption("undone", width="content")
+            elif library.can_write:
+                forms.show(
+                    f"rule-undo-{run.decision}", library, partial(undo.one, library, run.decision),
+                    button=Button("Undo this run", icon="undo", kind="tertiary"),
+                )  # fmt: skip
 
 
 def _strip(library: Library, addresses: Iterable[str]) -> None:

@@ -56,18 +56,20 @@ class Facts:
 
 def found(reader: Reader, rule: Rule, *, among: Collection[str] | None = None) -> list[Match]:
     """The coins that the rule means now, whatever other rules say; of `among` alone, if given."""
-    filter = replace(rule.filter, none_of=(*rule.filter.none_of, *_left_alone(rule)))
-    chosen = reader.addresses(filter)
+    if not rule.is_usable:
+        return []
+    chosen = reader.addresses(replace(rule.filter, none_of=(*rule.filter.none_of, *_left_alone(rule))))
     leave = set(rule.exceptions)
-    if asks_for_copies(rule):
-        leave |= _not_compared(reader)
     if among is not None:
-        chosen = [address for address in chosen if address in set(among)]
+        asked = set(among)
+        chosen = [address for address in chosen if address in asked]
+    if chosen and asks_for_copies(rule):
+        leave |= _not_compared(reader, chosen)
     chosen = [address for address in chosen if address not in leave]
     if not rule.other:
         return [Match(address) for address in chosen]
     with reader.catalog.one_moment() as db:
-        alike = with_likenesses(db)
+        alike = with_likenesses(db, chosen)
         pairs = (Match(one, compared(db, rule, one)) for one in chosen if one in alike)
         matches = [match for match in pairs if match.others]
     return _best(matches) if rule.do == "keep" else matches
@@ -93,18 +95,13 @@ def shared_out(
 def left_to_the_rule(reader: Reader, rule: Rule, matches: Iterable[Match]) -> list[Match]:
     """Those that a rule may settle by itself: undecided by anybody, and not blind."""
     left = [one for one in matches if not is_blind(one.address)]
-    with reader.catalog.reading() as db:
-        among, marked = json.dumps([one.address for one in left]), marks(_DECIDED)
-        decided = {
-            row[0]
-            for row in db.execute(
-                "SELECT DISTINCT h.address FROM json_each(?) one "
-                "CROSS JOIN history h ON h.address = one.value "
-                f"WHERE h.verb IN ({marked})",
-                [among, *_DECIDED],
-            )
-        }
-        decided |= {row["address"] for row in own_events(db, rule, since=0)}
+    rows = reader.catalog.rows(
+        "SELECT DISTINCT h.address FROM json_each(?) one CROSS JOIN history h ON h.address = one.value "
+        f"WHERE h.verb IN ({marks(_DECIDED)}) OR h.decision IN (SELECT substr(key, 10) FROM meta "
+        "WHERE key GLOB ? AND value ->> '$.rule' = ?)",
+        [json.dumps([one.address for one in left]), *_DECIDED, f"{RUN}*", rule.name],
+    )
+    decided = {row[0] for row in rows}
     return [one for one in left if one.address not in decided]
 
 
@@ -254,16 +251,22 @@ def _left_alone(rule: Rule) -> list[Filter]:
     return [Filter(tags=(HELD,)), *done]
 
 
-def _not_compared(reader: Reader) -> set[str]:
-    rows = reader.catalog.rows("SELECT r.address FROM unexamined u JOIN records r ON r.id = u.record")
+def _not_compared(reader: Reader, among: Collection[str]) -> set[str]:
+    rows = reader.catalog.rows(
+        "SELECT r.address FROM json_each(?) one CROSS JOIN records r ON r.address = one.value "
+        "WHERE r.id IN (SELECT record FROM unexamined)",
+        [json.dumps([*among])],
+    )
     return {row[0] for row in rows}
 
 
-def with_likenesses(db: sqlite3.Connection) -> set[str]:
-    """Coins that look like another, by what was found or by a verdict: only these are in a pair."""
+def with_likenesses(db: sqlite3.Connection, among: Collection[str]) -> set[str]:
+    """Those of these coins that look like another, by what was found or by a verdict."""
     rows = db.execute(
-        "SELECT r.address FROM suspicions s JOIN records r ON r.id = s.record "
-        "UNION SELECT first FROM verdicts UNION SELECT second FROM verdicts"
+        "SELECT r.address FROM json_each(?) one CROSS JOIN records r ON r.address = one.value "
+        "WHERE r.id IN (SELECT record FROM suspicions) OR r.address IN (SELECT first FROM verdicts) "
+        "OR r.address IN (SELECT second FROM verdicts)",
+        [json.dumps([*among])],
     )
     return {row[0] for row in rows}
 

@@ -69,11 +69,13 @@ def decided(reader: Reader, *, since: float, most: int = MOST) -> list[Decided]:
 
 def meant(reader: Reader, rule: Rule, cases: Sequence[Decided]) -> set[str]:
     """The addresses of these coins that the rule would have meant just before they were decided."""
+    if not rule.is_usable:
+        return set()
     leave = set(rule.exceptions)
     cases = [one for one in cases if one.address not in leave]
     looks = rule.other or "dup:" in rule.when.casefold()
     with reader.catalog.reading() as now:
-        alike = matching.with_likenesses(now) if looks else set()
+        alike = matching.with_likenesses(now, [one.address for one in cases]) if looks else set()
         if rule.other:
             cases = [one for one in cases if one.address in alike]
         with _as_decided(reader, now, cases, alike if "dup:" in rule.when.casefold() else set()) as then:

@@ -69,6 +69,15 @@ class Rule:
         return found if found.tier else replace(found, tier="pending")
 
     @property
+    def is_usable(self) -> bool:
+        """Whether this version understands all of it; one that it does not means no coin."""
+        try:
+            checked(plain(self))
+        except InvalidRecord:
+            return False
+        return True
+
+    @property
     def sentence(self) -> str:
         """The rule in words."""
         which = f"“{self.when}” finds a coin" if self.when else "a coin is in review"
@@ -166,10 +175,18 @@ def plain(rule: Rule) -> dict[str, Any]:
     return {**asdict(rule), "tags": list(rule.tags), "exceptions": list(rule.exceptions)}
 
 
+def _read(values: Mapping[str, Any]) -> Rule:
+    """A stored rule; one that this version cannot use, saved by a later one, is only shown."""
+    try:
+        return checked(values)
+    except InvalidRecord as error:
+        return Rule(str(values.get("name")), "hold", when=str(values.get("when", "")), told=str(error))
+
+
 def saved(catalog: Catalog) -> NamedValues[Rule]:
     """`library.rules`: the rules by name."""
     return NamedValues(
-        catalog, "rules", noun="rule", read=checked, written=lambda one: plain(checked(plain(one)))
+        catalog, "rules", noun="rule", read=_read, written=lambda one: plain(checked(plain(one)))
     )
 
 

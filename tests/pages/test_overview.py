@@ -11,6 +11,7 @@ from store import demo
 from store.jobs import Jobs
 from store.library import Library
 from store.progress import Progress
+from store.rules.rule import Rule
 from store.settings import settings
 from tests.pages.conftest import finish_jobs, is_locked, opened, press, sendable, words
 
@@ -76,3 +77,10 @@ def test_an_inbox_with_the_name_of_nobody_does_not_exist(
     monkeypatch.setenv("MEMEDEX_INBOX", "~nobody-of-this-name/in")
     settings.cache_clear()
     assert "This folder does not exist" in words(opened(""))
+
+
+def test_a_rule_that_broke_its_promise_is_named_with_why(library: Library) -> None:
+    why = "it agreed with 50.0% of 4 decisions and promised 90%"
+    library.rules.save("Fish", Rule("Fish", "hold", when="name:fish", told=why))
+    said = words(opened()).replace("\\", "")
+    assert f"**Rule Fish** is only shown now: {why}" in said

@@ -66,6 +66,11 @@ def test_a_rule_is_written_previewed_saved_and_run(library: Library) -> None:
     finish_jobs()
     assert library.get(PENDING.address).tier == "trash"
     assert "Now: 0 coins" in [header.value for header in rerun(app).subheader]
+    app = rerun(app)
+    assert "1 coin by tester, just now" in read(app)
+    app = press(app, "Undo this run")
+    assert library.get(PENDING.address).tier == "pending"
+    assert "undone" in read(app)
     press(app, "Delete")
     assert library.rules.all() == {}
 

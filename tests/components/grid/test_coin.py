@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from components.grid.coin import comparison, label, shown_fields
+from components.grid.coin import comparison, detail, label, shown_fields
 from components.shell.session import resources
 from components.shell.session.tokens import token
 from store.library import Library
@@ -104,3 +104,12 @@ def test_keys_of_token_lists_are_shown_as_labels(library: Library) -> None:
 )
 def test_any_key_becomes_a_label(key: str, shown: str) -> None:
     assert label(key) == shown
+
+
+def test_the_panel_says_who_was_first_of_the_family(library: Library) -> None:
+    told = detail(library, library.get(COPY))["family"]
+    assert told["label"].startswith("First seen: Coin 0, 2023-11-14, rejected 20")
+    assert told["label"].endswith(": scam; 1 other")
+    assert told["href"] == f"library?tab=All&library_words=family%3A{COPY}"
+    assert detail(library, library.get(ORIGINAL))["family"]["label"].startswith("This coin was first")
+    assert detail(library, library.get(address(2)))["family"] is None

@@ -1,9 +1,11 @@
 """Which coins a rule means: by its line, by a comparison with coins like them, and beside other rules."""
 
+import json
+
 import pytest
 
 from store.library import Library
-from store.rules import matching
+from store.rules import matching, past
 from store.rules.rule import HELD
 from tests.store.conftest import address, coin
 from tests.store.rules.conftest import COPY, ORIGINAL, OTHER, copied, rule
@@ -123,3 +125,13 @@ def test_by_itself_a_rule_leaves_what_people_decided_to_them(library: Library) -
     left = matching.left_to_the_rule(library, dogs, matching.found(library, dogs))
     expected = {address(n) for n in range(40) if n != 1 and not matching.is_blind(address(n))}
     assert {match.address for match in left} == expected
+
+
+def test_a_rule_that_this_version_does_not_understand_means_no_coin(pair: Library) -> None:
+    newer = {"name": "New", "do": "reject", "when": "smell:odd", "level": "by itself"}
+    pair.catalog.set_meta("rules", json.dumps({"New": newer}))
+    (read,) = pair.rules.all().values()
+    assert (read.level, read.when) == ("shown", "smell:odd")
+    assert "Unknown filter 'smell'" in read.told
+    assert matching.found(pair, read) == []
+    assert past.meant(pair, read, past.decided(pair, since=0)) == set()
