@@ -17,11 +17,13 @@ _THIN = 2.5  # points: the height of a rule at most
 _LEAST_WIDTH = 40.0  # points of a rule
 _SAME = 4.0  # points by which the ends of a table's rules differ at most
 _NEAR = 1.5  # points between the pieces of one rule
+_ROW, _CORNERS = 60.0, 6  # points of the background of a row at most, and parts of its outline
 _MOST_PATHS = 5_000  # of a page that is looked at: a drawing has more
 _CELL = 0.6  # of the type's size: a gap that parts cells; words have half of it between them
 _WORD = 0.18  # … and one that parts words
 _CROSSING = 0.15  # of the rows, at most, run across the gap between two columns
 _TABULAR = 0.25  # of the rows between two rules that have two cells or more
+_CLOSE = 2.4  # times the type's size: from row to row, or from a rule to its row
 _TITLE = 2.5  # times the type's size: between two rules, a row of one cell within a table
 _PROSE_ROWS, _PROSE_WIDTH = 12, 0.35  # two columns of so many rows and so wide are a page's, not a table's
 _FILLED = 0.4  # of its cells at least; letters between the lines of a chart fill less
@@ -101,15 +103,19 @@ def tables(sheet: Any, text_page: Any) -> list[Table]:
     found: list[Table] = []
     letters: list[Letter] | None = None
     for rules in _of_one_width(across):
-        if len(rules) < 2:
-            continue
         if letters is None:
             letters = _letters(text_page)
         for group in _groups(rules, letters):
             table = _table(group, letters, down)
+            if table and len(rules) == 1 and not all(map(_is_word, table.rows[0])):
+                continue  # the line of a fraction
             if table and not any(table.letters & other.letters for other in found):
                 found.append(table)
     return sorted(found, key=lambda one: -one.boxes[0].top)
+
+
+def _is_word(cell: str) -> bool:
+    return sum(map(str.isalnum, cell)) > 1
 
 
 # -- rules ---------------------------------------------------------------------------------------------------
@@ -129,18 +135,21 @@ def _rules(sheet: Any) -> tuple[list[Box], list[Box]]:
         elif right - left <= _THIN:
             down.append(Box(left, bottom, right, top))
         else:
-            for box in _sides(one):
+            for box in _sides(one, left, bottom, right, top):
                 (across if box.top - box.bottom <= _THIN else down).append(box)
     return [one for one in _joined(across) if one.right - one.left >= _LEAST_WIDTH], down
 
 
-def _sides(path: Any) -> Iterator[Box]:
-    """The straight sides of a stroked path that run across or down: of a box, or of a grid."""
+def _sides(path: Any, left: float, bottom: float, right: float, top: float) -> Iterator[Box]:
+    """The straight sides of a path that run across or down: of a box, of a grid, of a row's background."""
     from pypdfium2 import raw
 
     fill, stroke = raw.ctypes.c_int(), raw.ctypes.c_int()
     raw.FPDFPath_GetDrawMode(path, fill, stroke)
     count = raw.FPDFPath_CountSegments(path)
+    if fill.value and count <= _CORNERS and top - bottom <= _ROW:
+        yield Box(left, top, right, top)
+        yield Box(left, bottom, right, bottom)
     if not stroke.value or count > _MOST_PATHS:
         return
     matrix = path.get_matrix()
@@ -189,20 +198,70 @@ def _of_one_width(rules: Sequence[Box]) -> list[list[Box]]:
 
 
 def _groups(rules: Sequence[Box], letters: Sequence[Letter]) -> Iterator[list[Box]]:
-    """The rules of each table: those between which the text stands in cells."""
+    """The rules of each table: those between which the text stands in cells.
+
+    Of a table that has none below it, or the one below its header alone, the others are added.
+    """
     group = [rules[0]]
-    for below in rules[1:]:
-        rows = _rows(_between(letters, group[-1], below))
-        cells = sum(len(_parted(row, _CELL)) > 1 for row in rows)
-        is_title = len(rows) == 1 and group[-1].middle - below.middle <= _TITLE * _height(rows[0])
-        if rows and (cells >= _TABULAR * len(rows) or (is_title and len(group) > 1)):
+    for below in [*rules[1:], None]:
+        if below and _is_tabular(letters, group, below):
             group.append(below)
             continue
+        if len(group) < 3 and (bottom := _last_row(letters, group[-1], below)):
+            top = _first_row(letters, group[0]) if len(group) == 1 else None
+            group = [*([top] if top else []), *group, bottom]
+            if len(group) == 2:  # neither a header above its only rule, nor another rule
+                group = []
         if len(group) > 1:
             yield group
-        group = [below]
-    if len(group) > 1:
-        yield group
+        if below:
+            group = [below]
+
+
+def _is_tabular(letters: Sequence[Letter], group: Sequence[Box], below: Box) -> bool:
+    """Whether what stands between a table's last rule and the next one belongs to the table."""
+    above = group[-1]
+    if any(_is_crossed(row, above) for row in _rows(_at_height(letters, below.middle, above.middle))):
+        return False
+    rows = _rows(_between(letters, above, below))
+    if not rows:
+        return False
+    cells = sum(len(_parted(row, _CELL)) > 1 for row in rows)
+    is_title = len(rows) == 1 and above.middle - below.middle <= _TITLE * _height(rows[0])
+    return cells >= _TABULAR * len(rows) or (is_title and len(group) > 1)
+
+
+def _is_crossed(row: Sequence[Letter], rule: Box) -> bool:
+    """Whether text of a row runs over an end of the rule, as that of a page does."""
+    return any(
+        chunk.left < end - _SAME and end + _SAME < chunk.right
+        for chunk in _parted(row, _CELL)
+        for end in (rule.left, rule.right)
+    )
+
+
+def _last_row(letters: Sequence[Letter], rule: Box, below: Box | None) -> Box | None:
+    """A rule below the rows of cells that follow this rule closely; None if there are not two of them."""
+    count, at = 0, rule.middle
+    for row in _rows(_at_height(letters, below.middle if below else float("-inf"), rule.middle)):
+        inside = _parted([one for one in row if _is_inside(one, rule)] or row, _CELL)
+        middle = median(one.box.middle for one in row)
+        if len(inside) < 2 or _is_crossed(row, rule) or at - middle > _CLOSE * _height(row):
+            break
+        count, at = count + 1, middle
+        bottom = min(one.box.bottom for one in row)
+    return Box(rule.left, bottom - 1, rule.right, bottom - 1) if count > 1 else None
+
+
+def _first_row(letters: Sequence[Letter], rule: Box) -> Box | None:
+    """A rule above the row of cells that stands right above this rule; None if there is none."""
+    rows = _rows(one for one in _at_height(letters, rule.middle, float("inf")) if _is_inside(one, rule))
+    if not rows or len(_parted(rows[-1], _CELL)) < 2:
+        return None
+    row = rows[-1]
+    top = max(one.box.top for one in row)
+    is_close = median(one.box.middle for one in row) - rule.middle <= _CLOSE * _height(row)
+    return Box(rule.left, top + 1, rule.right, top + 1) if is_close else None
 
 
 # -- text ----------------------------------------------------------------------------------------------------
@@ -224,13 +283,15 @@ def _letters(text_page: Any) -> list[Letter]:
 
 
 def _between(letters: Iterable[Letter], above: Box, below: Box) -> list[Letter]:
-    return [
-        one
-        for one in letters
-        if below.middle < one.box.middle < above.middle
-        and above.left - _SAME <= one.box.left
-        and one.box.right <= above.right + _SAME
-    ]
+    return [one for one in _at_height(letters, below.middle, above.middle) if _is_inside(one, above)]
+
+
+def _at_height(letters: Iterable[Letter], bottom: float, top: float) -> list[Letter]:
+    return [one for one in letters if bottom < one.box.middle < top]
+
+
+def _is_inside(letter: Letter, rule: Box) -> bool:
+    return rule.left - _SAME <= letter.box.left and letter.box.right <= rule.right + _SAME
 
 
 def _rows(letters: Iterable[Letter]) -> list[list[Letter]]:
@@ -296,7 +357,8 @@ def _table(rules: Sequence[Box], letters: Sequence[Letter], down: Sequence[Box])
         return None
     rows = [reduce(_both, (_cells(chunks[id(row)], columns, repeats=True) for row in header))]
     boxes = [_around(one.box for row in header for one in row)]
-    is_grid = bool(edges) and len(body) > 2 and max(map(len, body)) <= 6
+    lines = [sum(len(chunks[id(row)]) > 1 for row in band) for band in body]
+    is_grid = bool(edges) and max(map(len, body)) <= 6 and (len(body) > 2 or max(lines) < 2)
     for band in body:
         first = len(rows)
         for number, row in enumerate(band):

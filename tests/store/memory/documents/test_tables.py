@@ -28,11 +28,17 @@ TABLE = (
 )
 
 
-def drawn(words: Words, rules: list[float], *, down: list[float] | None = None, right: float = 360) -> bytes:
-    """A PDF with these words, rules across at these heights from 95 to `right`, and down at these places."""
+def drawn(
+    words: Words, rules: list[float], *, down: list[float] | None = None, behind: list[float] | None = None
+) -> bytes:
+    """A PDF with these words, rules across at these heights, and others down at these places.
+
+    `behind` are the heights at which the grey backgrounds of rows begin.
+    """
     text = "".join(f") Tj 1 0 0 1 {x} {y} Tm ({one}" for x, y, one in words)
-    lines = "".join(f" 95 {y} m {right} {y} l S" for y in rules)
+    lines = "".join(f" 95 {y} m 360 {y} l S" for y in rules)
     lines += "".join(f" {x} {min(rules)} m {x} {max(rules)} l S" for x in down or ())
+    lines += "".join(f" .9 g 95 {y} 265 15 re f" for y in behind or ())
     return small_pdf(f"{text}) Tj ET {lines} BT (")
 
 
@@ -106,6 +112,12 @@ def test_what_was_imported_before_tables_were_read_is_cited_as_it_was(memory: Me
              ["cap", "the most", "9"]],
             id="a cell of two lines",
         ),
+        pytest.param([*HEAD, *BODY], [695], [], None, id="a rule below the header alone"),
+        pytest.param([*HEAD, *BODY], [715, 695], [], None, id="no rule below the last row"),
+        pytest.param(
+            [*HEAD, *BODY, (95, 632, "A paragraph of plain text that runs over the width of the table.")],
+            [695], [], None, id="text below it",
+        ),
         pytest.param(
             [*HEAD, *BODY, (95, 625, "Between both tables is a paragraph of plain text.")]
             + [(x, y - 120, one) for x, y, one in [*HEAD, *BODY]],
@@ -123,7 +135,14 @@ def test_tables_are_found_by_their_rules(
         ["Heron", "0.30%", "-7"],
         ["Toad", "", "99"],
     ]
-    assert found(drawn(words, rules, down=down)) == ([rows] if rows else [once, once])
+    expected = [rows] if rows else [once] * (2 if len(rules) > 3 else 1)
+    assert found(drawn(words, rules, down=down)) == expected
+
+
+def test_the_backgrounds_of_rows_count_as_rules() -> None:
+    (rows,) = found(drawn([*HEAD, *BODY], [], behind=[696, 676, 661, 646]))
+    assert rows[:2] == [["Pool", "Fee", "Volume"], ["Otter pond", "0.05%", "1,234"]]
+    assert len(rows) == 4
 
 
 @pytest.mark.parametrize(
