@@ -70,7 +70,7 @@ def _wanted() -> ReplaceRequest:
         )
         ignores_case = st.toggle("Ignore case", key="replace-case", value=True)
     facets = st.pills(
-        "Facets", CAPTION_FACETS, key="replace-facets", selection_mode="multi", default=CAPTION_FACETS,
+        "Texts", CAPTION_FACETS, key="replace-facets", selection_mode="multi", default=CAPTION_FACETS,
         format_func=lambda facet: PURPOSES[facet].label, label_visibility="collapsed",
     )  # fmt: skip
     return ReplaceRequest(find or "", put or "", tuple(facets), is_pattern, ignores_case)

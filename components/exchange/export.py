@@ -24,7 +24,7 @@ from store.tasks import export
 _LARGEST = 300_000_000  # bytes handed to the browser at once; what is larger is fetched from its folder
 _CHOSEN = "memedex.export.chosen"  # addresses that a grid brought along
 _ABOUT = {
-    "reference": "JSON and picture of each coin, in a folder for each tier; imported again, nothing is lost.",
+    "reference": "JSON and picture of each coin, in folders by their place; imported again, nothing is lost.",
     "jsonl": "One line of JSON for each coin, all it holds, and the pictures.",
     "csv": "A table for spreadsheets, and the pictures.",
     "imagefolder": "What Hugging Face's datasets read: pictures and metadata.jsonl.",

@@ -12,7 +12,7 @@ from components.memory.kinds import KINDS, counted
 from components.memory.markup import line, listed
 from components.memory.options import Options
 from components.shell import format
-from components.shell.page import address, forms, job_bar, live, places, views
+from components.shell.page import address, forms, job_bar, live, places, streamlit_style, views
 from components.shell.page.forms import Button, Sent
 from components.shell.session import login, resources
 from store import Job, MemedexError, Memory, Progress
@@ -64,7 +64,8 @@ def _answered(memory: Memory, then: Memory, question: str, chosen: Options) -> N
         st.text(str(error))
         return
     seconds = time.perf_counter() - begun
-    left, right = st.columns([3, 2], gap="large")
+    with st.container(key=streamlit_style.SIDE_BY_SIDE):
+        left, right = st.columns([3, 2], gap="large")
     told = set[tuple[str, str]]()
     with right:
         if then is memory:  # a language model is not asked about the past

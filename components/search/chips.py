@@ -77,7 +77,7 @@ def _body(library: Library, question: Question, number: int, *, key: str) -> Non
         on_change=change,
     )
     st.toggle("Minus: away from this", key=f"{key}-minus", on_change=change)
-    st.pills("Facets", FACETS, selection_mode="multi", key=f"{key}-facets", on_change=change)
+    st.pills("Compared with", FACETS, selection_mode="multi", key=f"{key}-facets", on_change=change)
     if term.source == "like":
         st.button(
             "Same style, another subject",

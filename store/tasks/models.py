@@ -174,5 +174,5 @@ def arrange_map(library: "Library", space: Space, *, from_scratch: bool = True) 
         library.jobs.resume(last.id)
     if last is not None and (last.can_resume or last.is_under_way):
         return None
-    name = f"Compute the map of {'all facets' if space == 'fused' else space}"
+    name = f"Compute the map of {'the library' if space == 'fused' else space}"
     return library.jobs.start("map", name=name, options={"space": space, "from_scratch": from_scratch})

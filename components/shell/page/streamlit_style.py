@@ -78,6 +78,7 @@ VIEWS_ROW = f"""<style>
 @media (max-width:640px) {{.st-key-{ROW_OF_VIEWS} > :has(.memedex-views) {{flex-basis:100%}}}}
 </style>"""
 
+SIDE_BY_SIDE = "memedex-side-by-side"  # … of columns that lie below one another where there is no room
 BAR = "memedex-bar"  # the key of the row above a grid: line, filter, order, tools
 TOOLS = "memedex-tools"  # … of the grid's tools in it
 PAGES = "memedex-pages"  # … and of the numbers of the pages, below the cards
@@ -112,6 +113,11 @@ PAGE = """<style>
 [data-testid=stExpandSidebarButton] {position: fixed; top: 14px; left: 10px}
 .st-key-memedex-header {min-height: 42px; padding-right: 36px}
 .stApp:has([data-testid=stExpandSidebarButton]) .st-key-memedex-header {padding-left: 26px}
+@media (max-width: 900px) {
+.st-key-memedex-side-by-side [data-testid=stHorizontalBlock]:has(> [data-testid=stColumn]) {
+  flex-direction: column}
+.st-key-memedex-side-by-side [data-testid=stColumn] {width: 100%; flex: 1 1 auto}
+}
 @media (max-width: 620px) {
 [data-testid=stMainBlockContainer] {padding: 6px 14px 48px}
 .st-key-memedex-header {row-gap: 0}
@@ -145,6 +151,11 @@ GRID_PAGE = """<style>
 @media (max-width: 1400px) {
 .st-key-memedex-bar:has(.st-key-search-well) {flex-wrap: wrap}
 .st-key-memedex-bar:has(.st-key-search-well) .st-key-memedex-tools {flex-basis: 100% !important}
+}
+@media (min-width: 621px) and (max-width: 900px) {
+.st-key-memedex-bar {flex-wrap: wrap}
+.st-key-memedex-bar > [class*=_words] {flex: 1 1 160px}
+.st-key-memedex-bar .st-key-memedex-tools {flex-basis: 100% !important}
 }
 @media (max-width: 620px) {
 .st-key-memedex-bar {flex-wrap: wrap}
