@@ -23,6 +23,7 @@ _CELL = 0.6  # of the type's size: a gap that parts cells; words have half of it
 _WORD = 0.18  # … and one that parts words
 _CROSSING = 0.15  # of the rows, at most, run across the gap between two columns
 _TABULAR = 0.25  # of the rows between two rules that have two cells or more
+_APART = 10.0  # points at most between two rows' backgrounds
 _CLOSE = 2.4  # times the type's size: from row to row, or from a rule to its row
 _TITLE = 2.5  # times the type's size: between two rules, a row of one cell within a table
 _PROSE_ROWS, _PROSE_WIDTH = 12, 0.35  # two columns of so many rows and so wide are a page's, not a table's
@@ -225,7 +226,7 @@ def _is_tabular(letters: Sequence[Letter], group: Sequence[Box], below: Box) -> 
         return False
     rows = _rows(_between(letters, above, below))
     if not rows:
-        return False
+        return above.middle - below.middle <= _APART
     cells = sum(len(_parted(row, _CELL)) > 1 for row in rows)
     is_title = len(rows) == 1 and above.middle - below.middle <= _TITLE * _height(rows[0])
     return cells >= _TABULAR * len(rows) or (is_title and len(group) > 1)
