@@ -16,7 +16,6 @@ from components.shell.session import presenter, safe_mode
 from store import Library, LruCache, MemedexError, Record
 from store.rules import preview, rule, running
 
-NEW = "New rule"
 _SHOWN = 24  # coins as pictures; the number says how many there are
 _NAMED = 20  # contradictions
 _RUNS = 5
@@ -46,7 +45,7 @@ _previews: LruCache[tuple[object, ...], preview.Preview] = LruCache(16)
 def show(library: Library) -> None:
     """The rules by name; the chosen one in an editor, with its preview below."""
     saved = library.rules.all()
-    chosen = views.choose([*saved, *([NEW] if library.can_write or not saved else [])], parameter="rule")
+    chosen = views.choose([*saved, *([rule.NEW] if library.can_write or not saved else [])], parameter="rule")
     before = saved.get(chosen)
     if before and before.told:
         st.warning(f"Only shown: {format.plain(before.told, limit=200)}.", icon=":material/trending_down:")

@@ -29,6 +29,7 @@ ACTS: tuple[Act, ...] = get_args(Act)
 LEVELS: tuple[Level, ...] = get_args(Level)
 COMPARISONS: tuple[Comparison, ...] = get_args(Comparison)
 HELD = "second look"  # the tag of coins that wait for a person; no rule touches them
+NEW = "New rule"  # what the page calls one that has no name yet
 _SAID: Mapping[Comparison, str] = {
     "older": "is older",
     "larger": "has the larger market value",
@@ -113,6 +114,8 @@ def checked(values: Mapping[str, Any]) -> Rule:
     def refuse(why: str) -> InvalidRecord:
         return InvalidRecord(f"{title}: {why}")
 
+    if name.casefold() == NEW.casefold():
+        raise refuse("a new rule is called so; choose another name")
     if not name or len(name) > MAX_NAME:
         raise refuse(f"give it a name of 1 to {MAX_NAME} characters")
     if unknown := sorted(set(map(str, values)) - {field.name for field in fields(Rule)}):

@@ -135,3 +135,16 @@ def test_a_rule_that_this_version_does_not_understand_means_no_coin(pair: Librar
     assert "Unknown filter 'smell'" in read.told
     assert matching.found(pair, read) == []
     assert past.meant(pair, read, past.decided(pair, since=0)) == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["tag:dog", "-tag:dog", "dup:exact", "dup:no", "coin", "holders:>100", f"family:{COPY}", "by:ann",
+     "tag:dog OR dup:yes", "-(name:coin holders:>100)", "after:2023 before:2030"],
+)  # fmt: skip
+def test_a_few_coins_are_judged_as_all_of_them_are(pair: Library, line: str) -> None:
+    asked = rule("Any", do="hold", when=line, other="")
+    every = {match.address for match in matching.found(pair, asked)}
+    for chosen in ([COPY], [ORIGINAL, OTHER], [address(99)], []):
+        few = {match.address for match in matching.found(pair, asked, among=chosen)}
+        assert few == every & set(chosen)

@@ -28,6 +28,7 @@ def test_a_line_that_names_no_tier_means_coins_in_review() -> None:
     ("values", "said"),
     [
         ({"name": " "}, "a rule without a name: give it a name of 1 to 60 characters"),
+        ({"name": "new Rule"}, "choose another name"),
         ({"do": "burn"}, "rule 'Copies': do: 'burn' is none of reject, approve, tag, keep, hold"),
         ({"when": "dupe:yes"}, "rule 'Copies': when: Unknown filter 'dupe'. Did you mean dup:?"),
         ({"when": "", "other": ""}, "without a filter it would mean all"),
