@@ -94,7 +94,7 @@ def browse(
         size = replace(drawer, names_tier=within.tier is None).show(
             library, query.filter, more=partial(_size, key)
         )
-        sort = ordering.choose(key)
+        sort = ordering.choose(key, library)
         if more:
             more()
         tools_place()

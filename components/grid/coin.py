@@ -23,7 +23,7 @@ from store.rules import families
 
 _COMPARED = 24  # others for one coin; a common ticker has hundreds
 _OWN_KEYS = frozenset((*REQUIRED_KEYS, "tags", "tags_categories", "caption", PICTURE_TEXT, UNFIT, NO_AGE))
-_MOST = 12  # fields that are shown, each up to …
+_MOST = 30  # fields that are shown, each up to …
 _LENGTH = 400  # characters
 # Keys of token lists (https://tokenlists.org, https://github.com/solana-labs/token-list) that no rule
 # makes readable.
@@ -243,8 +243,20 @@ def _rows(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
             yield from _rows(value)
         elif key == "chainId" and isinstance(value, int):
             yield "Chain", f"{_CHAINS[value]} ({value})" if value in _CHAINS else str(value)
+        elif isinstance(value, list) and (named := list(_named_links(value))):
+            yield from named
         else:
             yield label(key), _field_text(value)
+
+
+def _named_links(value: list[object]) -> Iterator[tuple[str, str]]:
+    """Links as lists of coins have them: {"name" or "type" or "label": "x", "url": "https://…"}."""
+    for one in value:
+        if isinstance(one, Mapping) and isinstance(url := one.get("url"), str):
+            name = next(
+                (one[key] for key in ("name", "label", "type") if isinstance(one.get(key), str)), "Link"
+            )
+            yield label(name), url
 
 
 def label(key: str) -> str:
@@ -260,6 +272,10 @@ def label(key: str) -> str:
 def _field_text(value: object) -> str:
     if isinstance(value, bool):
         return "Yes" if value else "No"
+    if isinstance(value, int | float):
+        return f"{value:,}"
+    if isinstance(value, Mapping) and value and all(isinstance(one, int | float) for one in value.values()):
+        return ", ".join(f"{key} {_field_text(one)}" for key, one in value.items())
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return ", ".join(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from components.grid.actions import Handler
+from components.grid.coin import label as field_label
 from components.grid.page_number import turn_to
 from components.shell import format
 from components.shell.page import address
@@ -13,6 +14,7 @@ from store.search import ORDERS, Order
 
 # The address holds what the control shows: hence words that make a link readable.
 LIKE_ONE = "Like one coin"
+_NUMBERS = "memedex.number_orders"  # in a session's state
 SORTS: Mapping[str, str] = {
     "Newest": "newest",
     "Oldest": "oldest",
@@ -25,12 +27,13 @@ SORTS: Mapping[str, str] = {
 }
 
 
-def choose(key: str) -> str:
-    """Draw the control; returns the order."""
+def choose(key: str, library: Library) -> str:
+    """Draw the control, with the numbers that came with coins; returns the order."""
+    sorts = {**SORTS, **_by_numbers(library)}
     label = st.selectbox(
-        "Order", list(SORTS), key=f"{key}_sort", bind="query-params", width=170, label_visibility="collapsed"
+        "Order", list(sorts), key=f"{key}_sort", bind="query-params", width=170, label_visibility="collapsed"
     )
-    if SORTS[label] in ORDERS:
+    if sorts[label] in ORDERS:
         st.button(
             "",
             key=f"{key}-order-again",
@@ -39,7 +42,16 @@ def choose(key: str) -> str:
             args=(key,),
             help="Order again, with the latest decisions",
         )
-    return SORTS[label]
+    return sorts[label]
+
+
+def _by_numbers(library: Library) -> dict[str, str]:
+    """Orders by numbers that came with coins, asked for once for each state of the library."""
+    known = st.session_state.get(_NUMBERS)
+    if known is None or known[0] != library.generation:
+        orders = {f"{field_label(field)}, highest": order for field, order in library.number_orders().items()}
+        known = st.session_state[_NUMBERS] = (library.generation, orders)
+    return dict(known[1])
 
 
 def compared_with(key: str, sort: str) -> str:

@@ -27,12 +27,13 @@ LIKENESSES: Mapping[str, tuple[str, ...]] = {
 }
 
 # Numbers may be texts, as tables have them; a text that is none has no digits at its beginning.
-_NUMBER = (
-    "EXISTS (SELECT 1 FROM sidecars s, json_tree(s.text) j WHERE s.hash = r.sidecar_hash AND "
+_OF_FIELD = (
+    "FROM sidecars s, json_tree(s.text) j WHERE s.hash = r.sidecar_hash AND "
     "lower(replace(replace(replace(j.key, '_', ''), '-', ''), ' ', '')) = ? AND "
-    "(j.type IN ('integer', 'real') OR (j.type = 'text' AND ltrim(j.value) GLOB '[-+.0-9]*')) AND "
-    "CAST(j.value AS REAL) {sign} ?)"
+    "(j.type IN ('integer', 'real') OR (j.type = 'text' AND ltrim(j.value) GLOB '[-+.0-9]*'))"
 )
+_NUMBER = f"EXISTS (SELECT 1 {_OF_FIELD} AND CAST(j.value AS REAL) {{sign}} ?)"
+LARGEST = f"(SELECT max(CAST(j.value AS REAL)) {_OF_FIELD})"  # of a field of a row `r` of records; else null
 
 
 class FacetLength(NamedTuple):

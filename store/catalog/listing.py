@@ -6,6 +6,7 @@ without a trace in the records, such as suspected copies, is read for each page.
 """
 
 import json
+import re
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.catalog.catalog import REMOVALS, WORD_EDITS, Catalog
-from store.catalog.filters import Filter, FilterCondition, parts
+from store.catalog.filters import LARGEST, Filter, FilterCondition, parts
 from store.catalog.rows import SELECT_RECORD, record_of
 from store.errors import InvalidRecord
 from store.lru import LruCache
@@ -41,6 +42,11 @@ _ORDERS: Mapping[str, _Order] = {
     "moved": _Order("moved_at", "moved_at DESC, address", lambda row: -row["moved_at"]),
 }
 _STORED_ORDERS = tuple(_ORDERS)
+
+
+def by_number(field: str) -> str:
+    """The order by the largest number of a field of sidecars, as filters call it."""
+    return BY_NUMBER + re.sub(r"[^a-z0-9]", "", field.lower())
 
 
 def _in_order(sort: str) -> str:
@@ -67,6 +73,7 @@ def _moved(db: sqlite3.Connection, known: Numbers, changed: list[int], sort: str
 Mask = NDArray[np.bool_]  # by row number
 
 SORTS = (*_STORED_ORDERS, "suspicious")
+BY_NUMBER = "number:"  # … and this with a field of sidecars, as `number:volume`: its largest first
 _KEPT, _KEPT_ADDRESSES = 64, 8
 _FEW = 1_000  # changed records that are asked about one by one …
 _FEW_BY_WORDS = 16  # … of which each takes a millisecond
@@ -125,8 +132,10 @@ class Listing:
         limit: int | None = None,
     ) -> list[Record]:
         """The records that match, in the order `sort`. Raises InvalidRecord for an unknown order."""
-        if sort not in SORTS:
-            raise InvalidRecord(f"there is no order {sort!r}; there are {', '.join(SORTS)}")
+        if sort not in SORTS and not sort.startswith(BY_NUMBER):
+            raise InvalidRecord(
+                f"there is no order {sort!r}; there are {', '.join((*SORTS, BY_NUMBER))}FIELD"
+            )
         with _moment(catalog) as now:
             ordered = self._ordered(now, filter, sort)
             return _records(now.db, ordered[offset : None if limit is None else offset + limit].tolist())
@@ -169,8 +178,11 @@ class Listing:
             return _addresses(now.db, found.tolist())
 
     def _ordered(self, now: _Moment, filter: Filter, sort: str) -> Numbers:
-        order = self._order(now, "newest" if sort == "suspicious" else sort)
+        order = self._order(now, sort if sort in _STORED_ORDERS else "newest")
         ordered = order[self._passing(now, filter)[order]]
+        if sort.startswith(BY_NUMBER):
+            values = self._values(now, sort.removeprefix(BY_NUMBER))
+            return ordered[np.argsort(-values[ordered], kind="stable")]  # nan, for none, comes last
         if sort == "suspicious":
             suspects, certainty = np.zeros(now.size, np.bool_), np.zeros(now.size)
             query = "SELECT record, sure FROM suspicions WHERE record < ?"
@@ -190,6 +202,24 @@ class Listing:
             make=lambda: _numbers(now.db, _in_order(sort)),
             renew=lambda known, changed: _moved(now.db, known, changed, sort),
             most=lambda known: _FEW_BY_WORDS + len(known) // _FEW,
+        )
+
+    def _values(self, now: _Moment, field: str) -> NDArray[np.float64]:
+        """The largest number of this field in each record, by row number; nan for none."""
+
+        def read(known: NDArray[Any], changed: Sequence[int] | None) -> NDArray[np.float64]:
+            values = np.full(now.size, np.nan)
+            values[: len(known)] = known
+            among = "" if changed is None else " WHERE r.id IN (SELECT value FROM json_each(?))"
+            query = f"SELECT r.id, {LARGEST} FROM records r{among}"
+            for number, value in now.db.execute(
+                query, [field, *([] if changed is None else [json.dumps(changed)])]
+            ):
+                values[number] = np.nan if value is None else value
+            return values
+
+        return self._up_to_date(
+            (BY_NUMBER, field), now, make=lambda: read(np.empty(0), None), renew=read, most=lambda _: _FEW
         )
 
     def _passing(self, now: _Moment, filter: Filter) -> Mask:

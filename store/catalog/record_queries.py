@@ -20,7 +20,7 @@ from store.catalog.catalog import Catalog
 from store.catalog.confusables import plain
 from store.catalog.filters import Filter, conditions, matching
 from store.catalog.history import UNDONE
-from store.catalog.listing import SORTS, Listing
+from store.catalog.listing import SORTS, Listing, by_number
 from store.catalog.rows import SELECT_RECORD, counts, record_of
 from store.catalog.words import in_words
 from store.disk.layout import Layout
@@ -28,6 +28,9 @@ from store.disk.sqlite_values import marks
 from store.errors import UnknownRecord
 from store.lru import LruCache
 from store.records import TIERS, Facet, Record, Tier, is_evm
+
+_NEWEST, _FIELDS = 300, 12  # records that are looked at, and fields that are named
+_NO_MEASURES = ("created_at", "decimals", "chainId", "id")  # numbers by which nobody orders coins
 
 
 def exactly_named(db: sqlite3.Connection, text: str, filter: Filter, *, limit: int) -> list[Record]:
@@ -188,8 +191,20 @@ class RecordLists:
     def find(
         self, filter: Filter, *, sort: str = "newest", offset: int = 0, limit: int | None = None
     ) -> list[Record]:
-        """The records that match, in one of the orders of `listing.SORTS`."""
+        """The records that match, in an order of `listing.SORTS`, or by a field as `number:volume`."""
         return self._listing.find(self.catalog, filter, sort=sort, offset=offset, limit=limit)
+
+    def number_orders(self) -> dict[str, str]:
+        """The orders by numbers of sidecars, by keys such as volume; the most frequent of the newest."""
+        newest = "SELECT s.text FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash"
+        found = self.catalog.rows(
+            f"SELECT j.key FROM ({newest} ORDER BY r.id DESC LIMIT ?) one, json_tree(one.text) j "
+            "WHERE j.type IN ('integer', 'real') AND typeof(j.key) = 'text' "
+            "GROUP BY j.key ORDER BY count(*) DESC, j.key LIMIT ?",
+            [_NEWEST, _FIELDS + len(_NO_MEASURES)],
+        )
+        fields = [row[0] for row in found if row[0] not in _NO_MEASURES]
+        return {field: by_number(field) for field in fields[:_FIELDS]}
 
     def prepare_lists(self) -> None:
         """List all records in each order, so that the first page of an order does not wait."""

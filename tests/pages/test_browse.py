@@ -199,3 +199,9 @@ def test_a_presented_page_names_nobody_in_its_line_and_finds_the_same_coins(
     assert line_of(app, "library").startswith('by:"Reviewer ')
     assert app.query_params["library_words"] == line_of(app, "library")
     assert shown(app) == [PENDING.address]
+
+
+def test_coins_are_ordered_by_a_number_that_came_with_them(library: Library) -> None:
+    library.add([coin(number, holder_count=number) for number in (71, 73, 72)])
+    first = shown(opened("review", pending_sort="Holder count, highest"))[:3]
+    assert first == [address(73), address(72), address(71)]

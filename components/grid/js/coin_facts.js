@@ -67,7 +67,7 @@ export function facts(grid, card, known) {
     detail ? captions(detail.caption) : null,
     detail?.text ? section("Text in the picture", grid.panel.pictureText.body(card.address, detail.text)) : null,
     detail ? screenFlag(grid, card, detail) : null,
-    ...(detail?.fields ?? []).map(([label, value]) => section(label, el("p", { dir: "auto" }, value))),
+    ...(detail?.fields ?? []).map(([label, value]) => section(label, el("p", { dir: "auto" }, linked(value)))),
     section(
       "Address",
       el("p", { class: "address" }, ...address(grid, card.address), detail?.explorer ? link(detail.explorer) : null),
@@ -84,6 +84,20 @@ export function facts(grid, card, known) {
         )
       : null,
   ].filter((each) => each !== null);
+}
+
+/**
+ * A value that came with a coin; an address of a page by https as a link, which learns nothing of this one.
+ *
+ * @param {string} value
+ */
+function linked(value) {
+  if (!/^https:\/\/[^\s/@]+(\/\S*)?$/.test(value)) return value;
+  return el(
+    "a",
+    { href: value, target: "_blank", rel: "noopener noreferrer nofollow", referrerpolicy: "no-referrer" },
+    value,
+  );
 }
 
 /**

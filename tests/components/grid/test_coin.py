@@ -99,6 +99,17 @@ def test_keys_of_token_lists_are_shown_as_labels(library: Library) -> None:
     ]
 
 
+def test_numbers_and_links_of_a_coin_are_shown_as_such(library: Library) -> None:
+    links = [{"name": "x", "url": "https://x.example/f"}, {"type": "telegram", "url": "https://t.example/f"}]
+    library.add([coin(50, tags=[], holder_count=12345, volume={"h24": 1000.5, "h6": 2}, links=links)])
+    assert shown_fields(library.get(address(50))) == [
+        ("Holder count", "12,345"),
+        ("Volume", "h24 1,000.5, h6 2"),
+        ("X", "https://x.example/f"),
+        ("Telegram", "https://t.example/f"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("key", "shown"), [("logoURI", "Logo"), ("maxSupply", "Max supply"), ("NFT_id", "NFT id"), ("", "")]
 )

@@ -3,6 +3,8 @@
 import pytest
 
 from store.catalog.filter_syntax import corrected, parsed, written
+from store.catalog.filters import Filter
+from store.errors import InvalidRecord
 from store.library import Library
 from tests.store.conftest import coin
 
@@ -52,3 +54,17 @@ def test_a_limit_is_written_as_it_was_meant(market: Library) -> None:
 def test_what_is_no_limit_or_resembles_a_known_filter_is_a_fault(line: str) -> None:
     assert "Unknown filter" in parsed(line).faults[0]
     assert corrected("lenght:>200") == "length:>200"
+
+
+def test_coins_are_ordered_by_a_number_the_largest_first(market: Library) -> None:
+    orders = market.number_orders()
+    assert orders["holders"] == "number:holders"
+    assert "created_at" not in orders
+    by_volume = orders["volume24h"]
+    assert [one.name for one in market.find(Filter(), sort=by_volume)] == ["Large", "Small", "None"]
+    market.add([coin(4, token_name="Huge", volume_24h=3_000_000)])
+    assert [one.name for one in market.find(Filter(), sort=by_volume)] == ["Huge", "Large", "Small", "None"]
+    found = market.find(parsed("volume24h:<1m").filter, sort=by_volume, limit=1)
+    assert [one.name for one in found] == ["Small"]
+    with pytest.raises(InvalidRecord, match="number:FIELD"):
+        market.find(Filter(), sort="volume")
