@@ -107,7 +107,11 @@ def _is_list(value: Any) -> bool:
 def _flat(value: Rows) -> Rows:
     """The rows, also of lists in it, and those that only surround a coin as that coin."""
     rows = [row for one in value for row in (one if isinstance(one, list) else [one])]
-    return [_uncovered(row) for row in rows]
+    found = [_uncovered(row) for row in rows]
+    if not any(map(_is_row, found)):  # pages of answers, each with a list
+        pages = [_within(row, 1) for row in rows if isinstance(row, dict)]
+        found = [row for page in pages if page for row in page.rows] or found
+    return found
 
 
 def _uncovered(row: Any, depth: int = 0) -> Any:

@@ -66,6 +66,7 @@ def written(folder: Path, name: str, content: bytes | Any) -> Path:
         {"FROG": {"name": "Frog", "address": SOLANA, "logo": LOGO}},
         {"coins": {f"solana:{SOLANA}": {**FROG, "logo": LOGO}}},
         [[{"Coin Mint": SOLANA, "Name": "Frog", "Ticker": "FROG", "ImageURL": LOGO}]],
+        {"meta": {"v": 2}, "payload": {"pages": [{"entries": [{"address": SOLANA, **FROG, "icon": LOGO}]}]}},
         {"chain_name": "x", "assets": [{"address": SOLANA, **FROG, "logo_URIs": {"png": LOGO}}]},
         {"tokens": [{"address": SOLANA, **FROG, "logoURI": LOGO, "decimals": math.nan, "tags": {"a": 1}}]},
     ],
@@ -74,7 +75,7 @@ def written(folder: Path, name: str, content: bytes | Any) -> Path:
         *("coinmarketcap by id", "coingecko", "coingecko coin", "coinmarketcap", "map by address"),
         *("token list", "with logo_uri", "metaplex", "geckoterminal pools", "geckoterminal token"),
         *("coinmarketcap by ticker", "helius", "raydium", "raydium v3", "gmgn", "graphql", "by chain"),
-        *("by ticker", "defillama", "list in a list", "chain registry", "NaN and tags as an object"),
+        *("by ticker", "defillama", "list in a list", "pages", "chain registry", "NaN and tags as an object"),
     ],
 )  # fmt: skip
 def test_a_list_of_any_shape_is_queued_with_its_logos(tmp_path: Path, value: object) -> None:
