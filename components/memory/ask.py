@@ -39,7 +39,7 @@ def _turn_to_ask() -> None:
 
 def show(memory: Memory, then: Memory, question: str) -> None:
     """The options; below them the hits on the left, prompt and answer on the right, as `then` has them."""
-    if not any(memory.status().counts.values()):
+    if not any(memory.entries(name).count() for name in KINDS):
         _welcome(memory)
         return
     chosen = options.choose(then)
@@ -83,7 +83,7 @@ def _answered(memory: Memory, then: Memory, question: str, chosen: Options) -> N
 
 
 def _invite(memory: Memory) -> None:
-    counts = memory.status().counts
+    counts = {name: memory.entries(name).count() for name in KINDS}
     entries = ", ".join(counted(name, counts[name]) for name in KINDS if counts[name])
     if not entries:
         st.caption("Nothing was stored then.")
@@ -101,7 +101,7 @@ def _put(question: str) -> None:
 
 def _welcome(memory: Memory) -> None:
     """What an empty memory is for, and the demo."""
-    if memory.status().faults:  # then it is not empty, but unusable
+    if any(memory.entries(name).fault for name in KINDS):  # then it is not empty, but unusable
         st.error("The text memory cannot be used.", icon=":material/error:")
         st.page_link(**places.STATUS, label="System status", icon=":material/build:")
         return

@@ -20,7 +20,7 @@ from store.memory.documents.schema import NO_PAGE
 from store.memory.engine.foreign_values import time_of, whole_number
 from store.memory.engine.foreign_vectors import as_vector
 from store.memory.engine.inputs import checked_text
-from store.memory.engine.vector_cache import UNKNOWN
+from store.memory.engine.vectors import UNKNOWN
 from store.memory.memory import Memory
 from store.outcome import Refusal
 from store.progress import Progress

@@ -1,7 +1,6 @@
 """Take texts of other programs into the memory: one decision, in batches, resumable; check their vectors."""
 
 import json
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -12,13 +11,14 @@ import numpy as np
 
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey
 from store.disk.sqlite_values import marks
+from store.embedding.protocol import checked, unit
 from store.errors import ModelUnavailable
-from store.memory.engine import foreign_metadata, vector_cache
+from store.memory.engine import foreign_metadata, vectors
 from store.memory.engine.change import MemoryChange
-from store.memory.engine.foreign_vectors import model_name, unit
+from store.memory.engine.foreign_vectors import model_name
 from store.memory.engine.passages import Passages
 from store.memory.engine.reembedding import embed_new
-from store.memory.engine.vector_cache import UNKNOWN, text_hash
+from store.memory.engine.vectors import UNKNOWN, NewVectors
 from store.memory.kinds import TRANSCRIPTS
 from store.memory.memory import Memory
 from store.memory.transcripts.transcripts import AWAITED
@@ -41,13 +41,12 @@ _AT_ONCE = 500  # ids in one question to the database
 
 @dataclass(slots=True)
 class Entry:
-    """An entry to take, as a row of its kind without vector and model."""
+    """An entry to take, as a row of its kind."""
 
     row: dict[str, Any]
     vector: bytes | None = None  # float32
     model: str = ""  # of the vector, as `model_name` spells it
     metadata: Mapping[str, Any] = field(default_factory=dict)  # what came with it and has no column
-    keeps_model: bool = False  # a vector of another model stays in the row, and is not replaced
     may_be_renamed: bool = False  # if another entry has the id
     is_listed: bool = True  # in the report
     written: str | None = None  # when, if the kind has no column for it: ISO 8601 in UTC
@@ -97,10 +96,7 @@ class Adoption:
     def embed(self, passages: Passages) -> None:
         """Embed what came without a usable vector; what the model cannot do waits for `memory doctor`."""
         self.tell_unread()
-        with passages.database.reading() as db:
-            query = f"SELECT count(*) FROM {passages.kind.table} WHERE vector IS NULL"
-            (missing,) = db.execute(query).fetchone()
-        if not missing:
+        if not (missing := passages.without_vector()):
             return
         if passages.kind.name == TRANSCRIPTS and missing > AWAITED:
             self.note(
@@ -154,7 +150,7 @@ class Adoption:
             self.refuse(id, _REMOVED)
             return False
         if text:
-            row = {**row, **self._vector_columns(change, entry, row)}
+            self._store_vector(change, entry, row[text])
         change.upsert(row, table=table)
         if entry.metadata:
             foreign_metadata.store(change, id, entry.metadata)
@@ -172,23 +168,12 @@ class Adoption:
         else:
             self.refuse(id, _OTHER)
 
-    def _vector_columns(self, change: MemoryChange, entry: Entry, row: dict[str, Any]) -> dict[str, Any]:
-        """The vector in the row if it is of the kind's model or stays as it is; else it is kept apart."""
-        if entry.vector is None:
-            return {"vector": None, "embedding_model": None}
-        self.report.reused += 1
-        own = self.memory.passages[change.kind.name].model
-        if entry.model == own or entry.keeps_model:
-            return {"vector": entry.vector, "embedding_model": entry.model}
-        vector_cache.store_foreign(
-            change.db,
-            change.kind,
-            row["id"],
-            text_hash(row[change.kind.text]),
-            entry.vector,
-            model=entry.model,
-        )
-        return {"vector": None, "embedding_model": None}
+    def _store_vector(self, change: MemoryChange, entry: Entry, text: str) -> None:
+        """Keep a vector that came with an entry, under the name of its model."""
+        if entry.vector is not None:
+            self.report.reused += 1
+            key = vectors.source(entry.model, text).key
+            change.store(NewVectors(entry.model, {key: entry.vector}))
 
 
 def finish(memory: Memory) -> None:
@@ -216,7 +201,7 @@ class _Known:
 
     def _read(self, ids: Sequence[str]) -> None:
         for row in self._db.execute(f"SELECT * FROM {self._table} WHERE id IN ({marks(ids)})", ids):
-            self.rows[row["id"]] = _without_vector(row)
+            self.rows[row["id"]] = {name: row[name] for name in row.keys() if name != "number"}  # noqa: SIM118
         events = self._db.execute(
             "SELECT h.id, d.id AS decision, d.verb, d.reversed FROM history h JOIN decisions d "
             f"ON d.number = h.decision WHERE h.tbl = ? AND h.id IN ({marks(ids)}) ORDER BY h.number",
@@ -228,11 +213,6 @@ class _Known:
             if event["verb"].startswith("remove") and not event["reversed"]:
                 self.removed.add(event["id"])
         self.removed -= self.rows.keys()
-
-
-def _without_vector(row: sqlite3.Row) -> dict[str, Any]:
-    names = (name for name in row.keys() if name not in ("vector", "embedding_model", "number"))  # noqa: SIM118
-    return {name: row[name] for name in names}
 
 
 def model_of(passages: Passages, sample: Sample, *, named: str = "") -> tuple[str, str]:
@@ -252,15 +232,13 @@ def model_of(passages: Passages, sample: Sample, *, named: str = "") -> tuple[st
         embedder = passages.embedder
         if embedder.dimensions != len(chosen[0][1]) // 4:
             return UNKNOWN, f"the vectors have {len(chosen[0][1]) // 4:,} numbers and name no model"
-        again, _ = passages.embed(texts)
+        again = checked(embedder.embed_texts(texts), embedder)
     except ModelUnavailable as error:
         if claim == own:
             return own, f"the vectors are taken as those of {own}, unchecked: {error}"
         return UNKNOWN, f"the vectors name no model, and {own} is not at hand: {error}"
-    worst = max(
-        float(np.abs(unit(mine) - unit(theirs)).max())
-        for mine, (_, theirs) in zip(again, chosen, strict=True)
-    )
+    theirs = np.stack([np.frombuffer(vector, "<f4") for _, vector in chosen])
+    worst = float(np.abs(unit(again) - unit(theirs)).max())
     if worst <= TOLERANCE:
         return own, ""
     return UNKNOWN, f"the vectors are not those of {own} (a sample differs by {worst:.3f})"

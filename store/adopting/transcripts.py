@@ -19,7 +19,7 @@ from store.memory.engine import foreign_metadata
 from store.memory.engine.foreign_values import TIMES, moment, time_of, whole_number
 from store.memory.engine.foreign_vectors import as_vector, model_name
 from store.memory.engine.inputs import as_json, comparable_json
-from store.memory.engine.vector_cache import UNKNOWN
+from store.memory.engine.vectors import UNKNOWN
 from store.memory.memory import Memory
 from store.memory.text.extraction import CONTENT_TYPES, extract_all_embeddable_content, readable
 from store.memory.text.token_chunks import chunk_text
@@ -269,7 +269,6 @@ def vector_entry(row: Row, message: Entry, tables: TranscriptTables) -> Entry:
             "source_text": text,
         },
         is_listed=False,
-        keeps_model=True,
     )
     entry.vector = as_vector(row.get(tables.vector))
     entry.model = model_name(row.get("embedding_model"))
@@ -333,7 +332,6 @@ def _chunk(
             "source_text": text[start:end],
         },
         is_listed=False,
-        keeps_model=True,
     )
 
 

@@ -35,7 +35,7 @@ DERIVED = (
     "fingerprints", "lookalikes", "spellings", "suspicions", "unexamined", "likenesses", "likened", "unfit",
     "picture_texts", "picture_nudity", "picture_faults",
 )  # fmt: skip
-_OF_MEMORY = ("token_states", "new_vectors")  # derived as well
+_OF_MEMORY = ("token_states",)  # derived as well
 VECTORS = "vectors"  # derived as well, but slow to compute: in the newest copy of a catalog of …
 _SMALL = 1_000_000_000  # … so many bytes at most
 _A_DAY = 86_400

@@ -244,7 +244,8 @@ def import_transcripts(call: Call, paths: Paths) -> int:
         report = call.watch(
             lambda progress: memory.transcripts.import_sessions(paths, progress=progress, actor=call.actor)
         )
-        left, model = memory.transcripts.without_vector(), memory.entries("transcript_vectors").model
+        chunks = memory.entries("transcript_vectors")
+        left, model = chunks.without_vector(), chunks.model
     call.say(report.summary)
     for note in report.notes:
         call.say(note)

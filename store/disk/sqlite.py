@@ -6,9 +6,10 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 from weakref import WeakSet
@@ -374,19 +375,20 @@ def bring_up_to_date(
     versions: Sequence[str],
     *,
     application_id: int,
-    begin: Callable[[sqlite3.Connection], None],
+    begin: Callable[[sqlite3.Connection], None] = lambda db: None,
+    around: Callable[[sqlite3.Connection], AbstractContextManager[None]] = lambda db: nullcontext(),
     before: Callable[[], None] = lambda: None,
 ) -> None:
     """Run the scripts of the versions that a database lacks, in one transaction.
 
-    `begin` fills a new database; `before` runs before each statement. What another process does at the same
-    time is waited for.
+    `begin` fills a new database; `around` is entered before the scripts and left after them; `before` runs
+    before each statement. What another process does at the same time is waited for.
     """
     db.execute("BEGIN IMMEDIATE")
     try:
         (found,) = db.execute("PRAGMA user_version").fetchone()
-        for script in versions[found:]:
-            for statement in statements(script):
+        with around(db) if found < len(versions) else nullcontext():
+            for statement in chain.from_iterable(map(statements, versions[found:])):
                 before()
                 db.execute(statement)
         if not found:

@@ -31,7 +31,7 @@ class EmbeddingSource:
 
 @dataclass(frozen=True, slots=True)
 class ModelVectors:
-    """How many vectors of one model the catalog has, and their size in bytes."""
+    """How many vectors of one model there are, and their size in bytes."""
 
     model: str
     count: int
@@ -46,7 +46,7 @@ def sources(
 
     Keys depend on model, file, preprocessing and content.
     """
-    image = EmbeddingSource(_key(embedder.fingerprint, "image", image_hash), picture=picture)
+    image = EmbeddingSource(content_key(embedder.fingerprint, "image", image_hash), picture=picture)
     return {"image": image, **texts_of(sidecar, embedder)}
 
 
@@ -55,7 +55,7 @@ def texts_of(sidecar: Mapping[str, Any], embedder: Embedder) -> dict[Facet, Embe
     caption = sidecar.get("caption") or {}
     texts = {facet: str(caption.get(facet, "")) for facet in CAPTION_FACETS}
     return {
-        facet: EmbeddingSource(_key(embedder.fingerprint, "text", text), text=text)
+        facet: EmbeddingSource(content_key(embedder.fingerprint, "text", text), text=text)
         for facet, text in texts.items()
         if text.strip()
     }
@@ -64,16 +64,18 @@ def texts_of(sidecar: Mapping[str, Any], embedder: Embedder) -> dict[Facet, Embe
 def picture_keys(embedder: Embedder) -> Callable[[str], str]:
     """A function from a picture's hash to the key of its vector; quick for many."""
     fingerprint = embedder.fingerprint
-    return lambda image_hash: _key(fingerprint, "image", image_hash)
+    return lambda image_hash: content_key(fingerprint, "image", image_hash)
 
 
-def unknown(db: sqlite3.Connection, sources: Iterable[EmbeddingSource]) -> list[EmbeddingSource]:
-    """Those whose vector the catalog does not have yet, each key once."""
+def unknown(
+    db: sqlite3.Connection, sources: Iterable[EmbeddingSource], *, table: str = "vectors"
+) -> list[EmbeddingSource]:
+    """Those whose vector this table does not have yet, each key once."""
     by_key = {source.key: source for source in sources}
     return [
         source
         for key, source in by_key.items()
-        if not db.execute("SELECT 1 FROM vectors WHERE key = ?", [key]).fetchone()
+        if not db.execute(f"SELECT 1 FROM {table} WHERE key = ?", [key]).fetchone()
     ]
 
 
@@ -96,9 +98,9 @@ def vectors_of(db: sqlite3.Connection, address: str) -> dict[Facet, bytes]:
     return {row["facet"]: row["vector"] for row in rows}
 
 
-def by_model(db: sqlite3.Connection, *, model: str, vectors: str = "vectors") -> list[ModelVectors]:
-    """Every model with vectors in this table or query, the one in use first."""
-    rows = db.execute(f"SELECT model, count(*), sum(length(vector)) FROM {vectors} GROUP BY model").fetchall()
+def by_model(db: sqlite3.Connection, *, model: str, table: str = "vectors") -> list[ModelVectors]:
+    """Every model with vectors in this table, the one in use first."""
+    rows = db.execute(f"SELECT model, count(*), sum(length(vector)) FROM {table} GROUP BY model").fetchall()
     found = [ModelVectors(name, count, size, name == model) for name, count, size in rows]
     return sorted(found, key=lambda one: (not one.is_in_use, one.model))
 
@@ -111,10 +113,12 @@ def delete_vectors(db: sqlite3.Connection, vectors: ModelVectors, *, actor: str)
     history.record_without_coin(db, history.FORGET_VECTORS, vectors.model, actor=actor, at=at, reason=reason)
 
 
-def store(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]) -> None:
+def store(
+    db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes], *, table: str = "vectors"
+) -> None:
     """Store vectors by their keys, within the caller's transaction; those that are there stay."""
     db.executemany(
-        "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
+        f"INSERT OR IGNORE INTO {table} VALUES (?, ?, ?)",
         [(key, model, vector) for key, vector in vectors.items()],
     )
 
@@ -122,7 +126,7 @@ def store(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]) -> N
 def embed(
     sources: Sequence[EmbeddingSource], embedder: Embedder, *, progress: Progress | None = None
 ) -> dict[str, bytes]:
-    """Compute vectors: key → float32 row. If cancelled, returns those it has.
+    """Compute vectors: key → float32 row; long texts in windows. If cancelled, returns those it has.
 
     Raises ModelUnavailable if the model returns something that cannot be searched with.
     """
@@ -138,21 +142,12 @@ def embed(
     return vectors
 
 
-def embed_texts(texts: Sequence[str], embedder: Embedder) -> list[bytes]:
-    """The float32 bytes of each text's vector; long texts are embedded in windows.
-
-    Raises ModelUnavailable like `embed`.
-    """
-    found = (checked(embedder.embed_texts(batch), embedder) for batch in batches(texts, _BATCH))
-    return [row.tobytes() for rows in found for row in rows]
-
-
 def picture_vector(db: sqlite3.Connection, address: str, *, embedder: Embedder) -> Vector | None:
     """The stored vector of a record's picture, in any tier; None if there is none."""
     row = db.execute("SELECT image_hash FROM records WHERE address = ?", [address]).fetchone()
     if row is None:
         return None
-    key = _key(embedder.fingerprint, "image", row["image_hash"])
+    key = content_key(embedder.fingerprint, "image", row["image_hash"])
     stored = db.execute("SELECT vector FROM vectors WHERE key = ?", [key]).fetchone()
     return None if stored is None else np.frombuffer(stored["vector"], "<f4")
 
@@ -161,8 +156,10 @@ def stored_vectors(
     db: sqlite3.Connection, *, caption: Mapping[Facet, str], image_hash: str, embedder: Embedder
 ) -> dict[Facet, Vector]:
     """The vectors of a picture and its caption that this model has already embedded."""
-    keys: dict[str, Facet] = {_key(embedder.fingerprint, "image", image_hash): "image"}
-    keys |= {_key(embedder.fingerprint, "text", text): facet for facet, text in caption.items() if text}
+    keys: dict[str, Facet] = {content_key(embedder.fingerprint, "image", image_hash): "image"}
+    keys |= {
+        content_key(embedder.fingerprint, "text", text): facet for facet, text in caption.items() if text
+    }
     rows = db.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks(keys)})", [*keys])
     return {keys[row["key"]]: np.frombuffer(row["vector"], "<f4") for row in rows}
 
@@ -179,5 +176,6 @@ def _embed_pictures(batch: Sequence[EmbeddingSource], embedder: Embedder) -> np.
     return embedder.embed_images(opened)
 
 
-def _key(fingerprint: str, kind: str, content: str) -> str:
+def content_key(fingerprint: str, kind: str, content: str) -> str:
+    """The key of a vector: of which model, which kind of content, and which content."""
     return sha256(f"{fingerprint}\0{kind}\0{content}".encode()).hexdigest()

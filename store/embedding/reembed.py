@@ -1,10 +1,16 @@
-"""Embed the library's records with a model: those without a vector, or all, keeping the old vectors."""
+"""Embed the library's records with a model: those without a vector, or all, keeping the old vectors.
 
-from collections.abc import Iterator
+`embed_missing` does so for the text memory too.
+"""
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from store.catalog.catalog import Catalog, next_generation, read_json
 from store.disk.layout import Layout
+from store.disk.sqlite import SqliteFile
 from store.embedding import active_model, embedding_cache
 from store.embedding.active_model import KeptVectors
 from store.embedding.embedding_cache import EmbeddingSource
@@ -13,6 +19,7 @@ from store.progress import Progress
 from store.records import Facet
 
 _BATCH = 64
+_MOST = 30_000  # characters of a batch
 _READ = 1_024  # vectors at once
 _ALL = (0, 2**63 - 1)  # numbers of rows
 
@@ -26,20 +33,55 @@ class _Wanted:
 def embed_all(catalog: Catalog, layout: Layout, embedder: Embedder, *, progress: Progress) -> bool:
     """Embed every record of the library, then switch the rows to the new vectors in one transaction."""
     progress.what = f"embedding with {described(embedder.name)}"
-    while True:
-        with catalog.lock:
-            unknown = _unknown(catalog, layout, embedder)
-            if not unknown:  # nothing can be promoted while we hold the lock
-                _switch(catalog, layout, embedder)
+    return embed_missing(
+        catalog, embedder, missing=lambda _: _unknown(catalog, layout, embedder),
+        switch=lambda _: _switch(catalog, layout, embedder), progress=progress,
+    )  # fmt: skip
+
+
+def embed_missing(
+    file: SqliteFile,
+    embedder: Embedder,
+    *,
+    missing: Callable[[sqlite3.Connection], Sequence[EmbeddingSource]],
+    switch: Callable[[sqlite3.Connection], None],
+    progress: Progress,
+    table: str = "vectors",
+    before_each: Callable[[sqlite3.Connection, Collection[str]], bool] = lambda db, keys: True,
+) -> bool:
+    """Embed what a file lacks, batch by batch, then `switch` to it; False if cancelled.
+
+    `missing` is asked again until it finds nothing, and `switch` is called in that transaction, before
+    anything else can be written. `before_each` is called when a batch is stored, with its keys, and returns
+    whether what was missing still is.
+    """
+    while not progress.cancelled:
+        with file.writing() as db:
+            sources = missing(db)
+            if not sources:
+                switch(db)
                 return True
-        progress.total = progress.done + len(unknown)
-        for start in range(0, len(unknown), _BATCH):
+        progress.total = progress.done + len(sources)
+        for batch in _batches(sources):
             if progress.cancelled:
-                return False
-            vectors = embedding_cache.embed(unknown[start : start + _BATCH], embedder)
-            with catalog.writing() as db:
-                embedding_cache.store(db, embedder.name, vectors)
+                break
+            vectors = embedding_cache.embed(batch, embedder)
+            with file.writing() as db:
+                if not before_each(db, vectors.keys()):
+                    break
+                embedding_cache.store(db, embedder.name, vectors, table=table)
             progress.done += len(vectors)
+    return False
+
+
+def _batches(sources: Sequence[EmbeddingSource]) -> Iterator[Sequence[EmbeddingSource]]:
+    """As many as are embedded within seconds: between two, a stop is noticed and the progress moves."""
+    start = 0
+    while batch := sources[start : start + _BATCH]:
+        lengths = accumulate(len(source.text or "") for source in batch)
+        batch = batch[: max(1, sum(length <= _MOST for length in lengths))]
+        yield batch
+        start += len(batch)
 
 
 def use_kept(catalog: Catalog, layout: Layout, model: KeptVectors) -> None:

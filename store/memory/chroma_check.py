@@ -14,6 +14,7 @@ from store.chroma.collections import Point, made_with
 from store.chroma.comparison import Expected, answer, compare
 from store.chroma.place import collections_at
 from store.memory.chroma_source import point_of
+from store.memory.engine import vectors
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.places import Places
 from store.memory.kinds import KINDS
@@ -27,10 +28,11 @@ def _expected(db: sqlite3.Connection, kind: MemoryKind) -> Expected | None:
         return None
     model, cursor = meta.get(kind.key("model"), ""), int(meta.get(kind.key("chroma_cursor"), 0))
     waiting = db.execute("SELECT id FROM changes WHERE tbl = ? AND number > ?", [kind.table, cursor])
-    ids = db.execute(f"SELECT id FROM {kind.table} WHERE vector IS NOT NULL AND embedding_model = ?", [model])
+    entries = f"FROM {kind.table} p {vectors.joined(kind)} WHERE v.key IS NOT NULL"
+    ids = db.execute(f"SELECT p.id {entries}")
 
     def point(id: str) -> Point:
-        return point_of(kind, db.execute(f"SELECT * FROM {kind.table} WHERE id = ?", [id]).fetchone())
+        return point_of(kind, db.execute(f"SELECT p.*, v.vector {entries} AND p.id = ?", [id]).fetchone())
 
     found = Expected(kind.name, model, "entries", {row[0] for row in ids}, {row[0] for row in waiting}, point)
     return found if cursor or found.ids - found.waiting else None
@@ -41,6 +43,7 @@ def faults(root: Path, owners: dict[str, str]) -> list[str]:
     places = Places(root)
     uri = f"{places.database.as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True)) as db, ExitStack() as stack:
+        vectors.install(db)
         found = (_expected(db, kind) for kind in KINDS if kind.name in owners)
         expected = [one for one in found if one]
         metadata = {one.name: made_with(one.model, owners[one.name]) for one in expected}

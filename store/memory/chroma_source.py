@@ -14,6 +14,7 @@ from store.chroma.process import ChromaProcess
 from store.memory.engine.inputs import for_chroma
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
+from store.memory.engine.vectors import joined
 
 
 class MemorySource:
@@ -69,18 +70,14 @@ class MemorySource:
         while not is_ending() and not kind.database.meta("chroma_rebuild"):
             with kind.database.reading() as db:
                 rows = db.execute(
-                    f"SELECT c.number AS change_, c.id AS id_, p.* FROM changes c LEFT JOIN {table} p "
-                    "ON p.id = c.id WHERE c.tbl = ? AND c.number > ? ORDER BY c.number LIMIT ?",
+                    "SELECT c.number AS change_, c.id AS id_, p.*, v.vector FROM changes c "
+                    f"LEFT JOIN {table} p ON p.id = c.id {joined(kind.kind)} "
+                    "WHERE c.tbl = ? AND c.number > ? ORDER BY c.number LIMIT ?",
                     [table, _cursor(kind), BATCH],
                 ).fetchall()
             if not rows:
                 return
-            model = kind.model
-            points = [
-                point_of(kind.kind, row)
-                for row in rows
-                if row["vector"] is not None and row["embedding_model"] == model
-            ]
+            points = [point_of(kind.kind, row) for row in rows if row["vector"] is not None]
             # All go first, since fields of earlier versions would stay behind.
             chroma.put(kind.kind.name, points, gone=[row["id_"] for row in rows])
             kind.database.set_meta("chroma_cursor", str(rows[-1]["change_"]))
@@ -92,9 +89,9 @@ class MemorySource:
         while not is_ending():
             with kind.database.reading() as db:
                 rows = db.execute(
-                    f"SELECT rowid AS rowid_, * FROM {kind.kind.table} WHERE rowid > ? "
-                    "AND vector IS NOT NULL AND embedding_model = ? ORDER BY rowid LIMIT ?",
-                    [last, kind.model, BATCH],
+                    f"SELECT p.rowid AS rowid_, p.*, v.vector FROM {kind.kind.table} p {joined(kind.kind)} "
+                    "WHERE p.rowid > ? AND v.key IS NOT NULL ORDER BY p.rowid LIMIT ?",
+                    [last, BATCH],
                 ).fetchall()
             chroma.put(kind.kind.name, [point_of(kind.kind, row) for row in rows], gone=())
             before, last = f"{upto} {last}", rows[-1]["rowid_"] if rows else last
@@ -119,9 +116,9 @@ class MemorySource:
             upto, last = map(int, progress.split())
             with kind.database.reading() as db:
                 found = db.execute(
-                    f"SELECT id FROM {table} WHERE rowid <= ? AND vector IS NOT NULL AND embedding_model = ?"
-                    " AND id NOT IN (SELECT id FROM changes WHERE tbl = ? AND number > ?)",
-                    [last, kind.model, table, upto],
+                    f"SELECT p.id FROM {table} p {joined(kind.kind)} WHERE p.rowid <= ? AND v.key IS NOT NULL"
+                    " AND p.id NOT IN (SELECT id FROM changes WHERE tbl = ? AND number > ?)",
+                    [last, table, upto],
                 )
                 brought = {row["id"] for row in found}
             if brought <= chroma.ids(name):

@@ -14,7 +14,7 @@ from store.memory.engine.database import Database
 from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
 from store.memory.engine.reembedding import embed_new
-from store.memory.engine.vector_cache import UNKNOWN
+from store.memory.engine.vectors import joined, with_any_vector
 from store.memory.kinds import KINDS
 from store.memory.opened import OpenedMemory
 
@@ -108,17 +108,11 @@ def repair(memory: OpenedMemory) -> list[MemoryFinding]:
 
 
 def _mend(memory: OpenedMemory) -> None:
-    """Give damaged rows back from copies; a vector that no copy has is made again, if its text is sound."""
-    of_table = {passages.kind.table: passages for passages in memory.usable}
+    """Give damaged rows back from copies; a vector that no copy has goes, to be made again."""
+    of_table = {passages.kind.vectors: passages for passages in memory.usable}
     for one in damaged_rows.restore(memory.database):
-        if not (passages := of_table.get(one.table)):
-            continue
-        with memory.database.reading() as db:
-            query = f"SELECT {passages.kind.text} FROM {one.table} WHERE id = ? AND embedding_model = ?"
-            row = db.execute(query, [one.key, passages.model]).fetchone()
-        if row:
-            (vector,), _ = passages.embed([row[0]])
-            damaged_rows.restore_if_sound(memory.database, one, vector=vector)
+        if passages := of_table.get(one.table):
+            damaged_rows.remove(memory.database, one, model=passages.model)
 
 
 def _file(database: Database) -> Iterator[MemoryFinding]:
@@ -128,7 +122,7 @@ def _file(database: Database) -> Iterator[MemoryFinding]:
     for fault in faults:
         remedy = "`memory doctor --repair` makes a new one from it"
         yield MemoryFinding(_ALL, f"the file is damaged: {fault}", remedy)
-    kinds = {table: kind.name for kind in KINDS for table in kind.tables}
+    kinds = {table: kind.name for kind in KINDS for table in (*kind.tables, kind.vectors)}
     for one in damaged_rows.find(database):
         what = f"row {one.key} of {one.table} is not what was written"
         remedy = "repair gives it back if a copy has it; otherwise restore a backup, or edit it"
@@ -148,12 +142,15 @@ def _kind(passages: Passages) -> Iterator[MemoryFinding]:
     expected = 4 * passages.embedder.dimensions
     with passages.database.reading() as db:
         (wrong,) = db.execute(
-            f"SELECT count(*) FROM {passages.kind.table} WHERE embedding_model = ? AND length(vector) <> ?",
-            [passages.model, expected],
+            f"SELECT count(*) FROM {passages.kind.table} p {joined(passages.kind)} "
+            "WHERE length(v.vector) <> ?",
+            [expected],
         ).fetchone()
     if wrong:
         yield MemoryFinding(
-            name, f"{wrong:,} vectors have not {expected // 4} numbers", "edit or import them again"
+            name,
+            f"{wrong:,} vectors have not {expected // 4} numbers",
+            f"memory model {passages.model} --kind {name}",
         )
 
 
@@ -161,11 +158,11 @@ def _without_vector(passages: Passages) -> Iterator[MemoryFinding]:
     name, model = passages.kind.name, passages.model
     with passages.database.reading() as db:
         query = (
-            f"SELECT coalesce(embedding_model, '{UNKNOWN}') AS model, count(*) AS count FROM "
-            f"{passages.kind.table} WHERE vector IS NOT NULL AND embedding_model IS NOT ? GROUP BY 1"
+            f"SELECT coalesce(embedding_model, ''), count(*) FROM {with_any_vector(passages.kind)} "
+            "WHERE embedding_model IS NOT ? GROUP BY 1"
         )
-        others = {row["model"]: row["count"] for row in db.execute(query, [model]).fetchall()}
-    if unembedded := passages.to_embed() - sum(others.values()):
+        others = dict(db.execute(query, [model]).fetchall())
+    if unembedded := others.pop("", 0):
         remedy = f"embed them with {model}"
         yield MemoryFinding(name, f"{unembedded:,} entries have no vector of this kind's model", remedy)
     for other, count in others.items():

@@ -127,25 +127,24 @@ class Memories:
         if stored := self.passages.decided(decision):
             return self._stored(stored[0])
         second = int(self.passages.clock())
-        (vector,), model = self.passages.embed([content])
+        new, dimensions = self.passages.embed([content]), self.passages.embedder.dimensions
         timestamp = f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%SZ}"
         row = {
             "content": content,
             "tags": json.dumps(tags),
             "timestamp": timestamp,
-            "vector": vector,
-            "embedding_model": model,
         }
         with self.passages.change("store", actor=actor, decision=decision) as change:
             number = second  # two memories in one second both survive, the second under the next free number
             while change.is_taken(f"mem_{number}"):
                 number += 1
+            change.store(new)
             change.upsert({"id": f"mem_{number}", **row})
         answer = Stored(
             memory_id=f"mem_{number}",
             success=True,
             timestamp=timestamp,
-            embedding_dimensions=len(vector) // 4,
+            embedding_dimensions=dimensions,
         )
         if self.passages.actor.is_reviewed:
             answer["pending"] = True

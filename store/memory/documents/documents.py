@@ -97,7 +97,7 @@ class Documents:
             return there
         text, read = self._read_whole(content, name, original, progress or Progress())
         pages, chunks = text.pages, cut(text.pages, typeset=text.headings)
-        vectors, model = self.passages.embed([chunk.text for chunk in chunks])
+        new = self.passages.embed([chunk.text for chunk in chunks])
         self._note_begun(original)
         with self.passages.database.writing():  # no other process may tidy up meanwhile
             there = self._there(content, protocol, name)  # imported by another process in the meantime
@@ -117,9 +117,9 @@ class Documents:
             self._keep(content, original)
             with self.passages.change("import document", actor=actor) as change:
                 self._remove(change, source)
-                for index, (chunk, vector) in enumerate(zip(chunks, vectors, strict=True)):
-                    row = _row(source, chunk, index)
-                    change.upsert({**row, "id": str(uuid4()), "vector": vector, "embedding_model": model})
+                change.store(new)
+                for index, chunk in enumerate(chunks):
+                    change.upsert({**_row(source, chunk, index), "id": str(uuid4())})
                 change.upsert(asdict(source), table="sources")
                 foreign_metadata.store(change, source.id, {_PATH: origin})
         self.passages.changed()  # now that it is committed
@@ -211,7 +211,7 @@ class Documents:
         return self.passages.not_read("\n".join(row["content"] for row in rows))
 
     def rechunk(self, source: DocumentSource, *, longest: int, overlap: int) -> list[Row]:
-        """The passages that this document would have with other chunks, without vectors; nothing is stored.
+        """The passages that this document would have with other chunks; nothing is stored.
 
         `longest` and `overlap` are in characters. Raises InvalidInput unless the overlap is shorter, and
         BadSource if the file is no longer there.
@@ -221,12 +221,8 @@ class Documents:
         if not 0 <= overlap < longest:
             raise InvalidInput(f"the overlap has to be from 0 to {longest - 1:,}, not {overlap:,}")
         text = self._text(source)
-        return [
-            {**_row(source, chunk, index), "vector": None, "embedding_model": None}
-            for index, chunk in enumerate(
-                cut(text.pages, typeset=text.headings, longest=longest, overlap=overlap)
-            )
-        ]
+        chunks = cut(text.pages, typeset=text.headings, longest=longest, overlap=overlap)
+        return [_row(source, chunk, index) for index, chunk in enumerate(chunks)]
 
     def find_sections(self, source: DocumentSource, *, actor: str = "") -> int:
         """Find the section of each passage of a document that was imported by an earlier version.
@@ -296,15 +292,15 @@ class Documents:
         decision: str | None,
     ) -> None:
         """Write passages that are cut otherwise, the first known one being what new ones are made from."""
-        vectors, model = self.passages.embed([one["content"] for one in changed.values()])
+        new = self.passages.embed([one["content"] for one in changed.values()])
         with self.passages.change(verb, actor=actor, decision=decision) as change:
             rows = [change.row("documents", one["id"]) for one in known]
             for row, before in zip(rows, known, strict=True):
                 if row is None or row["content"] != before["content"]:
                     raise changed_meanwhile(before["id"])
-            for (id, columns), vector in zip(changed.items(), vectors, strict=True):
-                own = {"id": id, "vector": vector, "embedding_model": model}
-                change.upsert({**(rows[0] or {}), **columns, **own})
+            change.store(new)
+            for id, columns in changed.items():
+                change.upsert({**(rows[0] or {}), **columns, "id": id})
             for id in removed:
                 change.remove(id)
         self.passages.changed()

@@ -7,8 +7,10 @@ from typing import Any
 from uuid import uuid4
 
 from store.disk.sqlite_values import marks
+from store.embedding import embedding_cache
 from store.errors import NotPermitted
 from store.memory.engine.kind import MemoryKind
+from store.memory.engine.vectors import NewVectors
 from store.permissions import Actor
 
 PENDING = "pending"
@@ -51,13 +53,14 @@ class MemoryChange:
         self.waits = waits
 
     def row(self, table: str, id: str) -> dict[str, Any] | None:
-        """The current row, vector included; None if there is none."""
+        """The current row; None if there is none."""
         found = self.db.execute(f"SELECT * FROM {table} WHERE {self._is_row(table)}", [id]).fetchone()
         return _own(found) if found else None
 
     def upsert(self, row: dict[str, Any], *, table: str = "", version: int | None = None) -> None:
         """Add the row, or replace the one with its id; `version` if an earlier version is restored."""
         table = table or self.kind.table
+        row = {name: value for name, value in row.items() if name != "embedding_model"}  # as rows are read
         if self.waits and table != PENDING:
             self._hold(table, row["id"], row)
             return
@@ -81,6 +84,11 @@ class MemoryChange:
             return
         self._note(table, id, version)
         self.db.execute(f"DELETE FROM {table} WHERE {self._is_row(table)}", [id])
+
+    def store(self, new: NewVectors) -> None:
+        """Store the vectors of what is written; what waits gets its own when it is accepted."""
+        if not self.waits:
+            embedding_cache.store(self.db, new.model, new.by_key, table=self.kind.vectors)
 
     def finish(self) -> None:
         """Store the decision."""
@@ -131,14 +139,12 @@ class MemoryChange:
         ).lastrowid
         version = number if version is None else version
         self.db.execute("UPDATE changes SET version = ? WHERE number = ?", [version, number])
-        vector = before.pop("vector", None) if before else None
         self.db.execute(
-            "INSERT INTO history "
-            "(decision, kind, tbl, id, version, before_version, before, vector, agent, via) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO history (decision, kind, tbl, id, version, before_version, before, agent, via) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 self._number, *place, version, line["version"] if line else 0,
-                json.dumps(before) if before else None, vector, self.agent, self.via,
+                json.dumps(before) if before else None, self.agent, self.via,
             ],
         )  # fmt: skip
         self.count += table == self.kind.table
@@ -161,10 +167,9 @@ class MemoryChange:
         _, verb, who, at, _ = self._decision
         if table != self.kind.table:
             raise NotPermitted(f"what agents write is reviewed here; a person has to {verb}")
-        kept = row and {name: row[name] for name in row if name not in ("vector", "embedding_model")}
         self.upsert(
             {
-                "id": uuid4().hex, "target": id, "row": None if kept is None else json.dumps(kept),
+                "id": uuid4().hex, "target": id, "row": None if row is None else json.dumps(row),
                 "verb": verb, "who": who, "agent": self.agent, "via": self.via, "at": at,
             },
             table=PENDING,

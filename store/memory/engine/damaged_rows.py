@@ -2,7 +2,7 @@
 
 from store.catalog import checksums, snapshots
 from store.catalog.checksums import WrongChecksum
-from store.memory.engine.database import SUMMED, Database
+from store.memory.engine.database import SUMMED, Database, bring_copy_up_to_date
 
 
 def find(database: Database) -> list[WrongChecksum]:
@@ -16,16 +16,16 @@ def restore(database: Database) -> list[WrongChecksum]:
     if not find(database):
         return []
     copies = snapshots.kept(database.path)
+    for copy in copies:
+        bring_copy_up_to_date(copy.path)
     with database.writing() as db:
         wrong = checksums.wrong(db, SUMMED)
         return [one for one in wrong if not snapshots.restore_row(db, one, copies, SUMMED)]
 
 
-def restore_if_sound(database: Database, one: WrongChecksum, *, vector: bytes) -> None:
-    """Write this vector to a damaged entry if with it the entry is what was written."""
+def remove(database: Database, one: WrongChecksum, *, model: str) -> None:
+    """Remove a damaged vector of this model, and the checksum of one that is lost."""
     with database.writing() as db:
-        db.execute("SAVEPOINT one")
-        db.execute(f"UPDATE {one.table} SET vector = ? WHERE id = ?", [vector, one.key])
-        if checksums.recorded(db, one.table, one.key) != one.expected:  # a trigger has summed it up
-            db.execute("ROLLBACK TO one")
-        db.execute("RELEASE one")
+        db.execute(f"DELETE FROM {one.table} WHERE key = ? AND model = ?", [one.key, model])
+        lost = f"name = ? AND key = ? AND key NOT IN (SELECT key FROM {one.table})"
+        db.execute(f"DELETE FROM checksums WHERE {lost}", [one.table, one.key])

@@ -2,44 +2,53 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from copy import copy
 from pathlib import Path
 from typing import Self
 
-from store.catalog import checksums
+from store.catalog import checksums, snapshots
 from store.catalog.catalog import readable
 from store.disk.files import Disk, refused
 from store.disk.sqlite import SqliteFile, bring_up_to_date, not_written, versions_in
 from store.disk.sqlite_identity import MEMORY_ID, identify, move_foreign_logs
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten, ReadOnly
+from store.memory.engine import vectors
 from store.memory.engine.kind import MemoryKind
 
 VERSIONS = versions_in(Path(__file__).parent / "schema")  # one that was ever released is never changed
 VERSION = len(VERSIONS)
+_DAMAGED = -1  # a checksum that fits no row
 _OWN = {"meta", "changes", "decisions", "history"}  # tables of ours, whatever the number of its version
 
 # The tables whose rows have a checksum, each with what tells its rows apart (SQL).
 SUMMED = {
     "meta": "key", "decisions": "number", "history": "number", "pending": "id",
-    "recall": "json_array(kind, id)", "kept_vectors": "json_array(kind, id, model, text_hash)",
+    "recall": "json_array(kind, id)",
     "memories": "id", "documents": "id", "sources": "id", "world_lore": "id", "worlds": "id",
     "session_memory": "id", "transcript_vectors": "id", "transcripts": "id", "events": "id",
+    "memories_vectors": "key", "documents_vectors": "key", "world_lore_vectors": "key",
+    "session_memory_vectors": "key", "transcript_vectors_vectors": "key",
 }  # fmt: skip
 
 
 class Database(SqliteFile):
     """The texts of all kinds, their vectors and their history; `of` is what one kind uses."""
 
-    def __init__(self, path: Path, *, disk: Disk, writable: bool, fault: str = "") -> None:
-        """`fault` says why this database replaces the memory's own file, which cannot be used."""
+    def __init__(
+        self, path: Path, *, disk: Disk, writable: bool, fault: str = "", version: int = VERSION
+    ) -> None:
+        """`fault` says why this database replaces the memory's own file, which cannot be used.
+
+        A new file is made as of `version`; opening it without brings it up to date.
+        """
         super().__init__(path, disk=disk)
         self.fault = fault
         self._kind: MemoryKind | None = None
         try:
             is_made = _check_is_ours(path)
             if writable:
-                self._open_to_write(is_made=is_made)
+                self._open_to_write(is_made=is_made, version=version)
             elif not is_made:
                 raise ReadOnly(f"{path} has to be made, or brought up to date, by a process that may write")
             with self.reading() as db:
@@ -137,27 +146,64 @@ class Database(SqliteFile):
     def _key(self, key: str) -> str:
         return self._kind.key(key) if self._kind else key
 
-    def _open_to_write(self, *, is_made: bool) -> None:
+    def _open_to_write(self, *, is_made: bool, version: int) -> None:
         move_foreign_logs(self.path, disk=self._disk)
         self._connections.writer = db = self._connect()
         if not is_made:
-            prepare(db, before=lambda: self._disk.step("schema", self.path))
-        checksums.follow(db, SUMMED)
+            prepare(db, version=version, before=lambda: self._disk.step("schema", self.path))
+        checksums.follow(db, _summed(db))
 
     def _connect(self) -> sqlite3.Connection:
         db = super()._connect()
-        checksums.install(db)
+        install(db)
         db.text_factory = readable  # one damaged text must not stop a list; its checksum tells
-        db.execute("PRAGMA secure_delete = 1")  # what is deleted is overwritten, not only unlinked
         return db
 
 
-def prepare(db: sqlite3.Connection, *, before: Callable[[], None] = lambda: None) -> None:
-    """Make the tables, or bring them up to date."""
+def install(db: sqlite3.Connection) -> None:
+    """Let this connection use the tables: they need functions, and what is deleted is overwritten."""
     checksums.install(db)
-    bring_up_to_date(
-        db, VERSIONS, application_id=MEMORY_ID, begin=lambda db: checksums.begin(db, SUMMED), before=before
-    )
+    vectors.install(db)
+    db.execute("PRAGMA secure_delete = 1")
+
+
+def prepare(
+    db: sqlite3.Connection, *, version: int = VERSION, before: Callable[[], None] = lambda: None
+) -> None:
+    """Make the tables, or bring them up to date."""
+    install(db)
+    versions = VERSIONS[:version]
+    bring_up_to_date(db, versions, application_id=MEMORY_ID, around=_summed_again, before=before)
+
+
+def bring_copy_up_to_date(path: Path, version: int = VERSION) -> None:
+    """Give a copy of before an upgrade the tables of a version. Raises sqlite3.Error for a damaged one."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.row_factory = sqlite3.Row
+        if db.execute("PRAGMA user_version").fetchone()[0] < version:
+            prepare(db, version=version)
+
+
+def _summed(db: sqlite3.Connection) -> dict[str, str]:
+    """The tables with checksums that this version has."""
+    there = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    return {table: key for table, key in SUMMED.items() if table in there}
+
+
+@contextmanager
+def _summed_again(db: sqlite3.Connection) -> Iterator[None]:
+    """Make the checksums again after an upgrade; none fits a row that was damaged before."""
+    tables = _summed(db)
+    copies = snapshots.kept(Path(db.execute("PRAGMA database_list").fetchone()["file"])) if tables else ()
+    for one in checksums.wrong(db, tables):
+        if not snapshots.restore_row(db, one, copies, tables):
+            db.execute("INSERT OR REPLACE INTO checksums VALUES (?, ?, ?)", [one.table, one.key, _DAMAGED])
+    yield
+    damaged = []
+    if tables:
+        damaged = db.execute("SELECT name, key, sum FROM checksums WHERE sum = ?", [_DAMAGED]).fetchall()
+    checksums.begin(db, _summed(db))
+    db.executemany("INSERT OR REPLACE INTO checksums VALUES (?, ?, ?)", damaged)
 
 
 def _check_is_ours(path: Path) -> bool:

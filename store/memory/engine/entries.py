@@ -14,6 +14,7 @@ from store.memory.engine.kind import MemoryKind
 from store.memory.engine.listing import MemoryDecision, MemoryEvent
 from store.memory.engine.names import check_known, offered
 from store.memory.engine.resident import Where
+from store.memory.engine.vectors import with_any_vector
 from store.memory.engine.versions import EntryVersion, versions
 from store.permissions import Actor
 
@@ -123,9 +124,9 @@ class Entries:
             return listing.scopes_ever(db, self.kind) if self.kind.scope else []
 
     def vector(self, id: str) -> NDArray[np.float32] | None:
-        """The entry's own vector, of the model that it names; None if it has none yet."""
+        """The entry's vector, by the model that it names; None if it has none yet."""
         with self.database.reading() as db:
-            row = db.execute(f"SELECT vector FROM {self.kind.table} WHERE id = ?", [id]).fetchone()
+            row = db.execute(f"SELECT vector FROM {with_any_vector(self.kind)} WHERE id = ?", [id]).fetchone()
         return np.frombuffer(row[0], np.float32) if row and row[0] is not None else None
 
     def history(self, *, id: str | None = None, limit: int = 100) -> list[MemoryEvent]:

@@ -11,14 +11,11 @@ from contextlib import closing
 from pathlib import Path
 
 from store.catalog import snapshots
-from store.memory.engine.database import Database
+from store.memory.engine.database import Database, bring_copy_up_to_date
 from store.memory.engine.kind import MemoryKind
 
 # Tables of all kinds with rows that say, or are named by, what a kind's entries are.
-_SHARED = (
-    "changes", "history", "pending", "recall", "adopted", "queried", "kept_vectors", "new_vectors",
-    "checksums",
-)  # fmt: skip
+_SHARED = ("changes", "history", "pending", "recall", "adopted", "queried", "checksums")
 _SCHEMA = "SELECT name, type, sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL"
 
 
@@ -31,7 +28,7 @@ def erase_deleted(database: Database, kind: MemoryKind) -> None:
         indexes = [
             row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE sql LIKE '%USING fts5%'")
         ]
-        for table in (*kind.tables, *_SHARED):
+        for table in (*kind.tables, kind.vectors, *_SHARED):
             database.step("make again")
             _make_again(db, table)
         for index in (name for name in indexes if name.removesuffix("_words") in kind.tables):
@@ -47,16 +44,18 @@ def erase_copied(path: Path, kind: MemoryKind) -> None:
     """Leave nothing of this kind in any copy of the file; the other kinds stay. A damaged copy goes."""
     for one in snapshots.kept(path):
         try:
+            bring_copy_up_to_date(one.path)
             with closing(sqlite3.connect(one.path, isolation_level=None)) as db:
                 db.row_factory = sqlite3.Row
                 db.execute("PRAGMA secure_delete = 1")
                 db.execute("BEGIN")
                 there = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-                for table in there.intersection(kind.tables):
+                gone = (*kind.tables, kind.vectors)
+                for table in there.intersection(gone):
                     db.execute(f"DROP TABLE {table}")
                 for table in there.intersection(_SHARED) - {"checksums"}:
                     _make_again(db, table, without=f"kind = '{kind.name}'")
-                named = ", ".join(f"'{table}'" for table in kind.tables)
+                named = ", ".join(f"'{table}'" for table in gone)
                 of_kind = f"""name IN ({named}) OR key GLOB '["{kind.name}",*'"""
                 _make_again(db, "checksums", without=of_kind)
                 db.execute("COMMIT")

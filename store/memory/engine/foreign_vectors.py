@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.embedding.protocol import OFFLINE
-from store.memory.engine.vector_cache import UNKNOWN
+from store.memory.engine.vectors import UNKNOWN
 
 _LOCAL = ("all-", "paraphrase-", "multi-qa-", "msmarco-", "sentence-transformers/")
 _FAMILIES = ("litellm", "sentence-transformers", "openclip")
@@ -72,9 +72,3 @@ def model_name(name: str | None) -> str:
     if given.startswith(_LOCAL):
         return f"sentence-transformers:{given.removeprefix('sentence-transformers/')}"
     return f"litellm:{given}"
-
-
-def unit(vector: bytes | NDArray[np.float32]) -> NDArray[np.float32]:
-    """The numbers of a vector at unit length."""
-    numbers = np.frombuffer(vector, "<f4") if isinstance(vector, bytes) else vector
-    return np.asarray(numbers / max(float(np.linalg.norm(numbers)), 1e-12), np.float32)

@@ -27,6 +27,7 @@ from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile
 from store.memory.engine.database import Database
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.places import Places
+from store.memory.engine.vectors import NEXT_MODEL, UNKNOWN
 from store.writing.salvage import beside, put_in_place
 from store.writing.surviving_rows import take_copied, take_tables
 
@@ -35,13 +36,15 @@ log = logging.getLogger(__name__)
 _LAST = 6  # the last version of these files
 _FORMER = "former file"  # in `meta`, of a kind: LEAVING, or GONE once its file needs no look any more
 _NEW, _LEAVING, _GONE = ("",), "is leaving", "is gone"
-_SHARED = ("recall", "adopted", "queried", "kept_vectors", "new_vectors", "pending")
+_SHARED = ("recall", "adopted", "queried", "pending")
 _UNFINISHED = "unfinished"
 _PATIENCE = 600.0  # seconds that another process may take to do the same
 _SUMMED = {
     "meta": "key", "decisions": "number", "history": "number", "pending": "id", "recall": "id",
     "kept_vectors": "json_array(id, model, text_hash)",
 }  # fmt: skip  # tables of each former file whose rows have a checksum
+# SQL: the row before a change as the history has it today
+_BEFORE = "CASE WHEN json_valid(before) THEN json_remove(before, '$.embedding_model') ELSE before END"
 _NOT_TAKEN = {*snapshots.DERIVED, "checksums", "token_states"}
 
 
@@ -313,6 +316,8 @@ class _Source:
         )
         for table in _SHARED:
             self._copy(db, table, kind=kind)
+        vectors = f"SELECT vector_key(model, said), model, vector FROM {self._vectors(db)}"
+        db.execute(f"INSERT OR IGNORE INTO main.{self.kind.vectors} {vectors}")
         if self.kind.has_token_states:
             self._copy(db, "token_states")
         (offset,) = db.execute(
@@ -349,12 +354,39 @@ class _Source:
             sums = ", ".join(f"CAST({one} AS BLOB)" for one in columns)
             query = f"SELECT count(*), coalesce(sum(row_sum({sums})), 0) FROM"
             of_kind = "" if table in self.kind.tables else f"WHERE kind = '{self.kind.name}'"
-            theirs = db.execute(f"{query} {self.name}.{table}").fetchone()
+            former = query.replace("CAST(before AS", f"CAST({_BEFORE} AS")
+            theirs = db.execute(f"{former} {self.name}.{table}").fetchone()
             ours = db.execute(f"{query} main.{table} {of_kind}").fetchone()
             if tuple(theirs) != tuple(ours):
                 raise CatalogDamaged(
                     f"{table} of {self.file} could not be taken over whole; it stays as it is"
                 )
+
+        lost = f"vector_key(model, said) NOT IN (SELECT key FROM main.{self.kind.vectors})"
+        if db.execute(f"SELECT 1 FROM {self._vectors(db)} AND {lost}").fetchone():
+            raise CatalogDamaged(
+                f"the vectors of {self.file} could not be taken over whole; it stays as it is"
+            )
+
+    def _vectors(self, db: sqlite3.Connection) -> str:
+        """SQL to select from: every vector with its model and its text, or the hash of that."""
+        name, text, tables = self.name, self.kind.text, self._tables(db)
+        found = [
+            f"SELECT coalesce(embedding_model, '{UNKNOWN}') AS model, CAST({text} AS BLOB) AS said, vector "
+            f"FROM {name}.{self.kind.table}"
+        ]
+        if "history" in tables:
+            found.append(
+                f"SELECT coalesce(before ->> '$.embedding_model', '{UNKNOWN}'), "
+                f"CAST(before ->> '$.{text}' AS BLOB), vector FROM {name}.history "
+                f"WHERE tbl = '{self.kind.table}' AND vector IS NOT NULL AND json_valid(before)"
+            )
+        if "kept_vectors" in tables:
+            found.append(f"SELECT model, text_hash, vector FROM {name}.kept_vectors")
+        if "new_vectors" in tables:
+            model = f"(SELECT value FROM {name}.meta WHERE key = '{NEXT_MODEL}')"
+            found.append(f"SELECT {model}, text_hash, vector FROM {name}.new_vectors")
+        return f"({' UNION ALL '.join(found)}) WHERE vector IS NOT NULL AND model IS NOT NULL"
 
     def _copy(self, db: sqlite3.Connection, table: str, *, kind: str = "") -> None:
         if table not in self._tables(db):
@@ -364,16 +396,17 @@ class _Source:
         (is_index,) = db.execute(
             "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?", [table]
         ).fetchone()
-        order = "" if is_index or table == "new_vectors" else "ORDER BY rowid"
+        order = "" if is_index else "ORDER BY rowid"
         db.execute(f"INSERT INTO main.{table} ({into}) SELECT {what} FROM {self.name}.{table} {order}")
 
     def _take_history(self, db: sqlite3.Connection, numbers: Mapping[int, int]) -> None:
         columns = [one for one in self._shared_columns(db, "history") if one not in ("number", "decision")]
-        names = ", ".join(columns)
+        names, theirs = ", ".join(columns), ", ".join(_BEFORE if one == "before" else one for one in columns)
         db.execute("CREATE TEMP TABLE renumbered (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
         db.executemany("INSERT INTO renumbered VALUES (?, ?)", numbers.items())
         db.execute(
-            f"INSERT INTO main.history (decision, kind, {names}) SELECT r.new, ?, {names} "
+            f"INSERT INTO main.history (decision, kind, {names}) "
+            f"SELECT r.new, ?, {theirs} "
             f"FROM {self.name}.history h JOIN renumbered r ON r.old = h.decision ORDER BY h.number",
             [self.kind.name],
         )

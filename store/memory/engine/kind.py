@@ -23,8 +23,8 @@ def _up_to_date(db: sqlite3.Connection, step: Callable[[str], None]) -> None:
 class MemoryKind:
     """One table of embedded text, and what belongs to it; one collection in Chroma.
 
-    Every table in `tables` has a text key `id`; the first is the one of embedded text, with the columns
-    `vector` (float32 bytes or NULL) and `embedding_model` besides its own. `schema/` has their columns.
+    Every table in `tables` has a text key `id`; the first is the one of embedded text. `schema/` has their
+    columns.
     """
 
     name: str  # the collection, as the references name it
@@ -44,6 +44,7 @@ class MemoryKind:
     siblings: tuple[str, ...] = ()  # columns that entries cut from the same text have in common
     sequence: tuple[str, ...] = ("number",)  # … and what brings those in reading order
     has_token_states: bool = False  # its first answers are ordered by late interaction
+    keeps_models: bool = False  # one that came with another model's vector is not embedded unless asked for
     least: float = 0.0  # score by words and LOCAL's meaning below which an entry answers no question
     metadata: Callable[[Any], dict[str, Any]] = field(default=_nothing_more)  # what else Chroma gets of a row
     takes_over: tuple[str, ...] = ()  # tables by which another program's file of this kind is known
@@ -54,6 +55,11 @@ class MemoryKind:
     def table(self) -> str:
         """The table that holds the entries."""
         return self.tables[0]
+
+    @property
+    def vectors(self) -> str:
+        """The table of the entries' vectors (`vectors.py`)."""
+        return f"{self.table}_vectors"
 
     @property
     def words(self) -> str:

@@ -12,6 +12,7 @@ from store.memory.engine import cjk_search
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.resident import Where
+from store.memory.engine.vectors import with_any_vector
 
 _MANY = 500  # ids asked for at once
 TAGS = "tags"  # a filter: entries that have all of these
@@ -39,11 +40,11 @@ class MemoryDecision(PastDecision):
 
 
 def rows(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """The entries in this order, without their vectors."""
+    """The entries in this order, each with the model of its vector."""
     found: dict[str, dict[str, Any]] = {}
     for start in range(0, len(ids), _MANY):
         part = ids[start : start + _MANY]
-        for row in db.execute(f"SELECT * FROM {kind.table} WHERE id IN ({marks(part)})", part):
+        for row in db.execute(f"SELECT * FROM {with_any_vector(kind)} WHERE id IN ({marks(part)})", part):
             found[row["id"]] = entry(row)
     return [found[id] for id in dict.fromkeys(ids) if id in found]
 
@@ -61,16 +62,14 @@ def find(
 ) -> list[dict[str, Any]]:
     """A page of the entries that match, in this order."""
     filters, values = conditions(kind, words, where, before)
-    chosen = db.execute(  # numbers alone: sorting whole rows would move every vector
+    chosen = db.execute(  # numbers alone: sorting whole rows would move every text
         f"SELECT rowid FROM {kind.table} WHERE {filters} ORDER BY {_order(db, kind, order)} LIMIT ? OFFSET ?",
         [*values, -1 if limit is None else limit, offset],
     ).fetchall()
     found: dict[int, dict[str, Any]] = {}
     for start in range(0, len(chosen), _MANY):
         part = [row[0] for row in chosen[start : start + _MANY]]
-        for row in db.execute(
-            f"SELECT rowid AS rowid_, * FROM {kind.table} WHERE rowid IN ({marks(part)})", part
-        ):
+        for row in db.execute(f"SELECT * FROM {with_any_vector(kind)} WHERE rowid_ IN ({marks(part)})", part):
             found[row["rowid_"]] = entry(row)
     return [found[row[0]] for row in chosen if row[0] in found]
 
@@ -269,7 +268,7 @@ def _order(db: sqlite3.Connection, kind: MemoryKind, order: str) -> str:
     column = order.removeprefix("-")
     if not column:
         return kind.order
-    known = {row["name"] for row in db.execute(f"PRAGMA table_info({kind.table})")} - {"vector"}
+    known = {row["name"] for row in db.execute(f"PRAGMA table_info({kind.table})")}
     if column not in known | {"length", "written"}:
         raise InvalidInput(f"{kind.name} cannot be sorted by {column}")
     by = {"length": f"length({kind.text})", "written": _written(kind)}.get(column, column)

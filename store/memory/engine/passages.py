@@ -11,7 +11,7 @@ The source of truth of each kind:
     session memory   SQLite only
     transcripts      SQLite, as imported
 
-Vectors are stored with their text, each with the name of its model. One transaction is the write path: one
+Vectors are stored by model and text (`vectors.py`). One transaction is the write path: one
 commit decides texts, vectors, full-text rows, history and the line in `changes` that Chroma follows.
 Everything that can fail (reading, splitting, embedding) comes before it. Chroma and the resident vectors are
 derived, and only have vectors, ids and the columns to filter by.
@@ -32,7 +32,6 @@ from store.embedding import open_embedder
 from store.embedding.active_model import ActiveModel
 from store.embedding.embedding_cache import ModelVectors
 from store.embedding.protocol import Embedder
-from store.memory.engine import vector_cache
 from store.memory.engine.change import MemoryChange, refuse_agents
 from store.memory.engine.database import Database
 from store.memory.engine.entries import Row
@@ -46,6 +45,7 @@ from store.memory.engine.retrievals import Retrievals
 from store.memory.engine.search import SearchableEntries
 from store.memory.engine.settings import LOCAL, memory_settings
 from store.memory.engine.undo import ERASING, erase
+from store.memory.engine.vectors import NEXT_MODEL
 from store.permissions import Actor
 from store.writing.salvage import DAMAGED
 
@@ -121,12 +121,13 @@ class Passages(SearchableEntries):
         if found:
             note = {"vectors": found.count, "bytes": found.size}
             with self.database.writing() as db:
-                vector_cache.delete(db, self.kind, model)
+                db.execute(f"DELETE FROM {self.kind.vectors} WHERE model = ?", [model])
+                if self.database.meta(NEXT_MODEL) == model:  # whoever changes to it gives up
+                    self.database.set_meta(NEXT_MODEL, "")
                 self.begin(db, FORGET_VECTORS, actor=actor).record_final(
                     "vectors", model, note, count=found.count
                 )
                 db.execute("INSERT OR REPLACE INTO meta VALUES (?, '1')", [self.kind.key(ERASING)])
-            self._residents.clear()
             self.finish_erasing()
             self.changed()
         return found
@@ -161,10 +162,11 @@ class Passages(SearchableEntries):
         if self.decided(decision) is not None:
             return
         given = list(rows)
-        vectors, model = self.embed([row[self.kind.text] for row in given])
+        new = self.embed([row[self.kind.text] for row in given])
         with self.change(verb, actor=actor, decision=decision) as change:
-            for row, vector in zip(given, vectors, strict=True):
-                change.upsert({**row, "vector": vector, "embedding_model": model})
+            change.store(new)
+            for row in given:
+                change.upsert(row)
 
     def edit(
         self,
@@ -182,19 +184,20 @@ class Passages(SearchableEntries):
         """
         if self.decided(decision) is not None:
             return
-        fixed = {"id", "vector", "embedding_model", self.kind.scope}
+        fixed = {"id", "embedding_model", self.kind.scope}
         if not columns.keys() <= set(self.get(id)) - fixed:
             raise InvalidInput(f"{', '.join(sorted(columns))}: not all of these can be edited")
-        if self.kind.text in columns:
-            text = checked_text(columns[self.kind.text], what="the text", most=LONGEST)
-            (vector,), model = self.embed([text])
-            columns |= {"vector": vector, "embedding_model": model}
+        texts = [columns[self.kind.text]] if self.kind.text in columns else []
+        for text in texts:
+            checked_text(text, what="the text", most=LONGEST)
+        new = self.embed(texts)
         with self.change("edit", actor=actor, decision=decision) as change:
             row = change.row(self.kind.table, id)
             if row is None:
                 raise UnknownEntry(f"{id} was removed in the meantime")
             if was not in (None, row[self.kind.text]):
                 raise changed_meanwhile(id)
+            change.store(new)
             change.upsert({**row, **columns})
 
     def remove(self, ids: Iterable[str], *, actor: str = "", decision: str | None = None) -> int:

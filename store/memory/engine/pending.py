@@ -55,12 +55,11 @@ def accept(
     passages.refuse_agents(ACCEPT)
     chosen = [one for one in waiting(passages) if one.id in set(ids)]
     texts = [str(one.row[passages.kind.text]) for one in chosen if one.row]
-    vectors, model = passages.embed(texts) if texts else ([], None)
-    following, accepted = iter(vectors), []
+    new, accepted = passages.embed(texts), []
     with passages.change(ACCEPT, actor=actor, decision=decision) as change:
         agent, via = change.agent, change.via
+        change.store(new)
         for one in chosen:
-            vector = next(following) if one.row else None
             if change.row(PENDING, one.id) is None:  # decided meanwhile
                 continue
             change.remove(one.id, table=PENDING)
@@ -68,7 +67,7 @@ def accept(
             if one.row is None:
                 change.remove(one.target)
             else:
-                change.upsert({**one.row, "vector": vector, "embedding_model": model})
+                change.upsert(one.row)
             change.agent, change.via = agent, via
             accepted.append(one.id)
     return accepted

@@ -9,8 +9,8 @@ forgotten later is not in it.
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from copy import copy
 from itertools import groupby
 from typing import Any
@@ -18,10 +18,11 @@ from typing import Any
 from store.disk.files import Disk
 from store.disk.sqlite import SqliteFile
 from store.disk.sqlite_values import marks
+from store.embedding import embedding_cache
 from store.embedding.active_model import ActiveModel
 from store.embedding.protocol import Embedder
 from store.errors import ModelUnavailable, ReadOnly
-from store.memory.engine import listing, vector_cache
+from store.memory.engine import listing, vectors
 from store.memory.engine.change import ADOPTED, RECALL
 from store.memory.engine.database import Database, prepare
 from store.memory.engine.kind import MemoryKind
@@ -30,7 +31,7 @@ from store.memory.engine.questions import Questions
 from store.memory.engine.retrievals import Retrievals
 
 Rows = list[dict[str, Any]]
-Changed = Callable[[Rows], Rows]  # entries with their vectors, as they would be
+Changed = Callable[[Rows], Rows]  # entries as they would be
 
 
 class PastDatabase(Database):
@@ -69,8 +70,8 @@ def as_of(
 ) -> Passages:
     """The entries as they were at this moment (UNIX seconds; None: now), for questions alone.
 
-    `changed` replaces them by what they would be; those without a vector are embedded. With `embedder`
-    all are embedded by that model.
+    `changed` replaces them by what they would be; texts without a vector are embedded, with `embedder` by
+    that model.
     """
     past = copy(passages)
     model = embedder or passages.embedder_or_none()
@@ -102,17 +103,16 @@ def _built(
     with passages.database.one_moment() as present:
         rows = {table: _rows(present, kind, table, moment) for table in (*kind.tables, RECALL, ADOPTED)}
         _copy_history(present, db, kind, moment)
-        entries = rows[kind.table]
-        model = embedder.name if embedder else passages.model
-        for row in entries:
-            _take_kept_vector(present, kind, row, model)
+    model = embedder.name if embedder else passages.model
+    entries = rows[kind.table]
     rows[kind.table] = entries = changed(entries) if changed else entries
-    _embed(entries, kind, embedder)
+    found = _vectors(passages, [row[kind.text] for row in entries], model, embedder)
     db.execute("BEGIN")
-    for table, found in rows.items():
-        for names, alike in groupby(found, key=tuple):  # restored rows lack the number of others
-            values = [tuple(row.values()) for row in alike]
+    for table, alike in rows.items():
+        for names, same in groupby(alike, key=tuple):  # restored rows lack the number of others
+            values = [tuple(row.values()) for row in same]
             db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks(names)})", values)
+    embedding_cache.store(db, model, found, table=kind.vectors)
     changes = f"INSERT INTO changes (kind, tbl, id) SELECT ?, ?, id FROM {kind.table}"
     db.execute(changes, [kind.name, kind.table])
     db.execute("INSERT INTO meta VALUES (?, ?)", [kind.key("model"), model])
@@ -121,13 +121,13 @@ def _built(
 
 
 def _rows(db: sqlite3.Connection, kind: MemoryKind, table: str, moment: float | None) -> Rows:
-    """The rows of this table that counted at the moment, with their vectors."""
+    """The rows of this table that counted at the moment."""
     own = f"WHERE kind = '{kind.name}'" if table in (RECALL, ADOPTED) else ""
     found = [dict(row) for row in db.execute(f"SELECT * FROM {table} {own} ORDER BY rowid")]
     if moment is None:
         return found
     first = db.execute(  # what each row was before its first change since
-        "SELECT h.id, h.before, h.vector FROM history h JOIN (SELECT min(h.number) AS number FROM history h "
+        "SELECT h.id, h.before FROM history h JOIN (SELECT min(h.number) AS number FROM history h "
         "JOIN decisions d ON d.number = h.decision WHERE h.kind = ? AND h.tbl = ? AND d.at > ? "
         "GROUP BY h.id) f ON f.number = h.number",
         [kind.name, table, moment],
@@ -135,8 +135,6 @@ def _rows(db: sqlite3.Connection, kind: MemoryKind, table: str, moment: float | 
     before: dict[str, dict[str, Any] | None] = {}
     for line in first:
         row = json.loads(line["before"]) if line["before"] else None
-        if row is not None and table == kind.table:
-            row["vector"] = line["vector"]
         if row is not None and own:
             row["kind"] = kind.name
         before[line["id"]] = row
@@ -181,25 +179,16 @@ def _copy_history(
     )
 
 
-def _take_kept_vector(db: sqlite3.Connection, kind: MemoryKind, row: dict[str, Any], model: str) -> None:
-    """Give a row that has no vector by this model the one that was kept, if there is one."""
-    if row["vector"] is not None and row["embedding_model"] == model:
-        return
-    kept = db.execute(
-        "SELECT vector FROM kept_vectors WHERE kind = ? AND id = ? AND model = ? AND text_hash = ?",
-        [kind.name, row["id"], model, vector_cache.text_hash(row[kind.text])],
-    ).fetchone()
-    row["vector"], row["embedding_model"] = (kept[0], model) if kept else (None, None)
-
-
-def _embed(rows: Rows, kind: MemoryKind, embedder: Embedder | None) -> None:
-    """Embed the rows without a vector; while the model is away words alone find them."""
-    missing = [row for row in rows if row["vector"] is None]
-    if embedder is None or not missing:
-        return
-    try:
-        vectors = embedder.embed_texts([row[kind.text] for row in missing])
-    except ModelUnavailable:
-        return
-    for row, vector in zip(missing, vectors, strict=True):
-        row["vector"], row["embedding_model"] = vector.astype("float32").tobytes(), embedder.name
+def _vectors(
+    passages: Passages, texts: Iterable[str], model: str, embedder: Embedder | None
+) -> dict[str, bytes]:
+    """The vectors of these texts by key; while the model is away, those that are stored."""
+    sources = {one.key: one for one in (vectors.source(model, text) for text in texts)}
+    query = f"SELECT vector FROM {passages.kind.vectors} WHERE key = ?"
+    with passages.database.reading() as db:
+        found = {key: row[0] for key in sources if (row := db.execute(query, [key]).fetchone())}
+    with suppress(ModelUnavailable):
+        if embedder:
+            lacking = [one for key, one in sources.items() if key not in found]
+            found |= embedding_cache.embed(lacking, embedder)
+    return found

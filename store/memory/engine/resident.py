@@ -8,16 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from store.memory.engine import foreign_vectors
+from store.embedding.protocol import are_unit, unit
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.kind import MemoryKind
+from store.memory.engine.vectors import joined
 
 Value = str | int | float
 Where = Mapping[str, Value | Collection[Value]]  # column → what it has to be, or one of several
 Vector = NDArray[np.float32]
 EPOCH = "epoch"  # in `meta`: one more whenever all has to be read again
-_UNIT = 1e-3  # adopted vectors are kept as they came, of any length
 _FIRST = 1024  # rows made room for at first; doubled when full
+_AT_ONCE = 1024  # rows read together
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,35 +105,40 @@ class ResidentPassages:
         self._values: dict[str, dict[Value, int]] = {column: {} for column in self._kind.filters}
 
     def _apply_changes(self, db: sqlite3.Connection) -> None:
-        columns = ", ".join(f"p.{column}" for column in ("vector", "embedding_model", *self._kind.filters))
+        columns = ", ".join(("v.vector", *(f"p.{column}" for column in self._kind.filters)))
         changed = db.execute(
             f"SELECT c.number AS change_, c.id AS id_, {columns} FROM changes c "
-            f"LEFT JOIN {self._kind.table} p ON p.id = c.id WHERE c.tbl = ? AND c.number > ?",
-            [self._kind.table, self._known],
+            f"LEFT JOIN {self._kind.table} p ON p.id = c.id {joined(self._kind, model='?')} "
+            "WHERE +c.tbl = ? AND c.number > ?",  # by number: an index of tables would read all of one
+            [self.model, self._kind.table, self._known],
         )
-        for row in changed:
-            self._known = max(self._known, row["change_"])
-            if row["vector"] is None or row["embedding_model"] != self.model:
-                self._remove(row["id_"])
-            else:
-                self._put(row["id_"], np.frombuffer(row["vector"], np.float32), row)
+        while rows := changed.fetchmany(_AT_ONCE):  # an entry has one line in `changes`
+            self._known = max(self._known, *(row["change_"] for row in rows))
+            embedded = [row for row in rows if row["vector"]]
+            if not self._ids and embedded:
+                self._matrix = np.zeros((0, len(embedded[0]["vector"]) // 4), np.float32)
+            # A wrong length is damage, or of an older model by the same name: doctor counts these.
+            size = self._matrix.itemsize * self._matrix.shape[1]
+            usable = [row for row in embedded if len(row["vector"]) == size]
+            for id in {row["id_"] for row in rows}.difference(row["id_"] for row in usable):
+                self._remove(id)
+            if usable:
+                self._put(usable)
 
-    def _put(self, id: str, vector: Vector, row: sqlite3.Row) -> None:
-        if not self._ids and self._matrix.shape[1] != len(vector):
-            self._make_room(len(vector))
-        if len(vector) != self._matrix.shape[1]:
-            self._remove(id)  # damaged, or of an older model by the same name: doctor counts these
-            return
-        place = self._row_of.get(id)
-        if place is None:
-            place = self._row_of[id] = len(self._ids)
-            self._ids.append(id)
-            if place == len(self._matrix):
-                self._make_room(len(vector))
-        self._matrix[place] = vector if abs(vector @ vector - 1) < _UNIT else foreign_vectors.unit(vector)
+    def _put(self, rows: Sequence[sqlite3.Row]) -> None:
+        for row in rows:
+            if row["id_"] not in self._row_of:
+                self._row_of[row["id_"]] = len(self._ids)
+                self._ids.append(row["id_"])
+        self._make_room()
+        places = [self._row_of[row["id_"]] for row in rows]
+        vectors = np.frombuffer(b"".join(row["vector"] for row in rows), "<f4").reshape(len(rows), -1)
+        if not (are_units := are_unit(vectors)).all():  # adopted ones are stored as they came
+            vectors = np.where(are_units[:, None], vectors, unit(vectors))
+        self._matrix[places] = vectors
         for column in self._kind.filters:
             known = self._values[column]
-            self._codes[column][place] = known.setdefault(row[column], len(known))
+            self._codes[column][places] = [known.setdefault(row[column], len(known)) for row in rows]
 
     def _remove(self, id: str) -> None:
         place = self._row_of.pop(id, None)
@@ -147,16 +153,16 @@ class ResidentPassages:
             self._row_of[self._ids[place]] = place
         self._ids.pop()
 
-    def _make_room(self, dimensions: int) -> None:
-        count = min(len(self._ids), len(self._matrix))
-        rows = max(_FIRST, 2 * len(self._matrix))
-        matrix = np.zeros((rows, dimensions), np.float32)
-        if count:
-            matrix[:count] = self._matrix[:count]
+    def _make_room(self) -> None:
+        before = len(self._matrix)
+        if len(self._ids) <= before:
+            return
+        rows = max(_FIRST, 2 * before, len(self._ids))
+        matrix = np.zeros((rows, self._matrix.shape[1]), np.float32)
+        matrix[:before] = self._matrix
         self._matrix = matrix
         for column, codes in self._codes.items():
-            self._codes[column] = np.zeros(rows, np.int32)
-            self._codes[column][:count] = codes[:count]
+            self._codes[column] = np.concatenate([codes, np.zeros(rows - before, np.int32)])
 
     def _passing(self, where: Where) -> NDArray[np.bool_]:
         count = len(self._ids)

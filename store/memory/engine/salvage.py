@@ -3,15 +3,15 @@
 import logging
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from store.catalog import pages, snapshots
 from store.catalog.snapshots import DERIVED, CatalogSnapshot
 from store.disk.files import Disk
-from store.disk.sqlite_identity import is_log
+from store.disk.sqlite_identity import identify, is_log, to_inspect
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten, ReadOnly
-from store.memory.engine.database import SUMMED, Database
+from store.memory.engine.database import SUMMED, VERSION, Database, bring_copy_up_to_date
 from store.writing.salvage import MADE, beside, put_in_place, unplaced
 from store.writing.surviving_rows import take_copied, take_tables
 
@@ -62,8 +62,14 @@ def salvage(path: Path) -> str:
     unfinished, made = beside(path, "unfinished"), beside(path, f"{MADE}{time.time_ns()}")
     for ending in ("", "-wal", "-shm"):
         unfinished.with_name(unfinished.name + ending).unlink(missing_ok=True)
-    with closing(Database(unfinished, disk=disk, writable=True)) as new, new.writing() as db:
-        copy = _take(db, path)
+    version = VERSION  # rows of an earlier one fit no tables of today
+    with suppress(sqlite3.Error):
+        version = min(VERSION, ((found := identify(path)) and found.version) or VERSION)
+    with (
+        closing(Database(unfinished, disk=disk, writable=True, version=version)) as new,
+        new.writing() as db,
+    ):
+        copy = _take(db, path, version)
         (count,) = db.execute("SELECT count(*) FROM history").fetchone()
     disk.rename(unfinished, made)
     disk.fsync_folders([path.parent])
@@ -77,7 +83,7 @@ def salvage(path: Path) -> str:
     return f"{path} was {state}: a new one with {count:,} events of its history was made {source}{lost}{old}"
 
 
-def _take(db: sqlite3.Connection, broken: Path) -> CatalogSnapshot | None:
+def _take(db: sqlite3.Connection, broken: Path, version: int) -> CatalogSnapshot | None:
     """Copy every row that can be had; returns the copy that was needed."""
     rows = db.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
     tables = [row[0] for row in rows if row[0] not in _NOT_TAKEN and not row[0].startswith("sqlite_")]
@@ -85,6 +91,7 @@ def _take(db: sqlite3.Connection, broken: Path) -> CatalogSnapshot | None:
     for copy in snapshots.kept(broken) if torn else ():
         db.execute("SAVEPOINT copy")
         try:
+            bring_copy_up_to_date(copy.path, version)
             take_copied(db, copy, torn)
             taken = copy
             break
@@ -105,6 +112,9 @@ def _is_damaged(path: Path) -> bool:
     if not path.exists() or not path.stat().st_size:
         return _was_in_use(path)
     try:
+        if (found := identify(path)) and 0 < found.version < VERSION:
+            with closing(sqlite3.connect(to_inspect(path), uri=True)) as db:
+                return bool(pages.faults(db, ""))
         with closing(Database(path, disk=Disk(), writable=False)) as database, database.reading() as db:
             return bool(pages.faults(db, ""))
     except (CatalogDamaged, sqlite3.DatabaseError) as error:

@@ -8,16 +8,18 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from store.embedding import multilingual
-from store.embedding.protocol import ForeignReader, TokenEmbedder
+from store.embedding import embedding_cache, multilingual
+from store.embedding.active_model import ActiveModel
+from store.embedding.embedding_cache import ModelVectors
+from store.embedding.protocol import Embedder, ForeignReader, TokenEmbedder
 from store.errors import ModelUnavailable, NotWritten
-from store.memory.engine import fusion, late_interaction, listing
-from store.memory.engine.embedded_entries import EmbeddedEntries
-from store.memory.engine.entries import Row
+from store.memory.engine import fusion, late_interaction, listing, vectors
+from store.memory.engine.entries import Entries, Row
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.resident import PassageMatch, PassageScores, ResidentPassages, Where
 from store.memory.engine.retrievals import KeptEntry, Retrievals, RetrievedText
 from store.memory.engine.settings import LOCAL
+from store.memory.engine.vectors import NewVectors
 
 log = logging.getLogger(__name__)
 
@@ -34,12 +36,60 @@ class Retrieved(Protocol):
         """How well it fits; a higher score comes first."""
 
 
-class SearchableEntries(EmbeddedEntries):
-    """Entries with their vectors in memory."""
+class SearchableEntries(Entries):
+    """Entries with the model that embeds them, and their vectors in memory."""
 
     clock: Callable[[], float]
+    _model: ActiveModel
     _residents: dict[str, ResidentPassages]  # one at most, by its model; the same for every actor
     _retrievals: Retrievals
+
+    @property
+    def model(self) -> str:
+        """The name of this kind's embedding model."""
+        return self._model.name
+
+    @property
+    def embedder(self) -> Embedder:
+        """The model; its weights are loaded at first use."""
+        return self._model.embedder
+
+    def embedder_or_none(self) -> Embedder | None:
+        """The model; None while it is away."""
+        try:
+            return self._model.embedder
+        except ModelUnavailable:
+            return None
+
+    def embed(self, texts: Sequence[str]) -> NewVectors:
+        """The vectors of those of these texts that this kind's model has not embedded yet.
+
+        Another process may choose another model meanwhile.
+        """
+        if not texts:
+            return NewVectors("", {})
+        embedder = self.embedder
+        sources = [vectors.source(embedder.name, text) for text in texts]
+        with self.database.reading() as db:
+            new = embedding_cache.unknown(db, sources, table=self.kind.vectors)
+        return NewVectors(embedder.name, embedding_cache.embed(new, embedder))
+
+    def to_embed(self) -> int:
+        """How many entries have no vector of this kind's model yet."""
+        query = f"SELECT count(*) FROM {self.kind.table} p {vectors.joined(self.kind)} WHERE v.key IS NULL"
+        return int(self.database.row(query)[0])
+
+    def without_vector(self) -> int:
+        """How many entries `embed_new` embeds: not those that wait with another model's vector."""
+        if not self.kind.keeps_models:
+            return self.to_embed()
+        query = f"SELECT count(*) FROM {vectors.with_any_vector(self.kind)} WHERE vector IS NULL"
+        return int(self.database.row(query)[0])
+
+    def vectors_by_model(self) -> list[ModelVectors]:
+        """Every model that has vectors, earlier models included."""
+        with self.database.reading() as db:
+            return embedding_cache.by_model(db, model=self.model, table=self.kind.vectors)
 
     @property
     def least(self) -> float:

@@ -3,10 +3,10 @@
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from store.catalog import history
 from store.catalog.catalog import count_up
+from store.memory.engine import vectors
 from store.memory.engine.change import BESIDE, PENDING, RECALL, MemoryChange
 from store.memory.engine.errors import UnknownEntry
 from store.memory.engine.resident import EPOCH
@@ -69,7 +69,7 @@ def erase(change: MemoryChange, column: str, value: str) -> int:
     for place in places:
         found = db.execute("SELECT DISTINCT decision FROM history WHERE kind = ? AND id = ?", place)
         decided.update(row[0] for row in found)
-    for table in ("history", "new_vectors", "kept_vectors", *BESIDE):
+    for table in ("history", *BESIDE):
         db.executemany(f"DELETE FROM {table} WHERE kind = ? AND id = ?", places)
     for table in (*kind.tables, *BESIDE):
         db.executemany(f"DELETE FROM changes WHERE kind = ? AND id = ? AND tbl = '{table}'", places)
@@ -77,6 +77,7 @@ def erase(change: MemoryChange, column: str, value: str) -> int:
         "DELETE FROM decisions WHERE number = ?1 AND NOT EXISTS (SELECT 1 FROM history WHERE decision = ?1)",
         [(number,) for number in decided],
     )
+    vectors.delete_unused(db, kind)
     db.execute("DELETE FROM queried WHERE kind = ? AND scope = ?", [kind.name, value])
     count_up(db, kind.key(EPOCH))
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, '1')", [kind.key(ERASING)])
@@ -104,9 +105,4 @@ def _put_back(change: MemoryChange, event: sqlite3.Row) -> None:
     if event["before"] is None:
         change.remove(event["id"], table=event["tbl"], version=event["before_version"])
         return
-    row: dict[str, Any] = json.loads(event["before"])
-    if event["vector"] is not None:
-        row["vector"] = event["vector"]
-    elif event["tbl"] == change.kind.table:
-        row["vector"] = None
-    change.upsert(row, table=event["tbl"], version=event["before_version"])
+    change.upsert(json.loads(event["before"]), table=event["tbl"], version=event["before_version"])

@@ -57,7 +57,8 @@ def versions(db: sqlite3.Connection, kind: MemoryKind, id: str) -> list[EntryVer
         found.append(
             EntryVersion(
                 version=before["version"] if before else 0,
-                row=state and {name: state[name] for name in state if name != "number"},
+                row=state
+                and {name: state[name] for name in state if name not in ("number", "embedding_model")},
                 created_at=before["at"] if before else first,
                 actor=wrote["who"] if wrote else "",
                 agent=wrote["agent"] if wrote else "",

@@ -9,9 +9,8 @@ from typing import Any
 from store.memory.documents.documents import metadata as document_metadata
 from store.memory.engine import foreign_metadata
 from store.memory.engine.inputs import for_chroma
-from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
-from store.memory.engine.vector_cache import text_hash
+from store.memory.engine.vectors import joined, with_any_vector
 
 _BATCH = 500
 
@@ -27,27 +26,19 @@ class ExportEntry:
 
 def entries(passages: Passages, *, model: str = "", table: str = "") -> Iterator[list[ExportEntry]]:
     """All entries in the order in which they were written; vectors by `model`, "" for the kind's own."""
-    table, model, last = table or passages.kind.table, model or passages.model, -1
+    kind, model, last = passages.kind, model or passages.model, -1
+    source = f"SELECT *, NULL AS asked FROM (SELECT rowid AS rowid_, * FROM {table} WHERE ? <> '') p"
+    if table in ("", kind.table):
+        source = f"SELECT p.*, v.vector AS asked FROM {with_any_vector(kind)} p {joined(kind, model='?')}"
     while True:
         with passages.database.reading() as db:
-            rows = db.execute(
-                f"SELECT rowid AS rowid_, * FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT ?",
-                [last, _BATCH],
-            ).fetchall()
+            query = f"{source} WHERE p.rowid_ > ? ORDER BY p.rowid_ LIMIT ?"
+            rows = db.execute(query, [model, last, _BATCH]).fetchall()
             if not rows:
                 return
             last = rows[-1]["rowid_"]
-            came_with = foreign_metadata.of(db, passages.kind, [row["id"] for row in rows])
-            has_vectors = table == passages.kind.table
-            batch = [
-                ExportEntry(
-                    _plain(row),
-                    came_with.get(row["id"], {}),
-                    _vector(db, passages.kind, row, model=model) if has_vectors else None,
-                )
-                for row in rows
-            ]
-        yield batch
+            came_with = foreign_metadata.of(db, kind, [row["id"] for row in rows])
+        yield [ExportEntry(_plain(row), came_with.get(row["id"], {}), row["asked"]) for row in rows]
 
 
 def metadata_of(kind: str, entry: ExportEntry) -> dict[str, Any]:
@@ -66,15 +57,5 @@ def _metadata(kind: str, entry: ExportEntry) -> dict[str, Any]:
     return entry.metadata or document_metadata(row)
 
 
-def _vector(db: sqlite3.Connection, kind: MemoryKind, row: sqlite3.Row, *, model: str) -> bytes | None:
-    if row["vector"] is not None and row["embedding_model"] == model:
-        return bytes(row["vector"])
-    kept = db.execute(
-        "SELECT vector FROM kept_vectors WHERE kind = ? AND id = ? AND model = ? AND text_hash = ?",
-        [kind.name, row["id"], model, text_hash(row[kind.text])],
-    ).fetchone()
-    return bytes(kept[0]) if kept else None
-
-
 def _plain(row: sqlite3.Row) -> dict[str, Any]:
-    return {name: row[name] for name in row.keys() if name not in ("rowid_", "number")}  # noqa: SIM118
+    return {name: row[name] for name in row.keys() if name not in ("rowid_", "number", "asked")}  # noqa: SIM118

@@ -34,8 +34,8 @@ def around(
 def nearest(memory: OpenedMemory, id: str, *, kind: str = MEMORIES, n: int = 5) -> list[tuple[Row, float]]:
     """The entries of its kind that are nearest to one in meaning, best first, with their cosines."""
     passages = memory.entries(kind)
-    vector = passages.vector(id)
-    if vector is None or passages.get(id)["embedding_model"] != passages.model:
+    vector = passages.resident().vectors([id]).get(id)
+    if vector is None:
         return []
     found = [hit for hit in passages.nearest(vector, n=n + 1) if hit.id != id][:n]
     scores = {hit.id: hit.score for hit in found}

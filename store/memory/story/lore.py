@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from store.disk.files import refused
-from store.embedding.embedding_cache import embed_texts
 from store.errors import ModelUnavailable
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.inputs import LONGEST, as_json, checked_characters, checked_text, for_chroma
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
+from store.memory.engine.vectors import source
 from store.memory.story.scoped import N_RESULTS, Scoped, check_owner
 from store.memory.story.worlds import (
     World,
@@ -189,11 +189,9 @@ class Lore(Scoped):
         """
         checked_text(world.id, what="the world's id")
         texts = [world.lore[start:end] for start, end in split_lines(world.lore)]
-        embedder = self.passages.embedder
-        kept, model = self._kept_vectors(world.id, model=embedder.name), embedder.name
-        new = [text for text in texts if text not in kept]
-        vectors = {**kept, **dict(zip(new, embed_texts(new, embedder), strict=True))}
+        new = self.passages.embed(texts)
         with self.passages.change(verb, actor=actor, decision=decision) as change:
+            change.store(new)
             rows = {f"{world.id}_{BASE}{i}": text for i, text in enumerate(texts)}
             was_loaded = change.row("worlds", world.id) is not None  # else no chunk is this file's yet
             for old in self._base_ids(change.db.execute, world.id) if was_loaded else ():
@@ -209,21 +207,11 @@ class Lore(Scoped):
                 }
                 before = change.row("world_lore", id)
                 check_owner(before, row, "world_id")
-                after = {**row, "vector": vectors[text], "embedding_model": model}
-                if before != after:
-                    change.upsert(after)
+                if before != row or source(new.model, text).key in new.by_key:
+                    change.upsert(row)
             fields = {name: getattr(world, name) for name in World.__slots__}
             if change.row("worlds", world.id) != fields:
                 change.upsert(fields, table="worlds")
-
-    def _kept_vectors(self, world_id: str, *, model: str) -> dict[str, bytes]:
-        with self.passages.database.reading() as db:
-            rows = db.execute(
-                "SELECT text, vector FROM world_lore WHERE world_id = ? AND embedding_model = ? "
-                "AND vector IS NOT NULL",
-                [world_id, model],
-            )
-            return dict(rows.fetchall())
 
     @staticmethod
     def _base_ids(execute: Any, world_id: str) -> Iterable[str]:

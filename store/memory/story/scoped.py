@@ -48,10 +48,11 @@ class Scoped:
         if self.passages.decided(decision) is not None:
             return
         kind = self.passages.kind
-        (vector,), model = self.passages.embed([row[kind.text]])
+        new = self.passages.embed([row[kind.text]])
         with self.passages.change(verb, actor=actor, decision=decision) as change:
             check_owner(change.row(kind.table, row["id"]), row, kind.scope)
-            change.upsert({**row, "vector": vector, "embedding_model": model})
+            change.store(new)
+            change.upsert(row)
 
     def _texts(self, key: str, query: str, *, n: int, max_chars: int, what: str) -> tuple[list[str], bool]:
         """The texts that `search` finds, and whether they exceed `max_chars`; ([], False) if it fails."""

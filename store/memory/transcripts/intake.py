@@ -11,7 +11,7 @@ from typing import Any, Self
 from uuid import NAMESPACE_URL, uuid5
 
 from store.disk.sqlite_values import marks
-from store.memory.engine import foreign_metadata, vector_cache
+from store.memory.engine import foreign_metadata
 from store.memory.engine.inputs import as_json, comparable_json
 from store.memory.engine.passages import Passages
 from store.memory.text.extraction import extract_all_embeddable_content, readable
@@ -315,5 +315,4 @@ def _vector_rows(one: _Fresh) -> list[dict[str, Any]]:
 def _remove_chunks(db: sqlite3.Connection, parent: str) -> None:
     ids = db.execute("SELECT id FROM transcript_vectors WHERE parent_id = ?", [parent]).fetchall()
     db.executemany(_CHANGED, [(KIND.name, KIND.table, id[0]) for id in ids])
-    vector_cache.store(db, KIND, [id[0] for id in ids])
     db.execute("DELETE FROM transcript_vectors WHERE parent_id = ?", [parent])

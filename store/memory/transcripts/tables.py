@@ -25,6 +25,7 @@ KIND = MemoryKind(
     tables=("transcript_vectors", "transcripts", "events"),
     text="source_text",
     scope="session_id",
+    keeps_models=True,
     written="unixepoch(coalesce((SELECT t.ts FROM transcripts t WHERE t.id = parent_id), created_at))",
     stored={
         "transcript_vectors": "unixepoch(created_at)",

@@ -14,7 +14,7 @@ from store.memory.engine.inputs import LONGEST_QUESTION, checked_percentage, che
 from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
 from store.memory.engine.reembedding import embed_new
-from store.memory.engine.vector_cache import UNKNOWN
+from store.memory.engine.vectors import with_any_vector
 from store.memory.text.extraction import ContentType, extract_all_embeddable_content
 from store.memory.text.token_chunks import SIZES, chunk_text
 from store.memory.transcripts import events
@@ -83,22 +83,22 @@ class Transcripts:
                 intake.take(session)
         report.tell()
         self._note(report, actor=actor)
-        report.embedded = self.without_vector() <= AWAITED and self.embed_new(progress=progress)
+        report.embedded = self.passages.without_vector() <= AWAITED and self.embed_new(progress=progress)
         return report
 
     def embed_new(self, *, progress: Progress | None = None) -> bool:
         """Embed what has no vector yet; False if cancelled. Vectors of other models stay."""
         progress = progress or Progress()
-        progress.what, progress.total = "embedding (found by words already)", self.without_vector()
+        progress.what, progress.total = "embedding (found by words already)", self.passages.without_vector()
         progress.done = 0
         return embed_new(self.passages, progress=progress)
 
     def long_chunks(self) -> dict[str, str]:
         """Chunks that exceed the maximum, as migrated ones may, each with its vector's model."""
         with self.passages.database.reading() as db:
-            query = "SELECT id, embedding_model, vector IS NULL FROM transcript_vectors WHERE token_count > ?"
-            rows = db.execute(query, [SIZES.limit]).fetchall()
-        return {id: "" if is_bare else model or UNKNOWN for id, model, is_bare in rows}
+            chunks = with_any_vector(self.passages.kind)
+            query = f"SELECT id, coalesce(embedding_model, '') FROM {chunks} WHERE token_count > ?"
+            return dict(db.execute(query, [SIZES.limit]).fetchall())
 
     def cut_long_chunks(self, ids: Iterable[str] | None = None, *, actor: str = "") -> int:
         """Split these of `long_chunks`, or all; returns how many there were.
@@ -113,12 +113,6 @@ class Transcripts:
                 for piece in pieces:
                     change.upsert(piece)
         return len(cut)
-
-    def without_vector(self) -> int:
-        """How many chunks have no vector at all; `passages.to_embed` counts those of other models too."""
-        with self.passages.database.reading() as db:
-            query = "SELECT count(*) FROM transcript_vectors WHERE vector IS NULL"
-            return int(db.execute(query).fetchone()[0])
 
     def remove_session(
         self, session_id: str, *, user_id: str | None = None, actor: str = "", decision: str | None = None
@@ -324,8 +318,6 @@ def _pieces(row: Row) -> list[dict[str, Any]]:
             "span_end": row["span_start"] + chunk.end,
             "token_count": chunk.tokens,
             "source_text": text[chunk.start : chunk.end],
-            "vector": None,
-            "embedding_model": None,
         }
         for index, chunk in enumerate(chunks)
     ]

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry, changed_meanwhile
@@ -69,18 +68,19 @@ def merge(
         return shown or MergePreview(kept, [], str(kept[passages.kind.text]), tags)
     planned = shown or preview(memory, keep, others, kind=kind)
     text = checked_text(text or planned.text, what="the text", most=LONGEST)
-    (vector,), model = passages.embed([text])
-    own: dict[str, Any] = {"vector": vector, "embedding_model": model}
-    if "tags" in planned.keep:
-        own["tags"] = json.dumps(planned.tags)
+    new = passages.embed([text])
+    kept = {**planned.keep, passages.kind.text: text}
+    if "tags" in kept:
+        kept["tags"] = json.dumps(planned.tags)
     with passages.change("merge", actor=actor, decision=decision) as change:
+        change.store(new)
         for one in (planned.keep, *planned.removed):
             row = change.row(passages.kind.table, one["id"])
             if row is None:
                 raise UnknownEntry(f"{one['id']} was removed in the meantime")
             if any(row[name] != value for name, value in one.items() if name != "embedding_model"):
                 raise changed_meanwhile(one["id"])
-        change.upsert({**planned.keep, passages.kind.text: text, **own})
+        change.upsert(kept)
         for one in planned.removed:
             change.remove(one["id"])
     return planned

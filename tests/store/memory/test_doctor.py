@@ -3,7 +3,9 @@
 import pytest
 
 from store.memory import doctor
+from store.memory.engine.vectors import joined
 from store.memory.memory import Memory
+from store.memory.story.lore import KIND
 from store.memory.story.worlds import World
 
 
@@ -20,7 +22,8 @@ def test_doctor_finds_nothing_wrong_with_a_memory_in_use(memory_with_lore: Memor
 @pytest.mark.usefixtures("chroma")
 def test_doctor_repairs_missing_vectors_and_full_text(memory_with_lore: Memory) -> None:
     with memory_with_lore.lore.passages.database.writing() as db:
-        db.execute("UPDATE world_lore SET vector = NULL WHERE id = 'peaks_l1'")
+        vector = f"SELECT v.key FROM world_lore p {joined(KIND)} WHERE p.id = 'peaks_l1'"
+        db.execute(f"DELETE FROM world_lore_vectors WHERE key = ({vector})")
         db.execute(
             "INSERT OR REPLACE INTO changes (kind, tbl, id) VALUES ('world_lore', 'world_lore', 'peaks_l1')"
         )

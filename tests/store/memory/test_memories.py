@@ -10,6 +10,7 @@ import pytest
 
 from store.errors import NothingToUndo
 from store.memory.engine.errors import InvalidInput
+from store.memory.engine.vectors import NewVectors, source
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored
@@ -186,9 +187,10 @@ def test_only_results_below_thirty_percent_are_excluded(memory: Memory, bags: Ba
     for id, cosine in (("mem_1", 0.2999), ("mem_2", 0.3001), ("mem_3", -0.5)):
         vector = np.zeros(384, np.float32)
         vector[:2] = cosine, (1 - cosine**2) ** 0.5
-        row = {"id": id, "content": id, "tags": "[]", "timestamp": "2026-01-31T10:00:00Z"}
+        key = source(passages.model, id).key
         with passages.change("store") as change:
-            change.upsert({**row, "vector": vector.tobytes(), "embedding_model": passages.model})
+            change.store(NewVectors(passages.model, {key: vector.tobytes()}))
+            change.upsert({"id": id, "content": id, "tags": "[]", "timestamp": "2026-01-31T10:00:00Z"})
     bags.embed_texts = lambda texts: np.eye(1, 384, dtype=np.float32)  # type: ignore[method-assign]
     found = memory.memories.search_memory("exactly the first direction", limit=20)
     assert [hit["memory_id"] for hit in found["results"]] == ["mem_2"]

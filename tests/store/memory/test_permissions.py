@@ -46,7 +46,7 @@ def stocked(memory: Memory, tmp_path: Path) -> Memory:
     write_session(session, "why is it slow")
     memory.transcripts.import_sessions([session])
     with memory.passages["memories"].database.writing() as db:
-        db.execute("INSERT INTO kept_vectors VALUES ('memories', 'mem_1', 'another model', 'hash', x'00')")
+        db.execute("INSERT INTO memories_vectors VALUES ('key', 'another model', x'00')")
     return memory
 
 

@@ -6,13 +6,17 @@ Content types of transcripts: text/test_extraction.py.
 
 import json
 import logging
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from store.chroma.follower import ChromaFollower
+from store.memory.exporting.export import export
 from store.memory.memory import Memory
 from store.memory.story.sessions import exchange
 from store.memory.text.tokens import count_tokens
@@ -58,11 +62,18 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         patch.setattr(ChromaFollower, "wake", lambda self: None)
         with Memory.open(folder / "res", embedder=Bags()) as opened:
             opened.transcripts.import_sessions([session])
+            export(opened, _exported(opened), kinds=["transcript_vectors"])
             yield opened
 
 
+def _exported(memory: Memory) -> Path:
+    """The database that other programs read: the store keeps its vectors apart from its chunks."""
+    return memory.places.root.parent / "exported.sqlite3"
+
+
 def rows(memory: Memory, query: str, *values: object) -> list[dict[str, Any]]:
-    with memory.transcripts.passages.database.reading() as db:
+    with closing(sqlite3.connect(_exported(memory))) as db:
+        db.row_factory = sqlite3.Row
         return [dict(row) for row in db.execute(query, values)]
 
 

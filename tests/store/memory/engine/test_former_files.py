@@ -1,5 +1,6 @@
 """Memories of versions up to 1.2, a file for each kind, become one file, and nothing of them is lost."""
 
+import json
 import os
 import signal
 import sqlite3
@@ -50,7 +51,7 @@ def said_by(memory: Memory) -> dict[str, Any]:
             "kept": passages.vectors_by_model(),
             "recall": {row["id"]: memory.recall_of(row["id"], kind=name) for row in rows},
             "asked": passages.questions.all(),
-            "events": [(one.verb, one.id, one.before, one.is_undone) for one in events],
+            "events": [(one.verb, one.id, json.loads(one.before or "0"), one.is_undone) for one in events],
             "versions": {
                 one.id: [(two.version, two.row, two.author, two.via) for two in passages.versions(one.id)]
                 for one in events

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from store.errors import NotWritten
+from store.memory import doctor
 from store.memory.engine import pending
-from store.memory.engine.reembedding import reembed
+from store.memory.engine.reembedding import embed_new, reembed
+from store.memory.engine.vectors import source
 from store.memory.memory import Memory
 from store.memory.story.worlds import World
 from store.progress import Progress
@@ -35,8 +37,8 @@ def test_the_model_is_switched_only_after_all_entries_are_embedded(memory_with_l
 class Interrupted(Bags):
     """A model during whose first batch something else happens."""
 
-    def __init__(self, happens: Callable[[], Any], name: str) -> None:
-        super().__init__(name=name, dimensions=32)
+    def __init__(self, happens: Callable[[], Any], name: str, *, dimensions: int = 32) -> None:
+        super().__init__(name=name, dimensions=dimensions)
         self._happens = [happens]
 
     def embed_texts(self, texts: Sequence[str]) -> Any:
@@ -70,8 +72,61 @@ def test_two_processes_that_choose_the_same_model_both_come_to_an_end(memory_wit
     same = Bags(name="other", dimensions=32)
     assert reembed(passages, Interrupted(lambda: reembed(passages, same), "other"))
     assert (passages.model, passages.to_embed()) == ("other", 0)
+    assert passages.database.meta("next_model") == ""
+
+
+def test_a_session_deleted_for_good_meanwhile_leaves_no_vector(memory: Memory) -> None:
+    for session in ("elf_s1", "orc_s2"):
+        memory.session_memory.add_memory(session, "1", f"what {session} said")
+    passages = memory.session_memory.passages
+    model = Interrupted(lambda: memory.session_memory.delete_session_memory("elf_s1"), "other")
+    assert reembed(passages, model)
     with passages.database.reading() as db:
-        assert db.execute("SELECT count(*) FROM new_vectors").fetchone()[0] == 0
+        keys = {row[0] for row in db.execute("SELECT key FROM session_memory_vectors")}
+    assert keys == {source(name, "what orc_s2 said").key for name in ("bags", "other")}
+
+
+@pytest.mark.usefixtures("chroma")
+def test_an_entry_that_is_stored_while_its_text_is_embedded_is_found(memory: Memory) -> None:
+    passages = memory.session_memory.passages
+    row = {"session_id": "elf_s1", "memory_id": "1", "text": "said twice", "at": 0.0}
+    with passages.change("adopt") as change:
+        change.upsert({**row, "id": "elf_s1_1"})
+
+    def other_process() -> None:
+        with passages.change("adopt") as change:
+            change.upsert({**row, "id": "elf_s1_2", "memory_id": "2"})
+        assert len(passages.resident()) == 0
+        assert memory.wait_for_chroma(60)
+
+    passages.use(Interrupted(other_process, "bags", dimensions=384))
+    assert embed_new(passages)
+    assert {hit.id for hit in passages.nearest(passages.question("said twice"), n=5)} == {
+        "elf_s1_1", "elf_s1_2",
+    }  # fmt: skip
+    assert memory.wait_for_chroma(60)
+    assert memory.check_chroma() == []
+
+
+def test_a_damaged_text_is_embedded_once(memory: Memory, bags: Bags) -> None:
+    passages = memory.memories.passages
+    memory.memories.store_memory("sound")
+    with passages.database.writing() as db:
+        db.execute("UPDATE memories SET content = CAST(x'ff66' AS TEXT)")
+    bags.requests.clear()
+    assert passages.to_embed() == 1
+    assert embed_new(passages)
+    assert (passages.to_embed(), len(bags.requests)) == (0, 1)
+
+
+def test_a_vector_of_another_length_is_replaced(memory: Memory) -> None:
+    passages = memory.memories.passages
+    memory.memories.store_memory("dragons sleep")
+    with passages.database.writing() as db:
+        db.execute("UPDATE memories_vectors SET vector = zeroblob(8)")
+    assert any("have not 384 numbers" in one.what for one in doctor.check(memory))
+    assert reembed(passages)
+    assert doctor.check(memory) == []
 
 
 def _import(memory: Memory) -> None:

@@ -97,7 +97,7 @@ def test_deleted_vectors_bar_undo_as_well(memory: Memory) -> None:
     memory.memories.store_memory("unrelated")
     passages = memory.memories.passages
     with passages.database.writing() as db:
-        db.execute("INSERT INTO kept_vectors VALUES ('memories', 'x', 'older', 'hash', x'00000000')")
+        db.execute("INSERT INTO memories_vectors VALUES ('key', 'older', x'00000000')")
     passages.delete_vectors("older")
     with pytest.raises(NothingToUndo, match="never reaches past"):
         memory.undo()

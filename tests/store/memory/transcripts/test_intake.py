@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from store.embedding import embedding_cache
+from store.embedding.embedding_cache import EmbeddingSource
 from store.embedding.protocol import Embedder
-from store.memory.engine import reembedding
 from store.memory.memory import Memory
 from store.memory.transcripts import intake, transcripts
 from store.memory.transcripts.intake import TranscriptReport
@@ -49,7 +50,7 @@ def test_a_folder_is_imported_with_messages_chunks_and_events(imported: Memory) 
         assert row["span_end"] == len(row["source_text"])
         assert row["token_count"] > 0
         assert row["embedding_model"] == "bags"
-    assert imported.transcripts.without_vector() == 0
+    assert imported.transcripts.passages.without_vector() == 0
 
 
 def test_a_message_of_which_an_earlier_memedex_read_less_is_read_again(
@@ -158,7 +159,7 @@ def test_a_cancelled_import_can_be_resumed(memory: Memory, session: Path) -> Non
     report = memory.transcripts.import_sessions([session], progress=progress)
     assert not report.embedded
     report = memory.transcripts.import_sessions([session])
-    assert (report.messages, report.embedded, memory.transcripts.without_vector()) == (5, True, 0)
+    assert (report.messages, report.embedded, memory.transcripts.passages.without_vector()) == (5, True, 0)
 
 
 def test_a_large_import_is_found_by_words_and_not_awaited_until_it_is_embedded(
@@ -170,7 +171,7 @@ def test_a_large_import_is_found_by_words_and_not_awaited_until_it_is_embedded(
     assert (report.messages, report.embedded, bags.requests) == (many, False, [])
     assert memory.transcripts.search("lamp 7", mode="full_text")
     assert memory.transcripts.embed_new()
-    assert (memory.transcripts.without_vector(), len(bags.requests)) == (0, many)
+    assert (memory.transcripts.passages.without_vector(), len(bags.requests)) == (0, many)
 
 
 def test_messages_of_several_transactions_keep_their_order(
@@ -190,22 +191,21 @@ def test_messages_of_several_transactions_keep_their_order(
 def test_embedding_a_very_long_message_can_be_cancelled(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lines(
-        tmp_path / "long.jsonl", [{"role": "user", "content": "Frogs count brass lamps at night. " * 5_000}]
-    )
+    long = "".join(f"Frogs count {number} brass lamps at night. " for number in range(5_000))
+    lines(tmp_path / "long.jsonl", [{"role": "user", "content": long}])
     progress, embedded = Progress(), list[int]()
-    embed = reembedding.embed_texts
+    embed = embedding_cache.embed
 
-    def stopped_after_one(texts: Sequence[str], embedder: Embedder) -> list[bytes]:
-        embedded.append(len(texts))
+    def stopped_after_one(sources: Sequence[EmbeddingSource], embedder: Embedder) -> dict[str, bytes]:
+        embedded.append(len(sources))
         progress.cancel()
-        return embed(texts, embedder)
+        return embed(sources, embedder)
 
-    monkeypatch.setattr(reembedding, "embed_texts", stopped_after_one)
+    monkeypatch.setattr(embedding_cache, "embed", stopped_after_one)
     report = memory.transcripts.import_sessions([tmp_path / "long.jsonl"], progress=progress)
     chunks = memory.passages["transcript_vectors"].count()
     assert (len(embedded), report.embedded) == (1, False)
-    assert embedded[0] == chunks - memory.transcripts.without_vector() < chunks
+    assert embedded[0] == chunks - memory.transcripts.passages.without_vector() < chunks
     assert memory.transcripts.search("lamps", mode="full_text")
 
 

@@ -16,6 +16,7 @@ from store.memory import doctor
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.places import Places
 from store.memory.engine.reembedding import reembed
+from store.memory.engine.vectors import source
 from store.memory.memory import Memory
 from store.memory.story.worlds import put_world_file
 from tests.store.memory.bags import Bags
@@ -43,11 +44,13 @@ def paid_memory(tmp_path: Path, reopen: Callable[[], Memory]) -> Memory:
 
 def paid_vectors(memory: Memory) -> dict[str, bytes]:
     """The vectors of the entries themselves that the paid model made."""
-    with memory.passages["transcript_vectors"].database.reading() as db:
-        rows = db.execute(
-            "SELECT source_text, vector FROM transcript_vectors WHERE embedding_model = ?", [PAID]
-        )
-        return {text: bytes(found) for text, found in rows}
+    passages = memory.passages["transcript_vectors"]
+    found = {
+        row["source_text"]: passages.vector(row["id"])
+        for row in passages.find()
+        if row["embedding_model"] == PAID
+    }
+    return {text: vector.tobytes() for text, vector in found.items() if vector is not None}
 
 
 BOUGHT = {text: vector(text, dimensions=3072).tobytes() for text in TEXTS}
@@ -121,13 +124,43 @@ def test_the_forget_vectors_command_requires_yes(
     assert [one["model"] for one in run("delete-vectors")[1]["vectors"]["memories"]] == ["other"]
 
 
-def test_deleting_a_session_deletes_its_cached_vectors(memory: Memory) -> None:
+def test_deleting_a_session_deletes_the_vectors_of_its_texts_by_every_model(memory: Memory) -> None:
     memory.session_memory.add_memory("elf_s1", "1", "a secret")
     memory.session_memory.add_memory("elf_s2", "1", "no secret")
     assert reembed(memory.passages["session_memory"], Bags(name="other", dimensions=32))
     memory.session_memory.delete_session_memory("elf_s1")
     with memory.passages["session_memory"].database.reading() as db:
-        assert [row[0] for row in db.execute("SELECT id FROM kept_vectors")] == ["elf_s2_1"]
+        left = {row[0] for row in db.execute("SELECT key FROM session_memory_vectors")}
+    assert left == {source(model, "no secret").key for model in ("bags", "other")}
+
+
+def test_a_text_that_another_session_has_too_keeps_its_vector(memory: Memory) -> None:
+    for session in ("elf_s1", "elf_s2"):
+        memory.session_memory.add_memory(session, "1", "said twice")
+    memory.session_memory.delete_session_memory("elf_s1")
+    assert memory.session_memory.passages.to_embed() == 0
+    assert memory.session_memory.query_memory("elf_s2", "said twice")[0] == ["said twice"]
+
+
+def test_a_text_that_comes_back_is_not_embedded_again(memory: Memory, bags: Bags) -> None:
+    passages = memory.memories.passages
+    first = memory.memories.store_memory("dragons sleep")["memory_id"]
+    memory.memories.edit(first, content="dragons wake")
+    bags.requests.clear()
+    memory.memories.edit(first, content="dragons sleep")
+    memory.undo()
+    memory.memories.store_memory("dragons sleep")
+    assert bags.requests == []
+    assert [hit.score for hit in passages.nearest(passages.question("dragons sleep"), n=1)] == [
+        pytest.approx(1)
+    ]
+
+
+def test_the_same_text_has_a_vector_in_each_kind(memory: Memory) -> None:
+    memory.memories.store_memory("dragons sleep")
+    memory.session_memory.add_memory("elf_s1", "1", "dragons sleep")
+    memory.session_memory.delete_session_memory("elf_s1")
+    assert memory.memories.passages.to_embed() == 0
 
 
 def test_a_replaced_world_file_is_set_aside(tmp_path: Path) -> None:

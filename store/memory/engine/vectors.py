@@ -1,0 +1,80 @@
+"""The vectors of one kind's entries, each under a key of its model and its text, of all models together.
+
+An entry names no vector. Its vector is the one of its text by the kind's model, so a text that comes back has
+it again, and a change of model is the change of one name. Nothing throws a vector away but
+`memory delete-vectors`, and the deletion of its text for good.
+"""
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from store.embedding import embedding_cache
+from store.embedding.embedding_cache import EmbeddingSource
+from store.memory.engine.kind import MemoryKind
+
+UNKNOWN = "unknown"  # the model of a vector that came without a name
+NEXT_MODEL = "next_model"  # in `meta`: the model of a change that is not complete
+
+
+@dataclass(frozen=True, slots=True)
+class NewVectors:
+    """Vectors that a model made of new texts, to be stored with the entries that say them."""
+
+    model: str
+    by_key: Mapping[str, bytes]  # float32
+
+
+def install(db: sqlite3.Connection) -> None:
+    """Register the function that makes keys in SQL."""
+    db.create_function("vector_key", 2, _vector_key, deterministic=True)
+
+
+def source(model: str, text: str) -> EmbeddingSource:
+    """A text with the key of its vector by this model."""
+    return EmbeddingSource(_vector_key(model, text.encode()) or "", text=text)
+
+
+def joined(kind: MemoryKind, *, model: str = "") -> str:
+    """SQL after the entries as `p`: as `v` their vectors by a model (SQL), as a rule the kind's."""
+    return f"LEFT JOIN {kind.vectors} v ON v.key = {key(kind, model)}"
+
+
+def with_any_vector(kind: MemoryKind) -> str:
+    """SQL to select from: the entries with `vector` and `embedding_model`, another's if the own has none."""
+    own = f"SELECT key FROM {kind.vectors} WHERE key = {key(kind)}"
+    models = f"SELECT json_group_array(DISTINCT model) FROM {kind.vectors}"
+    other = (
+        f"SELECT o.key FROM json_each(({models})) m CROSS JOIN {kind.vectors} o "
+        f"ON o.key = {key(kind, 'm.value')} LIMIT 1"
+    )
+    return (
+        f"(SELECT p.rowid AS rowid_, p.*, v.model AS embedding_model, v.vector FROM {kind.table} p "
+        f"LEFT JOIN {kind.vectors} v ON v.key = coalesce(({own}), ({other})))"
+    )
+
+
+def delete_unused(db: sqlite3.Connection, kind: MemoryKind) -> None:
+    """Delete the vectors of texts that no entry has, and none had as far as the history knows."""
+    past = "SELECT before ->> ? FROM history WHERE kind = ? AND tbl = ? AND before IS NOT NULL"
+    db.execute(
+        f"DELETE FROM {kind.vectors} WHERE key NOT IN (SELECT vector_key(m.model, CAST(t.text AS BLOB)) "
+        f"FROM (SELECT DISTINCT model FROM {kind.vectors}) m, "
+        f"(SELECT {kind.text} AS text FROM {kind.table} UNION {past}) t WHERE t.text IS NOT NULL)",
+        [f"$.{kind.text}", kind.name, kind.table],
+    )
+
+
+def key(kind: MemoryKind, model: str = "", *, entry: str = "p.") -> str:
+    """SQL: the key of an entry's vector, as a rule by the kind's model."""
+    model = model or f"(SELECT value FROM meta WHERE key = '{kind.key('model')}')"
+    return f"vector_key({model}, CAST({entry}{kind.text} AS BLOB))"  # a damaged text may not be UTF-8
+
+
+def _vector_key(model: str | None, content: bytes | str | None) -> str | None:
+    """The key for a text in UTF-8, or for the SHA-256 of one; as a picture's, it is made of a hash."""
+    if model is None or content is None:
+        return None
+    hashed = content if isinstance(content, str) else sha256(content).hexdigest()
+    return embedding_cache.content_key(model, "text", hashed)
