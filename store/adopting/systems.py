@@ -9,6 +9,7 @@ from store.adopting.coins import CaptionedPictures, ClassFolders, Tables, TokenL
 from store.adopting.conversations import Conversations
 from store.adopting.documents import DocumentRows
 from store.adopting.memory_files import MemoryFiles
+from store.adopting.notes import MarkdownNotes
 from store.adopting.system import AdoptionReport, AdoptionRequest, DataSurvey, LibrarySystem, MemorySystem
 from store.adopting.three_tiers import ThreeTierLibrary
 from store.adopting.transcripts import TranscriptDatabases
@@ -27,6 +28,7 @@ MEMORY_SYSTEMS: tuple[MemorySystem, ...] = (
     ChromaTexts(),
     DocumentRows(),
     MemoryFiles(),
+    MarkdownNotes(),
     TranscriptDatabases(),
     Conversations(),
 )

@@ -90,7 +90,7 @@ def _own_root(path: Path) -> Path | None:
 def _entries(call: Call, question: str, words: str, n: int) -> Iterator[dict[str, Any]]:
     """Of each kind with entries how many there are, and the first of them or those that answer best."""
     from store.memory.memory import has_memory
-    from store.memory.values import KINDS
+    from store.memory.values import KINDS, SearchFilters
 
     if not has_memory(call.root):
         return
@@ -98,7 +98,11 @@ def _entries(call: Call, question: str, words: str, n: int) -> Iterator[dict[str
         for kind in KINDS:
             text = memory.entries(kind).kind.text
             if question:
-                rows = memory.search(question, kind=kind, limit=n) if memory.entries(kind).count() else []
+                rows = (
+                    memory.search(question, kind=kind, limit=n, filters=SearchFilters(min_score=0.0))
+                    if memory.entries(kind).count()
+                    else []
+                )
                 total = len(rows)
             else:
                 total, rows = memory.list(kind=kind, words=words, limit=n)
@@ -110,7 +114,8 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     yield f"{found['kind']}: {found['count']:,}"
     for row in found["entries"]:
         score = f"{row['score']:.3f}  " if "score" in row else ""
-        yield f"  {score}{row['id']}  {' '.join(str(row[found['text']]).split())[:_SHOWN]}"
+        id, text = row.get("id", row.get("memory_id")), " ".join(str(row[found["text"]]).split())
+        yield f"  {score}{id}  {text[:_SHOWN]}"
 
 
 def _served(root: str) -> int:

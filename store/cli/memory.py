@@ -153,11 +153,14 @@ def export(
         Option("--kind", help="memories, lore and sessions go into one Chroma, and may be named together"),
     ],
     vectors: Annotated[str, Option(metavar="MODEL", help="whose vectors (the kind's model)")] = "",
+    form: Annotated[
+        Literal["notes"] | None, Option("--format", help="memories as a folder of Markdown notes")
+    ] = None,
 ) -> int:
     """Write entries in the layout of their reference."""
     with call.reading_memory() as memory:
         whole_path = absolute(path)
-        outcome = memory.export(whole_path, kinds=kinds, model=vectors)
+        outcome = memory.export(whole_path, kinds=kinds, model=vectors, form=form or "")
     done = {"path": str(whole_path), "done": outcome.done, "refused": as_json(outcome.refused)}
     call.say(f"exported {len(outcome.done):,} entries to {whole_path}")
     call.answered(done)

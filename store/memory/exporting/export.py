@@ -16,28 +16,37 @@ from store.chroma.foreign import CollectionWriter, Texts, WriterProcess
 from store.chroma.process import ChromaFailed
 from store.errors import BadSource, NotWritten
 from store.memory.engine.errors import InvalidInput
+from store.memory.exporting import notes
 from store.memory.exporting.entries import ExportEntry, entries, metadata_of
 from store.memory.opened import OpenedMemory
 from store.memory.transcripts.tables import TABLES
 from store.outcome import Outcome, Refusal
 
 IN_CHROMA = ("memories", "world_lore", "session_memory")
-DOCUMENTS, TRANSCRIPTS = "documents", "transcript_vectors"
+MEMORIES, DOCUMENTS, TRANSCRIPTS = "memories", "documents", "transcript_vectors"
+NOTES = "notes"  # the form
 _LINES = (".jsonl", ".ndjson")
 
 
-def export(memory: OpenedMemory, path: Path, *, kinds: Sequence[str], model: str = "") -> Outcome:
+def export(
+    memory: OpenedMemory, path: Path, *, kinds: Sequence[str], model: str = "", form: str = ""
+) -> Outcome:
     """Write these kinds in the layout of their reference; the result is there whole, or not at all.
 
     Memories, lore and sessions go into a new Chroma folder, documents into a .csv or .jsonl file, transcripts
-    into a new SQLite file. `model` chooses whose vectors; an entry without one is refused for a Chroma.
+    into a new SQLite file; with the form "notes" memories become a folder of Markdown notes. `model` chooses
+    whose vectors; an entry without one is refused for a Chroma.
     Raises InvalidInput for kinds that do not go together, BadSource if there is something at the path.
     """
     if path.exists():
         raise BadSource(f"there is something at {path} already; an export needs a new place")
     outcome = Outcome()
     with _staged(path) as staged:
-        if set(kinds) <= set(IN_CHROMA) and kinds:
+        if form == NOTES and [*kinds] == [MEMORIES]:
+            _to_notes(memory, staged, outcome)
+        elif form:
+            raise InvalidInput(f"only {MEMORIES} are exported as {NOTES}, and there is no other form")
+        elif set(kinds) <= set(IN_CHROMA) and kinds:
             _to_chroma(memory, staged, kinds, model, outcome)
         elif [*kinds] == [DOCUMENTS]:
             _to_table(memory, staged, path.suffix.lower(), model, outcome)
@@ -91,6 +100,16 @@ def _texts(kind: str, text: str, whole: Sequence[ExportEntry]) -> Texts:
         metadata=[metadata_of(kind, entry) for entry in whole],
         vectors=[entry.vector or b"" for entry in whole],
     )
+
+
+def _to_notes(memory: OpenedMemory, staged: Path, outcome: Outcome) -> None:
+    for batch in entries(memory.passages[MEMORIES]):
+        for entry in batch:
+            place = staged / notes.place(entry.row, entry.metadata)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(notes.written(entry.row, entry.metadata), encoding="utf-8", newline="")
+            outcome.done.append(entry.row["id"])
+    staged.mkdir(exist_ok=True)
 
 
 def _to_table(memory: OpenedMemory, staged: Path, suffix: str, model: str, outcome: Outcome) -> None:

@@ -41,6 +41,7 @@ def test_what_another_program_left_is_listed_and_asked_without_a_change(
     assert kinds == {"memories": 1, "transcript_vectors": 2}
     asked = run("inspect", source, "Who lives here?")
     assert "A heron." in asked.stdout
+    assert "h1 Likes frogs" in run("inspect", source, "Who likes frogs?").stdout
     assert run("inspect", source, "--words", "frogs").stdout.count("\n") == 2
     assert content(source) == before
     assert not (tmp_path / "res").exists()
