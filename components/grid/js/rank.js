@@ -41,7 +41,7 @@ const CAPTION_SHARE = { entity: 4, context: 3, visual: 2, emotions: 1 };
 const HIGH = 0.05; // among the best twentieth by one …
 const LOW = 0.5; // … and not even in the better half by the other
 const ENOUGH = 40; // records; with fewer, a twentieth means nothing
-// Of the demo's golden queries, 85 % of the results with so much are relevant, and 84 % of the relevant have so much.
+// Of the demo's golden queries, 82 % of the results with so much are relevant, and 86 % of the relevant have so much.
 const STRONG = 2; // deviations above the library's mean
 
 /** @type {Scale} */
