@@ -114,10 +114,10 @@ def rank(
     used = [n for n, facet in enumerate(FACETS) if weights.get(facet, 0.0) > 0 and similarities.spoken[n]]
     if not used and stand_in is None:
         return Ranking([], [], shares, 0, total if mask is None else int(np.count_nonzero(mask)))
+    every = similarities.everything  # before the lock, which what it may wait for needs
     with similarities.lock:
         pictures = _Pictures.of(stand_in, weights, shares, scale) if stand_in else None
         gain = _gain(similarities, shares, scale, pictures) if words else 0.0
-        every = similarities.everything
         if every is not None:
             first: NDArray[np.floating[Any]] = _weighted(every, shares, scale)
             wrong = None

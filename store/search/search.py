@@ -14,6 +14,7 @@ whose cosines are no higher, fits nothing either. A fixed threshold would suit o
 
 import time
 from collections.abc import Callable, Collection, Hashable, Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import resources
@@ -28,7 +29,7 @@ from store.lru import LruCache
 from store.records import FACETS, Facet
 from store.search.query import Part, Query
 from store.search.ranking import RAW, Contribution, Hit, Ranking, Scale, Words, hits, rank
-from store.search.similarities import NONE, QueryDirections, Similarities
+from store.search.similarities import NONE, Floats, QueryDirections, Similarities
 from store.search.stand_in import StandIn, is_usual, may_stand_in, stand_in
 from store.vectors.blocks import Mask, VectorSnapshot
 from store.vectors.matrices import Matrices
@@ -238,6 +239,7 @@ class Search:
         self._directions = QueryDirections(embedder)
         self._kept = _Kept(matrices.snapshot())
         self._floor: _Floor | None = None
+        self._completing: Future[Floats] | None = None
 
     def search(
         self,
@@ -278,6 +280,7 @@ class Search:
             mask = None
             why_empty = NO_WEIGHT
         found = hits(similarities, ranking, weights, scale=scale, words=counted)
+        self._complete_later(similarities)
         return Results(
             query=query,
             hits=found,
@@ -320,6 +323,13 @@ class Search:
             found = Similarities(snapshot, self._directions.of(query, own=snapshot.vectors))
             answers[key] = found
         return found
+
+    def _complete_later(self, similarities: Similarities) -> None:
+        """Make sliders quick while the hand rests; what an earlier question waits for is given up."""
+        if (begun := similarities.complete_later()) is not None:
+            if self._completing is not None:
+                self._completing.cancel()
+            self._completing = begun
 
     def _stand_in(
         self,

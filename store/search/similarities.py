@@ -9,6 +9,7 @@ more than one of a single part. A part that does not apply to a facet is in neit
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from functools import cached_property
 
@@ -121,9 +122,11 @@ def _known(addresses: Iterable[str], own: StoredVectors) -> Iterator[Mapping[Fac
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
-FEW = 16_384  # rows; all of so few are compared exactly at once, in a few ms, and sliders are quickest then
+FEW = 4_096  # rows; all of so few are compared exactly at once, in two ms
+RESTING = (
+    16_384  # rows; all of so few are compared exactly after the first answer, and sliders are quick then
+)
 _MANY = 4096  # rows from which reading all of them in order may be quicker than these alone
-_SAMPLE = 256  # rows that tell how far apart cosines lie, of more than FEW records
 _LOOSE = 2.0  # times as far from the truth as by the facets alone a score by the combined vector may be
 _COMBINED = np.flatnonzero(USUAL)  # the facets that the combined vector is made of
 
@@ -160,15 +163,37 @@ class Similarities:
         self._can_combine = len(used) == len(_COMBINED) and all(np.array_equal(own, used[0]) for own in used)
         self._scanned: set[int] = set()
         self._exact = np.zeros(len(self.addresses), np.bool_)
+        self._completing: Future[Floats] | None = None
+
+    @property
+    def everything(self) -> Floats | None:
+        """(5, N): every cosine, exact, a missing one at its mean; None if a bound has to do.
+
+        Of more than FEW records it is there once `complete_later` was called, and waits for that.
+        """
+        if self._completing is not None:
+            with suppress(CancelledError):  # a later question overtook it
+                return self._completing.result()
+        return None if self.are_many and self._completing is None else self._everything
 
     @cached_property
-    def everything(self) -> Floats | None:
-        """(5, N): every cosine, exact, a missing one at its mean; None for more than FEW records."""
-        if len(self.addresses) > FEW:
+    def are_many(self) -> bool:
+        """Whether a bound serves the first answer, and a sample tells how far apart cosines lie."""
+        return len(self.addresses) > FEW
+
+    def complete_later(self) -> "Future[Floats] | None":
+        """Begin to compare all records exactly, unless they are too many or it was begun."""
+        if self._completing is not None or not self.are_many or len(self.addresses) > RESTING:
             return None
+        self._completing = blocks.in_background(lambda: self._everything)
+        return self._completing
+
+    @cached_property
+    def _everything(self) -> Floats:
         rows = np.arange(len(self.addresses))
-        self.rescore(rows)
-        return self.rescored(rows)
+        with self.lock:
+            self.rescore(rows)
+            return self.rescored(rows)
 
     @cached_property
     def deviations(self) -> Floats:
@@ -176,14 +201,15 @@ class Similarities:
 
         0 if none has it. With more than FEW records, over a fixed sample of them.
         """
-        filled, has = self.everything, self.present
-        if filled is None:
-            rows = np.linspace(0, len(self.addresses) - 1, _SAMPLE).astype(np.intp)
-            with self.lock:
-                self.rescore(rows)
-                filled, has = self.rescored(rows), self.present[:, rows]
-        every = [own[mine] for own, mine in zip(filled, has, strict=True)]
-        return np.array([own.std() if len(own) else 0.0 for own in every])
+        found = np.zeros(len(FACETS))
+        if not self.are_many:
+            each = [own[has] for own, has in zip(self._everything, self.present, strict=True)]
+            return np.array([own.std() if len(own) else 0.0 for own in each])
+        rows, sample = self._snapshot.sample
+        for number, direction in self._asked.items():
+            cosines = np.vecdot(sample[number], direction.exact)[self.present[number, rows]]
+            found[number] = cosines.std(dtype=np.float64) if len(cosines) else 0.0
+        return found
 
     def rows_of(self, addresses: Iterable[str]) -> list[int]:
         """The row of each of these addresses that is among the records."""

@@ -203,7 +203,7 @@ def stand_in(similarities: Similarities, silent: Collection[str]) -> StandIn | N
 
 def _captions(similarities: Similarities, rows: Rows) -> tuple[Floats, Floats]:
     """(5,) each: mean and deviation over these rows; NaN for a facet that too few of them have."""
-    if len(rows) > _SAMPLE and similarities.everything is None:
+    if len(rows) > _SAMPLE and similarities.are_many:
         rows = rows[np.linspace(0, len(rows) - 1, _SAMPLE).astype(np.intp)]
     with similarities.lock:
         similarities.rescore(rows)

@@ -28,12 +28,13 @@ memory takes a microsecond.
 import math
 import mmap
 import os
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,10 @@ from store.errors import UnknownRecord
 from store.progress import Progress
 from store.records import FACETS, Facet
 from store.vectors.weights import DEFAULT_WEIGHTS
+
+_Made = TypeVar("_Made")
+_SMALL = 64_000_000  # bytes of a matrix that is asked for as a whole: a call for each row takes longer …
+_AGAIN = 10.0  # … after so many seconds again, since the system may have dropped it
 
 
 class ReadAhead:
@@ -56,18 +61,28 @@ class ReadAhead:
         self._map = base
         self._start = matrix.ctypes.data - np.frombuffer(base, np.uint8).ctypes.data
         self._size = matrix.itemsize * matrix.shape[1]
+        self._bytes = matrix.nbytes
+        self._asked_at = -math.inf  # as a whole
 
     def ask(self, rows: NDArray[np.intp]) -> None:
         """Begin to read these rows (ascending), without waiting for them."""
         if not len(rows) or not hasattr(mmap, "MADV_WILLNEED"):  # Windows has nothing like it
             return
+        if self._bytes <= _SMALL:
+            if time.monotonic() - self._asked_at > _AGAIN:
+                self._asked_at = time.monotonic()
+                self._ask(0, self._bytes)
+            return
         breaks = np.flatnonzero(np.diff(rows) != 1) + 1
         firsts = rows[np.concatenate([[0], breaks])]
         lasts = rows[np.concatenate([breaks - 1, [len(rows) - 1]])]
         for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
-            start, end = self._start + first * self._size, self._start + (last + 1) * self._size
-            start -= start % mmap.PAGESIZE
-            self._map.madvise(mmap.MADV_WILLNEED, start, end - start)
+            self._ask(first * self._size, (last + 1) * self._size)
+
+    def _ask(self, first: int, end: int) -> None:
+        start = self._start + first
+        start -= start % mmap.PAGESIZE
+        self._map.madvise(mmap.MADV_WILLNEED, start, self._start + end - start)
 
 
 Codes = NDArray[np.int8]
@@ -281,6 +296,7 @@ class SegmentView:
 
 
 _MANY_NAMED = 1_000  # addresses; of fewer each is looked for
+_SAMPLE = 256  # rows; the fixed sample of a snapshot
 _WORTH_THREADS = 20_000  # rows; below, starting them takes longer than they save
 
 
@@ -328,6 +344,12 @@ class VectorSnapshot:
         means = np.full_like(sums, np.nan)
         np.divide(sums, counts, out=means, where=counts > 0)
         return means
+
+    @cached_property
+    def sample(self) -> tuple[NDArray[np.intp], Vector]:
+        """Rows that tell how far apart cosines lie, and their vectors (5, n, d)."""
+        rows = np.unique(np.linspace(0, len(self), _SAMPLE, endpoint=False).astype(np.intp))[: len(self)]
+        return rows, np.stack([self.rows(rows, facet) for facet in FACETS])
 
     @cached_property
     def _starts(self) -> NDArray[np.intp]:
@@ -433,6 +455,11 @@ class VectorSnapshot:
             _ = view.row_of
             progress.done += view.size
         _ = self.addresses, self.present, self.errors, self.combined_errors, self.means
+
+
+def in_background(work: Callable[[], _Made]) -> "Future[_Made]":
+    """Begin this work in another thread."""
+    return _threads(os.getpid()).submit(work)
 
 
 @lru_cache(maxsize=1)

@@ -1,6 +1,8 @@
 """Similarities are computed once for each query and reused by every slider."""
 
 import threading
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from store.records import Facet
+from store.records import FACETS, Facet
 from store.search.query import Part, Query
 from store.search.search import NO_WEIGHT, Search
 from store.search.similarities import Similarities
@@ -143,3 +145,62 @@ def test_cosines_of_rows_in_any_order_are_theirs() -> None:
     order = random.permutation(100)[:40]
     found = Similarities(snapshot, {"image": vectors[0]}).cosines(order)
     assert np.allclose(found[:, 0], vectors[order] @ vectors[0], atol=1e-6)
+
+
+# -- answered from a bound first, compared in full while the hand rests --------------------------------------
+
+
+ASKED = Query((Part(text="frog"),), top=5)
+
+
+@pytest.fixture
+def larger(monkeypatch: pytest.MonkeyPatch) -> Search:
+    """Of 300 records, which are many here."""
+    monkeypatch.setattr("store.search.similarities.FEW", 100)
+    random = np.random.default_rng(3)
+    vectors = random.standard_normal((300, len(FACETS), DIMENSIONS)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=-1, keepdims=True)
+    rows = [(f"local-{at:03}", dict(zip(FACETS, own, strict=True))) for at, own in enumerate(vectors)]
+    return Search(load(rows, dimensions=DIMENSIONS), embedder=FiveWordEmbedder())
+
+
+def test_the_first_answer_is_from_the_bound_and_the_next_from_all_cosines(larger: Search) -> None:
+    first = larger.search(ASKED)
+    assert 5 <= first.certainty.candidates < 300
+    moved = larger.search(Query(ASKED.parts, weights={"visual": 1.0}, top=5))
+    assert moved.certainty.candidates == 0, "none was left out"
+    cosines = first.answer.everything
+    assert cosines is not None
+    assert [hit.score for hit in moved.hits] == sorted(cosines[FACETS.index("visual")], reverse=True)[:5]
+    again = larger.search(ASKED)
+    assert [(hit.address, hit.score) for hit in again.hits] == [
+        (hit.address, hit.score) for hit in first.hits
+    ]
+
+
+def test_a_question_that_a_later_one_overtook_is_compared_in_full_when_it_is_asked_again(
+    larger: Search, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Future[object]] = []
+
+    def never(work: Callable[[], object]) -> Future[object]:
+        begun.append(Future())
+        return begun[-1]
+
+    monkeypatch.setattr("store.vectors.blocks.in_background", never)
+    first = larger.search(ASKED)
+    larger.search(Query((Part(text="dog"),), top=5))
+    assert [one.cancelled() for one in begun] == [True, False]
+    again = larger.search(ASKED)
+    assert again.certainty.candidates == 0
+    assert [hit.address for hit in again.hits] == [hit.address for hit in first.hits]
+
+
+def test_a_library_that_is_too_large_for_it_goes_on_by_the_bound(
+    larger: Search, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.search.similarities.RESTING", 200)
+    assert larger.search(ASKED).certainty.candidates
+    again = larger.search(ASKED)
+    assert again.certainty.candidates
+    assert again.answer.everything is None

@@ -144,6 +144,7 @@ def matrix(tmp_path: Path) -> np.ndarray:
 
 
 @needs_advice
+@pytest.mark.usefixtures("large")
 def test_rows_side_by_side_are_asked_for_together(matrix: np.ndarray) -> None:
     ahead, asked = ReadAhead(matrix[16:]), RecordingMap()
     ahead._map = asked
@@ -159,12 +160,35 @@ def test_rows_side_by_side_are_asked_for_together(matrix: np.ndarray) -> None:
 
 
 @needs_advice
+def test_a_small_matrix_is_asked_for_as_a_whole_once_in_ten_seconds(
+    matrix: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ahead, asked = ReadAhead(matrix[16:]), RecordingMap()
+    ahead._map = asked
+    now = [100.0]
+    monkeypatch.setattr("store.vectors.blocks.time.monotonic", lambda: now[0])
+    for at in (100.0, 109.0, 111.0):
+        now[0] = at
+        ahead.ask(np.array([3]))
+    end = 128 + 64 * ROW
+    assert [end for _, end in asked.ranges] == [end, end]
+    assert all(start <= 128 + 16 * ROW for start, _ in asked.ranges)
+
+
+@needs_advice
+@pytest.mark.usefixtures("large")
 def test_a_row_is_asked_for_each_time_since_the_system_may_have_dropped_it(matrix: np.ndarray) -> None:
     ahead, asked = ReadAhead(matrix[16:]), RecordingMap()
     ahead._map = asked
     ahead.ask(np.array([3]))
     ahead.ask(np.array([3]))
     assert asked.ranges[0] == asked.ranges[1]
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every matrix is one of a large library."""
+    monkeypatch.setattr("store.vectors.blocks._SMALL", 0)
 
 
 @needs_advice
