@@ -71,8 +71,7 @@ def _has_known(adoption: Adoption, change: MemoryChange, entry: Entry) -> bool:
     elif here not in (entry.metadata.get("from"), metadata.get(notes.HASH)):
         adoption.refuse(id, _CHANGED_TWICE)
     else:
-        changed = {"content": new["content"], "tags": new["tags"], "vector": None, "embedding_model": None}
-        change.upsert({**row, **changed})
+        change.upsert({**row, "content": new["content"], "tags": new["tags"]})
         foreign_metadata.store(change, id, {**metadata, **_kept(entry), notes.HASH: given})
         adoption.report.taken.append(id)
     adoption.progress.done += 1
