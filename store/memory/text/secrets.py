@@ -141,11 +141,21 @@ def _masked_text(text: str, found: Counter[str]) -> str:
             text = form.pattern.sub(partial(_replaced, kind=form.kind, found=found), text)
     if "=" in text and any(one in text for one in _VARIABLES):
         text = _VARIABLE.sub(partial(_replaced, kind="", found=found), text)
-    lower = text.lower()
-    if any(one in lower for one in _NAMES):
-        for pattern in (_FIELD, _LINE):
-            text = pattern.sub(partial(_replaced, kind="", found=found), text)
+    if _has_name(text):
+        return "\n".join(_masked_line(one, found) if _has_name(one) else one for one in text.split("\n"))
     return text
+
+
+def _has_name(text: str) -> bool:
+    """Whether a field's name may be in it: looking for one whatever its case is slow."""
+    lower = text.lower()
+    return (":" in text or "=" in text) and any(one in lower for one in _NAMES)
+
+
+def _masked_line(line: str, found: Counter[str]) -> str:
+    for pattern in (_FIELD, _LINE):
+        line = pattern.sub(partial(_replaced, kind="", found=found), line)
+    return line
 
 
 def _replaced(match: re.Match[str], *, kind: str, found: Counter[str]) -> str:
