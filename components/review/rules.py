@@ -45,7 +45,8 @@ _previews: LruCache[tuple[object, ...], preview.Preview] = LruCache(16)
 def show(library: Library) -> None:
     """The rules by name; the chosen one in an editor, with its preview below."""
     saved = library.rules.all()
-    chosen = views.choose([*saved, *([rule.NEW] if library.can_write or not saved else [])], parameter="rule")
+    names = [*saved, *([rule.NEW] if library.can_write or not saved else [])]
+    chosen = views.choose(names, parameter="rule", label="Rules")
     before = saved.get(chosen)
     if before and before.told:
         st.warning(f"Only shown: {format.plain(before.told, limit=200)}.", icon=":material/trending_down:")

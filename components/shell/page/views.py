@@ -12,19 +12,26 @@ from components.shell.session import presenter
 VIEW = "view"  # the parameter; no control may be bound to it: Streamlit drops what another page has bound
 
 
-def choose(views: Sequence[str], *, parameter: str = VIEW, counts: Mapping[str, int] | None = None) -> str:
+def choose(
+    views: Sequence[str],
+    *,
+    parameter: str = VIEW,
+    counts: Mapping[str, int] | None = None,
+    label: str = "Views",
+) -> str:
     """Draw the links and return the view in the page's address, which is the first if it names none."""
     chosen = shown(views, parameter=parameter)
     if presenter.is_on():
         counts = None
-    links, name = [], f"{parameter.capitalize()}s"
+    links = []
     for view in views:
         count = f" <small>{counts[view]:,}</small>" if counts and view in counts else ""
         current = ' aria-current="page"' if view == chosen else ""
         address = escape(_address(parameter, view, usual=views[0]))
         link = f'class="memedex-link" target="_self" href="{address}"{current}'
         links.append(f"<a {link}>{escape(view)}{count}</a>")
-    st.html(f'{streamlit_style.VIEWS}<nav class="memedex-views" aria-label="{name}">{"".join(links)}</nav>')
+    drawn = f'<nav class="memedex-views" aria-label="{escape(label)}">{"".join(links)}</nav>'
+    st.html(f"{streamlit_style.VIEWS}{drawn}")
     return chosen
 
 
