@@ -155,6 +155,7 @@ def arguments(stocked: Library, tmp_path: Path) -> Iterator[dict[str, Any]]:
             "key": "model", "keys": [FIRST],
             "kind": "move", "limit": 5, "line": "a frog", "model": "another model", "moment": 0.0,
             "name": "dogs", "number": 1, "options": {}, "order": "approved", "others": [SECOND],
+            "picture": picture(7),
             "progress": Progress(), "query": query, "records": [captioned], "removed": removed,
             "space": "image", "state": "taken", "target": tmp_path / "copy.sqlite3", "text": "a frog",
             "sql": "SELECT 1", "texts": {"entity": "x"}, "thread": 0, "unfit": True,

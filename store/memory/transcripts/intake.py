@@ -86,7 +86,7 @@ class Intake:
         self._ids = SessionIds(passages)
         self._fresh: list[_Fresh] = []
         self._size = 0  # characters of them
-        self._cutter, self._writer = ThreadPoolExecutor(1, "cutting"), ThreadPoolExecutor(1, "writing")
+        self._cutter, self._writing = ThreadPoolExecutor(1, "cutting"), ThreadPoolExecutor(1, "writing")
         self._written = deque[Future[None]]()
 
     def __enter__(self) -> Self:
@@ -97,7 +97,7 @@ class Intake:
             if kind is None:
                 self._settle()
         finally:
-            for pool in (self._cutter, self._writer):
+            for pool in (self._cutter, self._writing):
                 pool.shutdown(cancel_futures=True)
 
     def take(self, session: Session) -> None:
@@ -157,7 +157,7 @@ class Intake:
     def _write(self, store: Callable[..., None], *arguments: Any) -> None:
         while len(self._written) >= _WAITING:
             self._written.popleft().result()
-        self._written.append(self._writer.submit(store, self._passages, self._report, *arguments))
+        self._written.append(self._writing.submit(store, self._passages, self._report, *arguments))
 
     def _settle(self) -> None:
         """Wait until all that was read is written."""
