@@ -249,6 +249,7 @@ class Documents:
 
         Raises UnknownEntry, and InvalidInput if it is the last of its paper.
         """
+        self.passages.database.check_writable()
         if self.passages.decided(decision) is not None:
             return self.passages.get(id)
         row = self.passages.get(id)
@@ -271,6 +272,7 @@ class Documents:
 
         Raises UnknownEntry, and InvalidInput unless the words are in the passage, after others.
         """
+        self.passages.database.check_writable()
         row = self.passages.get(id)
         second = str(uuid5(UUID(int=0), f"{id} {decision or uuid4()}"))
         if self.passages.decided(decision) is None:

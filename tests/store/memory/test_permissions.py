@@ -89,7 +89,8 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "Documents.cite.id": passage["id"], "Documents.import_document.content": b"# More\n\nText.\n",
         "Lore.put_file.content": b"id: sea\n", "Lore.search.key": "peaks", "Memories.edit.content": "longer",
         "Memory.retrieve.world": "peaks", "Memory.context.id": context.id, "kept": context,
-        "since": 0.0, "paper": "aave/paper.md", "size": 100, "state": "pinned", "mode": "hybrid",
+        "since": 0.0, "stat": "1 2", "reason": "", "beginning": "Text",
+        "paper": "aave/paper.md", "size": 100, "state": "pinned", "mode": "hybrid",
         "record": Record(dict.fromkeys(("token_name", "ticker", "description"), "F"), "library"),
         "shown": stocked.preview("tickers"), "what_if": WhatIf(), "Memory.ask.model": AskedModel("none"),
         "Memory.export.path": tmp_path / "tickers", "kinds": ["memories"], "Memory.edit.text": "longer",
@@ -137,6 +138,7 @@ def test_a_viewer_can_search_and_list_everything(eve: Memory, stocked: Memory) -
 
 
 def test_a_viewer_cannot_change_anything(eve: Memory, stocked: Memory, arguments: dict[str, Any]) -> None:
+    stocked.check()  # what the process that keeps Chroma noted of its files is no change of a viewer's
     before = stored(stocked.places.root, without=COUNTS_QUESTIONS)
     for _, part in parts(eve):
         for name, verb in verbs(part):
